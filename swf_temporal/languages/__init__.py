@@ -1,1 +1,1 @@
-"""Definition languages: each is a package that reads, checks and interprets definitions of its own."""
+"""Definition languages: each is a package that reads, checks and interprets its definitions."""

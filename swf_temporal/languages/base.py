@@ -1,4 +1,4 @@
-"""The usual answers of a language, for those that derive from them."""
+"""Default implementations for languages."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeChange:
-    """One thing that rewriting a definition changed, or would have had to."""
+    """One change that rewriting a definition made, or could not make."""
 
     kind: Literal["respelled", "changed", "differs", "inexpressible"]
-    """Only called otherwise; expressed in another form; left as it was, though it has another effect; not expressible,
-    and left as it was."""
+    """Renamed only; expressed in another form; unchanged, though its effect differs; not expressible and unchanged."""
     message: str
     line: int | None = None
-    """Where it was first met; None where that is not known."""
+    """The line of its first occurrence, if known."""
     hint: str | None = None
-    """What to write, or to look at."""
+    """Advice on what to write or check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +37,14 @@ class Upgraded:
 
     text: str
     version: str
-    """The version that it was written in."""
+    """The version of the original."""
     changes: tuple[UpgradeChange, ...] = ()
     to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Python functions that take the place of other code: the names of their parameters, by their names."""
+    """Python functions to write in place of other code: the names of their parameters, by function name."""
     properties: tuple[str, ...] = ()
-    """The properties of the application that its constants have."""
+    """The application properties that became constants."""
     to: str = ""
-    """The version that it is written in now, where it was rewritten in another."""
+    """The version of the result, if it is another one."""
 
     @property
     def is_complete(self) -> bool:
@@ -54,45 +53,45 @@ class Upgraded:
 
 
 class LanguageBase(ABC):
-    """A language with the usual answers: pinned texts are read as any."""
+    """A language with default implementations: pinned texts are read like others."""
 
     name: str
     title: str
 
-    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - for those that can tell
-        """Return False: what cannot be read is told of by another language."""
+    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - overridden by languages with marks
+        """Return False: another language reports texts that cannot be read."""
         return False
 
     @abstractmethod
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* is a definition in this language."""
+        """Return True if *root* is a definition in this language."""
 
     @abstractmethod
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
-        """Return the definition that *root* is, which stands in *source*, with all that is to be said about it."""
+        """Return the definition *root*, which is part of *source*, with all its problems."""
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
-        """Return the definition as `read` does. A language whose rules change has to leave them out here."""
+        """Return the definition as `read` does. A language whose rules change has to skip them here."""
         return self.read(root, source)
 
     @abstractmethod
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
 
-    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:  # noqa: ARG002 - for those that have secrets
-        """Return arguments as they are: no secrets stand in them."""
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:  # noqa: ARG002 - overridden by languages with secrets
+        """Return arguments unchanged: they contain no secrets."""
         return given.template
 
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
-        """Return the properties of credentials as they are, or as they are in the secret that they name."""
+        """Return the properties of credentials, or the secret that they name."""
         return fill_plain_auth(auth, secrets)
 
-    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - for those that have such
-        """Return False: the language writes no conditions."""
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - overridden by languages with conditions
+        """Return False: the language has no conditions."""
         return False
 
-    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - for those that can tell
-        """Return nothing: editors are told no names."""
+    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - overridden by languages with marks
+        """Return an empty list: the language does not report names to editors."""
         return []
 
     def kind_of_names(self, key: str) -> Kind | None:  # noqa: ARG002 - as above
@@ -100,17 +99,17 @@ class LanguageBase(ABC):
         return None
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:  # noqa: ARG002 - as above
-        """Return None: editors show no values of expressions."""
+        """Return None: the language does not show values of expressions in editors."""
         return None
 
-    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - overridden by languages with a schema
         """Raise UsageError: there is no schema."""
         raise UsageError(f"there is no JSON Schema of {self.title}")
 
-    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
-        """Raise UsageError: there are no versions to rewrite it in."""
-        raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - overridden by languages with versions
+        """Raise UsageError: the language has no other versions."""
+        raise UsageError(f"{source.name}: definitions of {self.title} cannot be upgraded")
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as below
-        """Return it as it is: no other runtime reads it otherwise."""
+    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as above
+        """Return it unchanged: it means the same to other runtimes."""
         return Upgraded(source.text, "")

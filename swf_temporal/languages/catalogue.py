@@ -13,13 +13,13 @@ from swf_temporal.text.suggestions import suggestion
 class Catalogue:
     """Definitions by id and version.
 
-    Where no version is asked for, the latest is meant: the one that says so, or the last in the order of SemVer.
+    Without a version, the latest is found: the one that is marked as such, or else the last in SemVer order.
     """
 
     def __init__(self, workflows: Iterable[Definition] = (), led_to: Iterable[Definition] = ()) -> None:
-        """Have *workflows*, and those that they are *led_to*, which are found and not among what is yielded."""
+        """Make a catalogue of *workflows*, and of those that they lead to, which are found but not iterated."""
         self.unreadable: str | None = None
-        """What cannot be read at the moment, so that there may be other definitions than these; None if nothing."""
+        """A description of what cannot be read at the moment, so that definitions may be missing; else None."""
         self._workflows: dict[str, dict[str | None, Definition]] = {}
         self._led_to: set[tuple[str, str | None]] = set()
         for workflow in led_to:
@@ -29,12 +29,12 @@ class Catalogue:
             self.add(workflow)
 
     def __iter__(self) -> Iterator[Definition]:
-        """Yield every definition that is not only led to."""
+        """Yield every definition except those in *led_to*."""
         for id_, versions in self._workflows.items():
             yield from (one for version, one in versions.items() if (id_, version) not in self._led_to)
 
     def share(self, other: "Catalogue") -> None:
-        """Have the definitions of *other*, and no others."""
+        """Share the definitions of *other* in place of the own ones."""
         self._workflows, self._led_to = other._workflows, other._led_to  # noqa: SLF001 - of the same class
 
     def add(self, workflow: Definition) -> None:
@@ -43,7 +43,7 @@ class Catalogue:
         self._led_to.discard((workflow.id, workflow.version))
 
     def remove(self, workflow_id: str, version: str | None = None) -> bool:
-        """Remove a definition, in that *version* or in all; tell whether there was one."""
+        """Remove a definition, in that *version* or in all; return True if there was one."""
         versions = self._workflows.get(workflow_id, {})
         removed = list(versions) if version is None else [one for one in versions if one == version]
         for one in removed:
@@ -52,7 +52,7 @@ class Catalogue:
         return bool(removed)
 
     def find(self, workflow_id: str, version: str | None = None) -> Definition:
-        """Return the definition of that id; raises UnknownDefinition naming what is known."""
+        """Return the definition with that id. Raises UnknownDefinition naming the known ones."""
         versions = self._workflows.get(workflow_id)
         if not versions:
             raise UnknownDefinition(_not_known(workflow_id, [id_ for id_, known in self._workflows.items() if known]))
@@ -63,13 +63,13 @@ class Catalogue:
                     f"no version {version!r} of definition {workflow_id!r} is known; known: {known}"
                 )
             return versions[version]
-        if len(versions) == 1:  # nearly always, and asked for by every instance
+        if len(versions) == 1:  # nearly always, and every instance calls this
             return next(iter(versions.values()))
         latest = next((one for one in versions.values() if one.is_latest), None)
         return latest or versions[max(versions, key=_precedence)]
 
     def with_reachable(self, workflow: Definition) -> list[Definition]:
-        """Return *workflow* and every definition here that it can lead to: sub-workflows and continuations."""
+        """Return *workflow* and all its sub-workflows and continuations in the catalogue, also indirect ones."""
         reached: dict[tuple[str, str | None], Definition] = {(workflow.id, workflow.version): workflow}
         todo = [workflow]
         while todo:
@@ -78,14 +78,14 @@ class Catalogue:
                 try:
                     found = self.find(reference.id, reference.version)
                 except UnknownDefinition:
-                    continue  # it fails where it is used, if it is ever used
+                    continue  # reported when it is used
                 if (found.id, found.version) not in reached:
                     reached[(found.id, found.version)] = found
                     todo.append(found)
         return list(reached.values())
 
     def continuations(self, workflow: Definition) -> Iterator[Definition | None]:
-        """Yield every definition that an instance of *workflow* may continue as, and None for one that is not here."""
+        """Yield every definition that an instance of *workflow* may continue as, and None for each unknown one."""
         seen: set[WorkflowRef] = set()
         todo = [workflow]
         while todo:
@@ -103,7 +103,7 @@ class Catalogue:
 
 
 def _precedence(version: str | None) -> tuple[Any, ...]:
-    """Return a key by which versions sort as SemVer does; a missing one comes first, odd ones as texts."""
+    """Return a sort key for SemVer order; a missing version comes first, malformed ones are compared as texts."""
     if version is None:
         return (-1,)
     core, _, pre = version.partition("+")[0].partition("-")

@@ -1,16 +1,16 @@
-"""Caches of what is made of definitions, bounded by the length of the texts that these were read from.
+"""Caches of values derived from definitions, limited by the total length of the definitions' texts.
 
-A definition in memory takes up to sixty times as much as its text, and every instance may bring one of its own. So
-the number of entries alone would not keep a worker from running out of memory.
+A definition in memory takes up to sixty times as much as its text, and every instance may bring its own. A limit on the
+number of entries alone would not prevent a worker from running out of memory.
 """
 
-import threading  # noqa: TID251 - what is remembered is what would be read again
+import threading  # noqa: TID251 - reading again would yield the same values
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 MAX_TEXT: Final = 8 * 1024 * 1024
-"""Characters of text whose definitions are remembered."""
+"""The maximum number of characters of text whose definitions are cached."""
 _MAX_ENTRIES: Final = 512
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -21,15 +21,15 @@ _read = 0
 
 
 def of_definitions(function: _Function) -> _Function:
-    """Let *function* remember what it returned, until so many definitions were read that they would take too much."""
-    remembering = lru_cache(maxsize=_MAX_ENTRIES)(function)
-    _clearing.append(remembering.cache_clear)
-    return remembering  # type: ignore[return-value]  # it is called as the function is
+    """Cache the results of *function* until too much text of definitions was read."""
+    cached = lru_cache(maxsize=_MAX_ENTRIES)(function)
+    _clearing.append(cached.cache_clear)
+    return cached  # type: ignore[return-value]  # it is called like the function
 
 
 def note_read(text: str) -> None:
-    """Take note that a definition is read from *text*; what was remembered is forgotten where it would be too much."""
-    global _read  # noqa: PLW0603 - as the caches are, it is of the process
+    """Count a definition that is read from *text*; clear the caches when they would become too large."""
+    global _read  # noqa: PLW0603 - per process, like the caches
     with _lock:
         _read += len(text)
         if _read <= MAX_TEXT:

@@ -1,6 +1,6 @@
-"""A definition described to people and programs, from its outline and what else is common to all languages.
+"""Descriptions of a definition for people and programs, from its outline and other facts common to all languages.
 
-Mermaid draws no dashed lines between states: ways that are not the usual course have labels between thin dashes.
+Mermaid has no dashed lines between states: unusual transitions have labels between thin dashes instead.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 _MAX_LENGTH = 60
-"""Characters of a label, beyond which it is cut."""
+"""The maximum length of a label; longer ones are cut."""
 _ESCAPED = {character: f"#{ord(character)};" for character in '#;:"<>{}[]%`\\'}
-"""Characters with a meaning in diagrams, escaped as Mermaid has it."""
+"""Characters with a meaning in diagrams, with Mermaid's escapes."""
 
 
 def diagram_of(outline: Outline) -> str:
@@ -34,7 +34,7 @@ def diagram_of(outline: Outline) -> str:
 
 
 def _scope(parts: tuple[OutlinePart, ...], prefix: str) -> Iterator[str]:
-    """Yield parts that stand together, from the first on; their ids begin with *prefix*."""
+    """Yield the lines of sibling parts; their ids begin with *prefix*."""
     ids = {part.path: f"{prefix}{number}" for number, part in enumerate(parts, start=1)}
     for part in parts:
         yield from _part(part, ids[part.path])
@@ -60,7 +60,7 @@ def _notes(work: Work) -> Iterator[str]:
 
 
 def _lanes(parts: tuple[OutlinePart, ...], prefix: str) -> Iterator[str]:
-    """Yield *parts*, which run side by side, each with what it does, one after the other, or with its own parts."""
+    """Yield the lines of concurrent *parts*, each with its work in sequence, or with its own parts."""
     for number, part in enumerate(parts, start=1):
         if number > 1:
             yield "--"
@@ -79,7 +79,7 @@ def _way(way: Way, here: str, ids: dict[str, str]) -> Iterator[str]:
         words.append(way.end)
     label = _label(", ".join(word for word in words if word))
     label = label if way.is_usual or not label else f"┄ {label} ┄"
-    # What leads to no part here is told by validation; the way is left out.
+    # Validation reports a target that does not exist; the transition is left out here.
     there = "[*]" if way.to is None else ids.get(way.to)
     if there is not None:
         yield f"{here} --> {there}{f' : {label}' if label else ''}"
@@ -103,10 +103,10 @@ _SHOWN = 3
 
 
 class Description:
-    """A definition as it is described: what it needs and does.
+    """A description of a definition: what it needs and does.
 
-    Other definitions are those in *catalogue*, times of a schedule come after *now*, and *addresses* tells where
-    functions lead.
+    Other definitions are looked up in *catalogue*, times of a schedule come after *now*, and *addresses* resolves the
+    destinations of functions.
     """
 
     def __init__(self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses) -> None:
@@ -119,9 +119,9 @@ class Description:
 
     @cached_property
     def facts(self) -> Facts:
-        """All that can be told without running it, as JSON.
+        """Everything that is known without running it, as JSON.
 
-        What a definition does not have is left out, but lists of what every reader asks for are there and empty.
+        Properties that the definition does not have are left out, except for common lists, which are empty then.
         """
         one, outline = self._definition, self._outline
         leads = self._addresses(use.function for use in one.functions)
@@ -144,7 +144,7 @@ class Description:
         }
 
     def text(self) -> str:
-        """Return the description in plain lines, of what there is only."""
+        """Return the description as plain text, without empty sections."""
         facts = self.facts
         names = {part.path: part.name for part in self._outline.every_part}
         sections = [
@@ -156,7 +156,7 @@ class Description:
             _section("functions", [line for one in facts["functions"] for line in _function_lines(one)]),
             _section("events", [line for one in facts["events"] for line in _event_lines(one)]),
             _section("sub-workflows", [line for one in facts["subWorkflows"] for line in _other_lines(one)]),
-            _section("goes on as", [line for one in facts["continuations"] for line in _other_lines(one)]),
+            _section("continues as", [line for one in facts["continuations"] for line in _other_lines(one)]),
             _section("secrets", facts["secrets"]),
             *(_section(section.title, section.lines) for section in self._outline.sections),
         ]
@@ -212,7 +212,7 @@ class Description:
         }
 
     def _other(self, ref: WorkflowRef, users: list[str]) -> Facts:
-        """Return another definition as it is referred to or, of several that may be meant, the one that is found."""
+        """Return another definition as it is referred to or, if several may be meant, the one that was found."""
         for meant in self._definition.meant_by(ref):
             with suppress(UnknownDefinition):
                 file = self._catalogue.find(meant.id, meant.version).source.name
@@ -221,9 +221,9 @@ class Description:
 
 
 def facts_of(record: "DataclassInstance") -> Facts:
-    """Return what *record* says as JSON: neither null, nor false, nor empty. Its details are facts like its own.
+    """Return the fields of *record* as JSON, without null, false and empty ones; its details are merged in.
 
-    A text that every such record has is there even if it is empty, as its readers expect.
+    A required text is included even if it is empty, as readers expect.
     """
     facts: Facts = {}
     for one in fields(record):
@@ -289,7 +289,7 @@ def _function_lines(function: Facts) -> Iterator[str]:
 
 
 def _leads(function: Facts) -> Iterator[str]:
-    """Yield where *function* leads, as far as that is known."""
+    """Yield the destination of *function*, as far as it is known."""
     if "url" in function:
         yield f"{function['method']} {function['url']}"
     elif "path" in function:

@@ -1,4 +1,4 @@
-"""The languages that are known here, and which of them a text is written in.
+"""The known languages, and the detection of the language of a text.
 
 A language is added by a line in `LANGUAGES`. Its module is imported when a text is read.
 """
@@ -22,24 +22,24 @@ LANGUAGES: list[str] = [
 ]
 """The modules of languages, each with its `LANGUAGE`.
 
-The first is asked last: it tells what is wrong with a text that no language recognises.
+The first is tried last: it reports the problems of a text that no language recognises.
 """
 
 
 def languages() -> Iterator[Language]:
-    """Yield the languages, in the order in which they are asked whether a definition is theirs."""
+    """Yield the languages, in the order in which they are tried on a definition."""
     for module in [*LANGUAGES[1:], LANGUAGES[0]]:
         language: Language = module_named(module).LANGUAGE
         yield language
 
 
 def usual_language() -> Language:
-    """Return the language that a text is taken for which none recognises."""
+    """Return the fallback language of a text that no language recognises."""
     return list(languages())[-1]
 
 
 def import_everything() -> None:
-    """Import all modules of all languages: a long-running process may be out of open files when it needs one."""
+    """Import all modules of all languages: a long-running process may be out of file descriptors when it needs one."""
     for name in LANGUAGES:
         package = module_named(name.rpartition(".")[0])
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -48,21 +48,21 @@ def import_everything() -> None:
 
 
 def language_named(name: str) -> Language:
-    """Return the language *name*. Raises UsageError naming those that are known."""
+    """Return the language *name*. Raises UsageError naming the known ones."""
     for language in languages():
         if language.name == name:
             return language
     known = ", ".join(sorted(language.name for language in languages()))
-    raise UsageError(f"{name!r} is not a language that is known here; known: {known}")
+    raise UsageError(f"{name!r} is not a known language; known: {known}")
 
 
 def looks_like_definition(text: str) -> bool:
-    """Tell whether *text*, which may be broken, seems to hold a definition in one of the languages."""
+    """Return True if *text*, which may be broken, seems to be a definition in one of the languages."""
     return any(language.looks_like(text) for language in languages())
 
 
 def read(source: Source, fetch: Fetch = nothing) -> Checked:
-    """Return the definition in *source*, in whichever language it is written, with all that is to be said about it."""
+    """Return the definition in *source*, in any language, with all its problems."""
     try:
         root, tolerated = read_object(source)
     except UnreadableText as unreadable:
@@ -73,14 +73,14 @@ def read(source: Source, fetch: Fetch = nothing) -> Checked:
 
 
 def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
-    """Return the definition that *root* is, which stands in *source*, and is taken apart."""
+    """Return the definition *root*, an already parsed part of *source*."""
     return language_of(root).read(root, source, fetch)
 
 
 def upgrade(source: Source, to: str | None = None) -> Upgraded:
-    """Return the definition in *source* as the version *to* of its language would write it.
+    """Return the definition in *source*, rewritten in the version *to* of its language.
 
-    Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
+    Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
     """
     try:
         root, _ = read_object(source)
@@ -90,7 +90,7 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
 
 
 def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
-    """Return the definition in *source*, which another runtime ran with *properties*, as `Language.migrate` does."""
+    """Migrate the definition in *source*, which another runtime ran with *properties*: see `Language.migrate`."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
@@ -99,7 +99,7 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
 
 
 def read_pinned(source: Source) -> Checked:
-    """Return the definition that a running instance carries, without asking whether it follows the rules."""
+    """Return the definition that a running instance carries, without validating it."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
@@ -108,6 +108,6 @@ def read_pinned(source: Source) -> Checked:
 
 
 def language_of(root: Object) -> Language:
-    """Return the language that *root* is written in: the first of all, if none recognises it."""
+    """Return the language of *root*: the first of `LANGUAGES` if none recognises it."""
     known = list(languages())
     return next((language for language in known if language.recognises(root)), known[-1])

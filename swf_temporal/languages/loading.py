@@ -1,4 +1,4 @@
-"""Loads definitions: each becomes a workflow that can run, or a list of everything that is wrong with it."""
+"""Loading of definitions: each becomes a workflow that can run, or a list of all its problems."""
 
 import os
 import re
@@ -34,13 +34,13 @@ def check(
     folder: Path | None = None,
     resources: Resources | None = None,
 ) -> Checked:
-    """Return what is to be said about the definition in *text*: about itself, then about documents that it names.
+    """Check the definition in *text*: return it with its problems, then those of documents that it names.
 
     It is YAML or JSON, or an object. Raises UsageError for anything else.
 
     Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
-    says what else it may read, and in which mode it is read; by default the environment does for what lies in a folder,
-    and nothing else may.
+    says what else it may read, and in which mode it is read; by default the environment does if there is a folder, and
+    otherwise it may read nothing.
     """
     if isinstance(text, bytes):
         return _check_bytes(text, name, folder, resources)
@@ -48,7 +48,7 @@ def check(
         resources = Resources.from_environment(os.environ)
     source = Source(_text_of(text), name)
     if resources is not None and resources.mode is not None:
-        with suppress(InvalidDefinition):  # what is wrong is told when it is read
+        with suppress(InvalidDefinition):  # problems are reported when it is read
             source = Source(migrate(source, _properties(resources, folder), keeps_effects=True).text, name)
     return read(source, _fetch(name, folder, resources))
 
@@ -56,9 +56,9 @@ def check(
 def check_file(
     path: str | os.PathLike[str], *, resources: Resources | None = None, folder: Path | None = None
 ) -> Checked:
-    """Return what is to be said about the definition in the file at *path*, in the namespace that *folder* is.
+    """Check the definition in the file at *path*, in the namespace of *folder*.
 
-    Without one it stands alone in its folder. Raises UsageError.
+    Without *folder*, the file's own folder is the namespace. Raises UsageError.
     """
     if not isinstance(path, str | os.PathLike):
         raise UsageError(f"a file is named by a path, and this is {kind_of(path)}")
@@ -71,9 +71,9 @@ def check_file(
 
 
 def check_part(root: Object, source: Source) -> Checked:
-    """Return what is to be said about the definition that *root* is, which stands within the text of *source*.
+    """Check the definition *root*, which is part of the text of *source*.
 
-    Problems are told where they stand in that text. What travels with a run is the definition alone, as JSON.
+    Problems have positions in that text. A run only carries the definition itself, as JSON.
     """
     checked = read_part(deepcopy(root), source)
     if checked.definition is None:
@@ -83,7 +83,7 @@ def check_part(root: Object, source: Source) -> Checked:
 
 
 def check_url(url: str, *, resources: Resources | None = None) -> Checked:
-    """Return what is to be said about the definition at *url*. Raises UsageError if it may not be had."""
+    """Check the definition at *url*. Raises UsageError if it cannot be fetched."""
     resources = resources or Resources.from_environment(os.environ)
     try:
         found = resources.fetch(url)
@@ -102,10 +102,10 @@ def load(
     """Return the workflow that *definition* describes: a file, a URL, a text or bytes in YAML or JSON, or an object.
 
     A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
-    text again costs almost nothing. *resources* is what the definition may read besides its own folder; without,
+    text again costs almost nothing. *resources* is what the definition may read besides its own folder; by default,
     the environment says it for files and URLs, and texts and objects read nothing. *folder* is the namespace of a file,
-    as for `check_file`. Raises InvalidDefinition with
-    every problem, warnings too, if one of them is an error, and UsageError if there is no such file.
+    as for `check_file`. Raises InvalidDefinition with every problem, including warnings, if one of them is an error,
+    and UsageError if there is no such file.
     """
     if isinstance(definition, str) and _is_url(definition):
         return _valid(check_url(definition, resources=resources))
@@ -118,15 +118,15 @@ def load(
 
 
 def check_in_mode(root: Object, source: Source, mode: ReadingMode) -> Checked:
-    """Return what is to be said about the definition that *root* is, which stands within *source*, in a mode."""
+    """Check the definition *root*, which is part of *source*, in a mode of reading."""
     return check(written(root), name=source.name, resources=Resources(mode=mode))
 
 
 def load_pinned(text: str, *, name: str) -> Definition:
-    """Return the workflow that a running instance carries as *text*, without asking whether it follows the rules.
+    """Return the workflow that a running instance carries as *text*, without validating it.
 
-    They were asked when the instance was started. A rule that came later must not end what runs since before it.
-    Raises InvalidDefinition if no workflow can be read in the text.
+    It was validated when the instance was started. A rule added since then must not end running instances.
+    Raises InvalidDefinition if the text cannot be read as a workflow.
     """
     note_read(text)
     checked = read_pinned(Source(text, name))
@@ -136,7 +136,7 @@ def load_pinned(text: str, *, name: str) -> Definition:
 
 
 def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> list[Path]:
-    """Return the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
+    """Return the files with those *endings* in *folder* and its subfolders, except hidden ones.
 
     Raises UsageError if one of the folders cannot be listed.
     """
@@ -149,20 +149,20 @@ def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> list[Path]
 
 
 def files_in(folder: Path, known: Container[Path] = ()) -> list[Path]:
-    """Return the files in *folder* that hold definitions, and those *known* to have held one: it may be half written.
+    """Return the files in *folder* that contain definitions, and those *known* to have done, which may be half written.
 
-    Raises UsageError if a folder or a file cannot be read: what is in it is not known to be gone.
+    Raises UsageError if a folder or a file cannot be read: its definitions may still exist.
     """
     return [file for file in documents_in(folder) if file in known or holds_definition(file)]
 
 
 def files_at(path: Path, known: Container[Path] = ()) -> list[Path]:
-    """Return *path* itself, or what `files_in` finds if it is a folder."""
+    """Return *path* itself, or the result of `files_in` if it is a folder."""
     return files_in(path, known) if is_folder(path) else [path]
 
 
 def holds_definition(path: Path) -> bool:
-    """Tell whether the file at *path* is a definition by its name, or looks like one; scenarios only bring some.
+    """Return True if the file at *path* is a definition by its name or content; scenarios, which embed some, are not.
 
     Raises UsageError if it cannot be read.
     """
@@ -180,7 +180,7 @@ def holds_definition(path: Path) -> bool:
 
 
 def conflicting(workflows: Iterable[Definition]) -> list[Problem]:
-    """Return a problem for each workflow that has the id and version of one before it, and another text."""
+    """Return a problem for each workflow with the id and version of an earlier one, but another text."""
     first: dict[tuple[str, str | None], Definition] = {}
     problems: list[Problem] = []
     for workflow in workflows:
@@ -206,12 +206,12 @@ def _unreadable(path: Path, error: OSError) -> UsageError:
 
 
 def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:
-    # A text without a place may be one that travelled with a run: it must mean the same wherever it is read.
+    # A text without a location may come from a run: it must mean the same wherever it is read.
     return nothing if resources is None else partial(resources.fetch, base=name if is_web(name) else folder)
 
 
 def _properties(resources: Resources, folder: Path | None) -> dict[str, str]:
-    """Return what the properties of the application say that stand in the *folder* of a definition."""
+    """Return the application properties in the *folder* of a definition."""
     found = []
     for name, profile in _PROPERTIES:
         with suppress(ResourceError):

@@ -1,7 +1,7 @@
-"""Names in a text, for editors: where states, functions, events and the like are defined, and where referred to.
+"""Names in a text, for editors: where states, functions, events and the like are defined and referred to.
 
-They are found in the document alone, so that they are found, too, in a definition that cannot run yet. A language in
-which names stand under certain keys says which these are.
+They are found in the document alone, so also in a definition that cannot run yet. A language lists the keys that have
+names as values.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from swf_temporal.text.located import Array, Object
 
 
 class Kind(StrEnum):
-    """What has a name."""
+    """The kind of thing that a name refers to."""
 
     STATE = "state"
     FUNCTION = "function"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 _FREE: Final = frozenset({"data", "metadata", "arguments", "parameters", "input", "constants", "extensions", "log"})
-"""Keys of what an author may write as he likes."""
+"""Keys whose values are free-form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Mark:
     kind: Kind
     name: str
     position: Position
-    """Where it is written, with its quotes."""
+    """Its position, with its quotes."""
     defines: bool = False
-    """Whether what it names is defined there."""
+    """Whether this is the definition."""
 
 
 def in_order(marks: Iterator[Mark]) -> list[Mark]:
@@ -47,19 +47,19 @@ def in_order(marks: Iterator[Mark]) -> list[Mark]:
 
 @dataclass(frozen=True, slots=True)
 class NameKeys:
-    """The keys under which names stand."""
+    """The keys that have names as values."""
 
     defining: Mapping[str, Kind]
     """Keys of lists whose elements have names."""
     referring: Mapping[str, Kind]
     """Keys whose value is a name, or a list of names."""
     at: Mapping[tuple[str, ...], Kind] = field(default_factory=dict)
-    """Places from the top of the document at which a name is referred to."""
+    """Paths from the top of the document at which a name is referred to."""
     free: frozenset[str] = _FREE
-    """Keys of what an author may write as he likes."""
+    """Keys whose values are free-form."""
 
     def kind_of(self, key: str) -> Kind | None:
-        """Return of what kind the names are that *key* refers to; None if it refers to none."""
+        """Return the kind of the names that *key* refers to; None if it refers to none."""
         return self.referring.get(key) or next((kind for path, kind in self.at.items() if path[-1] == key), None)
 
     def marks(self, root: Object) -> list[Mark]:

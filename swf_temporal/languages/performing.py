@@ -1,8 +1,8 @@
-"""What is asked of a definition's language where a call is performed: about secrets, and about errors.
+"""Calls of a definition's language where a call is performed: for secrets and for errors.
 
-Theory of operation. Such arguments are evaluated once more, with other texts in the place of the secrets. Whatever
-comes out otherwise was made of them. The result of an expression that fails on the others is compared with the data
-that it was given.
+To find what was derived from secrets, such arguments are evaluated a second time with other values in place of the
+secrets. Whatever differs in the result was derived from them. If the second evaluation fails, the arguments are
+compared with the data of the expression instead.
 """
 
 import re
@@ -20,9 +20,9 @@ from swf_temporal.runtime.retrying import JitterSource
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the arguments of *call*, those that mention secrets filled: where it is performed, never in a workflow.
+    """Return the arguments of *call* with secrets filled in; called where it is performed, never in a workflow.
 
-    What such an argument fails on is not told: that would be a secret, or what was made of one.
+    The reason of a failure is not reported: it could contain a secret, or something derived from one.
     """
     if call.secret_template is None:
         return call.arguments
@@ -33,14 +33,14 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
 
 def fill_auth_of(call: FunctionCall) -> FillAuth:
-    """Return what fills secrets in where they stand in the credentials of *call*."""
+    """Return the function that fills in the secrets in the credentials of *call*."""
     return language_named(call.language).fill_auth if call.language else fill_plain_auth
 
 
 def delay_after(
     call: FunctionCall, attempt: int, fault: WorkflowFault, draw: JitterSource, *, slow_is_fatal: bool = False
 ) -> timedelta | None:
-    """Return how long to wait after *attempt* at *call* met *fault*, or None if it is not made again."""
+    """Return the delay after *attempt* at *call* failed with *fault*, or None if the call is not retried."""
     rule = call.retry
     if rule is None:
         return None
@@ -49,7 +49,7 @@ def delay_after(
 
 
 def _without_reason(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
-    """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
+    """Return *fault* without its reason. The expression is shown as written in the definition."""
     template = None if call.secret_template is None else call.secret_template.template
     shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
     message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
@@ -68,14 +68,14 @@ def _texts(template: JSON) -> Iterator[str]:
 
 
 MIN_LENGTH: Final = 8
-"""The least length of what is told from data, in characters."""
+"""The minimum length of a word that counts as derived from a secret, in characters."""
 
 _BETWEEN: Final = re.compile(r"""[\s,;:&?="'<>()\[\]{}|]+""")
-"""What stands between the words of a text."""
+"""The separators of the words of a text."""
 
 
 def made_of_secrets(call: FunctionCall, secrets: Mapping[str, JSON], arguments: JSON) -> tuple[str, ...]:
-    """Return the words in *arguments*, with which *call* was filled, that would be others with other *secrets*."""
+    """Return the words in *arguments*, the filled arguments of *call*, that depend on *secrets*."""
     given = call.secret_template
     if given is None or not secrets:
         return ()
@@ -88,7 +88,7 @@ def made_of_secrets(call: FunctionCall, secrets: Mapping[str, JSON], arguments: 
 
 
 def _other(secret: JSON) -> JSON:
-    """Return something of the same form as *secret*, with other letters, digits and numbers."""
+    """Return a value of the same form as *secret*, with other letters, digits and numbers."""
     if isinstance(secret, bool) or secret is None:
         return secret
     if isinstance(secret, int | float):
@@ -108,7 +108,7 @@ def _next(char: str) -> str:
 
 
 def _words(value: JSON) -> Iterator[str]:
-    """Yield the texts in *value* and the words in them, as far as they are long enough."""
+    """Yield the words of the texts in *value* that are long enough."""
     if isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _words(item)

@@ -5,7 +5,7 @@ from swf_temporal.text.parsing import read_data
 
 
 def pointers_in(text: str, key: str, name: str) -> dict[str, str]:
-    """Return the pointers of the objects in the list under *key*, by what they have under *name*."""
+    """Return the pointers of the objects in the list under *key*, by the value of their property *name*."""
     try:
         whole: JSON = read_data(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""All that others see of a definition language, of its definitions and of its programs.
+"""The interface of a definition language, its definitions and its programs.
 
-Hosts, catalogue, client, schedules, scenarios and commands work with these alone. A language is a package with an
-object that satisfies `Language`, and a line in `languages/known.py`.
+Hosts, catalogue, client, schedules, scenarios and commands use only this. A language is a package with an object that
+implements `Language`, and a line in `languages/known.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -35,7 +35,7 @@ START: Final = Position()
 
 @dataclass(frozen=True, slots=True)
 class FunctionUse:
-    """A function that a definition may call, and where its operation is written."""
+    """A function that a definition may call, and the position of its operation."""
 
     function: Function
     position: Position = START
@@ -52,51 +52,51 @@ class EventUse:
     starts: bool = False
     """Whether an instance begins by waiting for it."""
     data_schema: JSON = field(default=None, hash=False)
-    """The JSON Schema of its data, where the definition has one for people and programs that send it."""
+    """The JSON Schema of its data for senders, if the definition has one."""
     correlation: tuple[CorrelationRule, ...] = ()
     """The attributes that correlate it."""
 
 
 MAX_PLACES: Final = 1000
-"""How many instances a definition may let run at once, where it bounds that."""
+"""The largest limit of concurrent instances that a definition may set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """How many instances of a definition run at once, as the definition says it."""
+    """The limit of concurrent instances of a definition, as the definition sets it."""
 
     limit: int
     """From 1 to `MAX_PLACES`."""
     key: str | None = None
-    """An expression over the input: the limit counts for each of its values. None is for all instances together."""
+    """An expression over the input: the limit applies to each of its values. None means to all instances together."""
 
 
 ATTRIBUTE_TYPES: Final = ("Keyword", "Int", "Double", "Bool", "Datetime")
-"""The types of search attributes that a definition may name, as Temporal calls them."""
+"""The types of search attributes that a definition may use, as Temporal calls them."""
 MAX_ATTRIBUTES: Final = 20
-"""How many a definition may name."""
+"""The maximum number of search attributes of a definition."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """The language's words for the parts that messages about an instance name."""
+    """The language's words for parts of an instance, for messages."""
 
     state: str = "state"
     handler: str = "handler"
-    """What a state handles an error by."""
+    """The part of a state that handles an error."""
     slow_call: str = "give it a timeout"
-    """What an author can do about a call that holds its instance up."""
+    """Advice for authors about a call that delays its instance."""
     input_schema: str = "the input schema"
-    """What describes the input of an instance."""
+    """The schema of the input of an instance."""
     credentials: str = "give it credentials"
-    """What an author can do about a call that a service wants credentials for."""
+    """Advice for authors about a call for which a service requires credentials."""
 
 
 class Definition(ABC):
-    """A definition, in whichever language it is written: what it needs, what it starts, and what it waits for."""
+    """A definition in any language: what it needs, what it starts, and what it waits for."""
 
     language: "Language"
-    """The language that it is written in."""
+    """Its language."""
     id: str
     version: str | None = None
     namespace: str | None = None
@@ -106,11 +106,11 @@ class Definition(ABC):
     secrets: tuple[str, ...] = ()
     """The secrets that it declares."""
     id_position: Position = START
-    """Where its id is written."""
+    """The position of its id."""
 
     @property
     def language_version(self) -> str | None:
-        """The version of the language, where there are several."""
+        """The version of the language, if there are several."""
         return None
 
     @property
@@ -120,12 +120,12 @@ class Definition(ABC):
 
     @property
     def input_schema(self) -> JSON:
-        """The JSON Schema that the input of an instance must fit, if there is one."""
+        """The JSON Schema for the input of an instance, if there is one."""
         return None
 
     @property
     def output_schema(self) -> JSON:
-        """The JSON Schema that the output of an instance must fit, if there is one."""
+        """The JSON Schema for the output of an instance, if there is one."""
         return None
 
     @property
@@ -139,39 +139,39 @@ class Definition(ABC):
         return ()
 
     def event(self, name: str) -> EventUse:
-        """Return the event *name*, as it is consumed where it is produced as well.
+        """Return the event *name*; the consumed one if it is both consumed and produced.
 
-        One that is defined in a document that was not found has its name as its type.
+        If its definition is in a document that was not found, its name is its type.
         """
         named = [one for one in self.events if one.name == name] or [EventUse(name, name)]
         return next((one for one in named if one.kind == "consumed"), named[0])
 
     @property
     def consumed_events(self) -> tuple[ConsumedEvent, ...]:
-        """The kinds of events that its instances wait for, with what tells them apart."""
+        """The kinds of events that its instances wait for, with their filters and correlation."""
         return tuple(ConsumedEvent(one.name, one.type, one.source) for one in self.events if one.kind == "consumed")
 
     @property
     def event_start(self) -> EventStart | None:
-        """How events start its instances, if they do."""
+        """The events that start its instances, if any do."""
         return None
 
     @property
     def outline(self) -> "Outline":
-        """Its parts, what they do and where they lead, in the words of the language."""
-        from swf_temporal.drawing.outline import Outline  # noqa: PLC0415 - most are asked for their own
+        """Its parts with their work and transitions, in the words of the language."""
+        from swf_temporal.drawing.outline import Outline  # noqa: PLC0415 - most definitions have their own
 
         return Outline()
 
     @property
     def pointers(self) -> Mapping[str, str]:
-        """The JSON Pointers of its parts in its text, by their paths, as far as the language can tell."""
+        """The JSON Pointers of its parts in its text, by path, as far as the language knows them."""
         return {}
 
     def picture(self, course: "DrawnCourse | None" = None, *about: str) -> "Picture":
-        """Return it as it is drawn, from its outline, with what is given of runs on it: a course, or a coverage.
+        """Return a picture of it, drawn from its outline, optionally with the course of a run or coverage of runs.
 
-        *about* are further lines over it. Raises UsageError if the extra `drawing` is not installed.
+        *about* are further lines above it. Raises UsageError if the extra `drawing` is not installed.
         """
         from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
         from swf_temporal.drawing.outline import WorkflowRef  # noqa: PLC0415 - as above
@@ -187,7 +187,7 @@ class Definition(ABC):
         return notebook_html(lambda: [self.picture()])
 
     def meant_by(self, reference: "WorkflowRef") -> "tuple[WorkflowRef, ...]":
-        """Return the definitions that a *reference* in this one may mean, the likeliest first."""
+        """Return the definitions that a *reference* in this one may mean, the most likely first."""
         return (reference,)
 
     @cached_property
@@ -203,70 +203,70 @@ class Definition(ABC):
 
     @property
     def has_schedule(self) -> bool:
-        """Whether it says when it is to be started by itself."""
+        """Whether it has a schedule."""
         return False
 
     @property
     def schedule_timezone(self) -> str | None:
-        """The time zone that its schedule names for people, where that is more than the times need."""
+        """The time zone that its schedule names for display, if the times do not depend on it."""
         return None
 
     def schedule(self) -> "ScheduleSpec":
-        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        """Return its schedule. Raises UsageError if it has none, or an invalid one."""
         raise UsageError(f"the definition {self.id!r} has no schedule")
 
-    def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - for those that have a schema
-        """Return why an instance would not even begin with *data*, or None if it would."""
+    def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - overridden by languages with schemas
+        """Return why an instance cannot start with *data*, or None if it can."""
         return None
 
     @property
     def is_latest(self) -> bool:
-        """Whether it is meant where no version is asked for, whatever others there are."""
+        """Whether it is the one to use when no version is given, regardless of others."""
         return False
 
     @property
     def concurrency(self) -> Concurrency | None:
-        """How many of its instances run at once; None is without a limit."""
+        """The limit of its concurrent instances; None means no limit."""
         return None
 
     @property
     def search_attributes(self) -> Mapping[str, str]:
-        """The search attributes that its instances have beside those that all have: by their names, their types."""
+        """The additional search attributes of its instances: their types by name."""
         return {}
 
     @property
     def shares_events(self) -> bool:
-        """Whether events that an instance produces reach those that wait for them in the same namespace."""
+        """Whether events that an instance produces reach waiting instances in the same namespace."""
         return False
 
     @property
     def words(self) -> Words:
-        """What its language calls the parts that messages about an instance name."""
+        """Its language's words for parts of an instance, for messages."""
         return Words()
 
     def input_of(self, given: JSON | bytes) -> JSON:
-        """Return the data of an instance that is begun with *given*, which is JSON unless the language says more."""
-        return given  # type: ignore[return-value]  # the host that takes it says what is wrong with bytes
+        """Return the data of an instance started with *given*, which is JSON unless the language allows more."""
+        return given  # type: ignore[return-value]  # the host reports bytes as invalid
 
-    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - for those that have such
-        """Return the inputs of the instances that *events* start, in their order."""
+    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - overridden by languages with such starts
+        """Return the inputs of the instances that *events* start, in order."""
         return []
 
     def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
-        """Tell whether the attribute *name* of *event* is as a filter wants it."""
+        """Return True if the attribute *name* of *event* matches the value *wanted* of a filter."""
         found = event.attribute(name)
         return found is not None and as_text(found) == as_text(wanted)
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
-        """Return the value by which *rule* tells to which instance *event* belongs; None if it has none."""
+        """Return the value of *event* that *rule* compares; None if it has none."""
         return event.attribute(rule.attribute)
 
     def cancellation(self, *, by_parent: bool) -> WorkflowFault | None:  # noqa: ARG002 - as above
         """Return the error of an instance that was cancelled, from outside or by its parent, if there is one."""
         return None
 
-    def placed_at(self, path: str) -> Self:  # noqa: ARG002 - for those that are known by their paths
-        """Return the same definition as one that stands at *path* in its namespace."""
+    def placed_at(self, path: str) -> Self:  # noqa: ARG002 - overridden by languages that identify definitions by path
+        """Return the same definition, located at *path* in its namespace."""
         return self
 
     @abstractmethod
@@ -276,40 +276,40 @@ class Definition(ABC):
     def problem(
         self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR
     ) -> Problem:
-        """Return a problem at *position*, told where the author wrote it."""
+        """Return a problem at *position* in the text that the author wrote."""
         return self.source.problem(code, message, position, hint, severity)
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenIn:
-    """The version of its language that a definition is written in, and what shows it."""
+    """The language version of a definition, and the evidence for it."""
 
     title: str
-    """What people call it, with the language."""
+    """Its name for people, with that of the language."""
     version: str
     key: str
-    """What shows it: a key of this version, or that under which the definition says its version."""
+    """The evidence: a key of this version, or the one that holds the version."""
     position: Position = START
-    """Where the key stands."""
+    """The position of the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of reading a definition: its problems, and the definition if no error keeps it from running."""
+    """The result of reading a definition: its problems, and the definition unless one of them is an error."""
 
     definition: Definition | None
     problems: tuple[Problem, ...] = ()
     written_in: WrittenIn | None = None
-    """The version of the language, where it is another than the usual one."""
+    """The version of the language, if it is not the usual one."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that keep the definition from running."""
+        """The problems that prevent the definition from running."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """The problems that do not."""
+        """The problems that do not prevent it from running."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
@@ -318,13 +318,13 @@ class ShownExpression(NamedTuple):
 
     start: int
     end: int
-    """The columns between which it stands, from 0."""
+    """The columns of its start and end, from 0."""
     evaluate: Callable[[JSON], "EvaluationOutcome"]
-    """Returns what it yields for data. Raises BadExpression and SwfError."""
+    """Returns its value for data. Raises BadExpression and SwfError."""
 
 
 Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
-"""Tells where functions lead, by their names, as far as that is known without calling anything."""
+"""Returns the destinations of functions, by name, as far as they are known without a call."""
 
 
 class Language(Protocol):
@@ -332,61 +332,61 @@ class Language(Protocol):
 
     @property
     def name(self) -> str:
-        """By which it is known in records and descriptions, such as `serverless-workflow`."""
+        """Its name in records and descriptions, such as `serverless-workflow`."""
 
     @property
     def title(self) -> str:
-        """What people call it, with the versions that run here."""
+        """Its name for people, with the supported versions."""
 
     def looks_like(self, text: str) -> bool:
-        """Tell whether *text*, which may be broken, seems to hold a definition in this language."""
+        """Return True if *text*, which may be broken, seems to be a definition in this language."""
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* is a definition in this language."""
+        """Return True if *root* is a definition in this language."""
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
-        """Return the definition that *root* is, which stands in *source*, with all that is to be said about it.
+        """Return the definition *root*, which is part of *source*, with all its problems.
 
-        Documents that it names are got by *fetch*. What travels with a run must not depend on them: where there were
-        some, the definition's source is a text that has them in it.
+        Documents that it names are read by *fetch*. The definition that a run carries must not depend on them: if there
+        are some, the definition's source is a text that includes them.
         """
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
-        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        """Return the definition that a running instance carries, without validating it."""
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
 
     def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
-        """Return arguments of a call with secrets filled in. Raises WorkflowFault where an expression fails."""
+        """Return arguments of a call with secrets filled in. Raises WorkflowFault if an expression fails."""
 
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
         """Return the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
 
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
-        """Tell whether the condition of a retry rule holds of *fault*. Raises nothing: where it cannot be told, no."""
+        """Return True if the condition of a retry rule holds for *fault*; False if it cannot be evaluated."""
 
     def marks(self, root: Object) -> "list[Mark]":
         """Return the names in a document that may not run yet, in the order of the text, for editors."""
 
     def kind_of_names(self, key: str) -> "Kind | None":
-        """Return of what kind the names are that are referred to under *key*; None if none are."""
+        """Return the kind of the names that *key* refers to; None if it refers to none."""
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
-        """Return the expression that stands at *column* of a *line*, for editors; None if there is none."""
+        """Return the expression at *column* of a *line*, for editors; None if there is none."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 
     def upgrade(self, source: Source, to: str | None = None) -> "Upgraded":
-        """Return the definition in *source* as the version *to* of the language would write it.
+        """Return the definition in *source*, rewritten in the version *to* of the language.
 
-        Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
+        Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
         """
 
     def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> "Upgraded":
-        """Return the definition in *source*, which another runtime ran with *properties*, as it means the same here.
+        """Rewrite the definition in *source*, which another runtime ran with *properties*, to mean the same here.
 
-        What has another effect here is reported or, if it *keeps_effects*, has the one of there, which its text says.
-        One that is in a resource of Kubernetes is taken out of it. Raises InvalidDefinition if there is none.
+        Parts whose effect differs here are reported or, with *keeps_effects*, rewritten to have the original effect.
+        A definition in a Kubernetes resource is extracted. Raises InvalidDefinition if it is not a definition.
         """

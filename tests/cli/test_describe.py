@@ -89,7 +89,7 @@ def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
     assert (named.code, named.out) == (0, swf("schema").out)
     unknown = swf("schema", "--language", "bpmn")
     assert (unknown.code, unknown.err) == (
-        2, "error: 'bpmn' is not a language that is known here; known: direktiv, serverless-workflow\n",
+        2, "error: 'bpmn' is not a known language; known: direktiv, serverless-workflow\n",
     )  # fmt: skip
     later = swf("schema", "--version", "1.0")
     assert (later.code, later.err) == (

@@ -67,7 +67,7 @@ def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch:
     site.has("/f", FUNCTIONS)
     (tmp_path / "a.yaml").write_text(WORKFLOW.replace("URI", f"{site.url}/f"))
     (problem,) = check_file(tmp_path / "a.yaml").problems
-    message = f"functions stand in '{site.url}/f', and from the host '{site.host}' nothing may be fetched"
+    message = f"functions are in '{site.url}/f', and from the host '{site.host}' nothing may be fetched"
     assert str(problem).splitlines() == [
         f"{tmp_path / 'a.yaml'}:3:12  error  external-forbidden  {message}",
         f"    functions: {site.url}/f",
@@ -83,7 +83,7 @@ def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
     (problem,) = check(WORKFLOW.replace("URI", f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
     assert (problem.code, problem.hint) == ("external-forbidden", HINT)
-    assert problem.message == f"functions stand in '{site.url}/f', and this definition may fetch nothing"
+    assert problem.message == f"functions are in '{site.url}/f', and this definition may fetch nothing"
     assert site.asked == []
 
 
@@ -127,7 +127,7 @@ def test_answers_that_are_no_document(site: Site, status: int, content: bytes, k
     checked = check(WORKFLOW.replace("URI", f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
     (problem,) = checked.errors
     assert (problem.code, problem.position.column) == ("external-unreadable", 12)
-    assert problem.message == f"functions stand in '{site.url}/f', which cannot be read: {reason}"
+    assert problem.message == f"functions are in '{site.url}/f', which cannot be read: {reason}"
 
 
 def test_a_server_that_does_not_answer(site: Site) -> None:

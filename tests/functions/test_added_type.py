@@ -40,7 +40,7 @@ def test_its_operations_are_validated() -> None:
     assert told(FINE) == []
     [problem] = told("https://example.com/quotes")
     assert problem.endswith("names no method: one of the type soap is written https://example.com/service#Method")
-    assert told(FINE, "soup") == ["function 'getQuote': 'soup' is treated as a type of its own"]
+    assert told(FINE, "soup") == ["function 'getQuote': 'soup' is treated as a custom type"]
 
 
 async def test_it_is_looked_at_called_and_closed() -> None:

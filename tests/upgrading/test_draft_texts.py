@@ -74,7 +74,7 @@ tasks:
   actions: []
   end: {kind: default}
 """,
-            (3, "task 'A' starts only within 'PT1H': since 0.5 a schedule says when to start"),
+            (3, "task 'A' starts only within 'PT1H': since 0.5 a schedule creates instances"),
         ),
         (
             """\
@@ -102,7 +102,7 @@ states:
   end: true
   branches: [{name: B, startsAt: C, states: [{name: C, type: DELAY, timeDelay: PT1S}]}]
 """,
-            (7, "branch 'B' of state 'A' is not waited for: since 0.5 a parallel state waits for its branches"),
+            (7, "branch 'B' of state 'A' is not awaited: since 0.5 a parallel state waits for its branches"),
         ),
     ],
 )

@@ -20,8 +20,8 @@ BROKEN = ("05-parallel-execution-example.yaml",)
 """What is no YAML."""
 INEXPRESSIBLE = {
     "14-handle-car-auction-bids-example": "starts only within '2020-03-20T09:00:00Z/2020-03-20T15:00:00Z'",
-    "21-retrying-failed-steps": "runs once more if '$.exit_code == 1' holds of its data",
-    "32-partial": "its timeout is the time between events",
+    "21-retrying-failed-steps": "is retried if '$.exit_code == 1' holds for its data",
+    "32-partial": "its timeout applies between events",
 }
 """What cannot be expressed in 0.8, by how the names of the files begin, with what is told of it."""
 

@@ -204,7 +204,7 @@ RETRIED = (
         ),
         (
             TWO_ACTIONS,
-            "state 'A' runs as a whole once more on an error: since 0.7 an action does",
+            "state 'A' is retried as a whole on an error: since 0.7 actions are retried",
         ),
         (
             TWO_ERRORS,
@@ -229,7 +229,7 @@ def test_the_report_tells_names_from_forms() -> None:
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
 
     assert kinds["timeDelay is duration"] == "respelled"
-    assert kinds["retries are those of the action that failed"] == "changed"
+    assert kinds["retries belong to the action that failed"] == "changed"
 
 
 def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None:
@@ -288,7 +288,7 @@ def test_other_languages_are_not_rewritten() -> None:
     """What is no definition, or of no version that is known here, is refused with its name."""
     with pytest.raises(UsageError, match="is written for Amazon States Language"):
         made('{"StartAt": "A", "States": {}}')
-    with pytest.raises(UsageError, match="not rewritten in version"):
+    with pytest.raises(UsageError, match="cannot be upgraded to version"):
         made(NEW, "1.0")
     with pytest.raises(InvalidDefinition):
         made("id: [")

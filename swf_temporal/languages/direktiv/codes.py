@@ -1,4 +1,4 @@
-"""The codes of errors that definitions catch, and the faults that carry them."""
+"""The error codes that definitions catch, and the faults with these codes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -39,26 +39,26 @@ def uncatchable(code: str, message: str) -> FatalFault:
 
 
 def internal(message: str) -> FatalFault:
-    """Return the error of what no code was made for; nothing can catch it."""
+    """Return an error for which the language has no code; no state can catch it."""
     return uncatchable(INTERNAL, message)
 
 
 def coded(error: ExpressionFailed) -> ExpressionFailed:
-    """Return the *error* of a query under the code by which definitions know it."""
+    """Return the *error* of a query with the code that definitions use for it."""
     if error.code in _OF_QUERIES:
         error.name = error.code = _OF_QUERIES[error.code]
     return error
 
 
 def code_and_message(error: WorkflowFault) -> tuple[str, str]:
-    """Return code and message of *error*; of a sub-workflow's those that it failed with itself."""
+    """Return code and message of *error*; for a sub-workflow, those that it failed with."""
     if isinstance(error, SubflowFailed) and error.origin is not None:
         return error.code, str(error.origin["message"])
     return error.code, error.message
 
 
 def fill(given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
-    """Return arguments with secrets filled in. Raises WorkflowFault where a query fails."""
+    """Return arguments with secrets filled in. Raises WorkflowFault if a query fails."""
     own = given.data if isinstance(given.data, dict) else {}
     data = {**own, "secrets": dict(secrets)}
     jq = StructuredJq.named(given.dialect)

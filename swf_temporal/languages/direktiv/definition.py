@@ -1,4 +1,4 @@
-"""A Direktiv definition, as hosts and commands see it."""
+"""The `Definition` interface of Direktiv definitions, for hosts and commands."""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -40,7 +40,7 @@ class DirektivDefinition(Definition):
     def __init__(self, language: Language, workflow: Workflow, root: Object, source: Source) -> None:
         self.language = language
         self.workflow = workflow
-        """The model: only this language's own code reads it."""
+        """The model, for this language's own code only."""
         self._root = root
         self.id, self.version = split_name(workflow.id or NAMELESS)
         self.description = workflow.description
@@ -51,7 +51,7 @@ class DirektivDefinition(Definition):
         self.id_position = workflow.where.value("id")
 
     def __eq__(self, other: object) -> bool:
-        """Two definitions are equal that are of the same text."""
+        """Compare by text."""
         return isinstance(other, DirektivDefinition) and self.digest == other.digest
 
     def __hash__(self) -> int:
@@ -62,7 +62,7 @@ class DirektivDefinition(Definition):
 
     @cached_property
     def functions(self) -> tuple[FunctionUse, ...]:
-        """The functions that it defines, but for sub-workflows."""
+        """The functions that it defines, except sub-workflows."""
         return tuple(
             FunctionUse(called(one), one.where.value("id"))
             for one in self.workflow.functions
@@ -81,7 +81,7 @@ class DirektivDefinition(Definition):
 
     @cached_property
     def consumed_events(self) -> tuple[ConsumedEvent, ...]:
-        """The events that its states wait for; what a context takes from an instance's data is not known here."""
+        """The events that its states wait for; context values from an instance's data are not known here."""
         return consumed_events(self.workflow)
 
     @cached_property
@@ -90,7 +90,7 @@ class DirektivDefinition(Definition):
         return event_start(self.workflow)
 
     def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
-        """Return all that *reference* may mean from where this definition stands."""
+        """Return all definitions that *reference* may mean from the location of this one."""
         names, _ = candidates(reference.id, self.id)
         return tuple(WorkflowRef(name, reference.version) for name in names)
 
@@ -99,7 +99,7 @@ class DirektivDefinition(Definition):
         return isinstance(self.workflow.start, ScheduledStart)
 
     def schedule(self) -> "ScheduleSpec":
-        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        """Return its schedule. Raises UsageError if it has none, or an invalid one."""
         if not isinstance(self.workflow.start, ScheduledStart):
             return super().schedule()
         from swf_temporal.base.calendars.moments import InvalidTime  # noqa: PLC0415 - heavy
@@ -116,8 +116,8 @@ class DirektivDefinition(Definition):
 
     @cached_property
     def outline(self) -> Outline:
-        """Its states, the one that instances start in first."""
-        from swf_temporal.languages.direktiv.outline import outline_of  # noqa: PLC0415 - not to load
+        """Its states, beginning with the one in which instances start."""
+        from swf_temporal.languages.direktiv.outline import outline_of  # noqa: PLC0415 - not needed for loading
 
         return outline_of(self.workflow)
 
@@ -126,44 +126,44 @@ class DirektivDefinition(Definition):
         return type(self)(self.language, self.workflow, self._root, source)
 
     def placed_at(self, path: str) -> Self:
-        """Return the same definition as one that is known by *path*, unless it says itself how it is known."""
+        """Return the same definition with the id *path*, unless it sets its own id."""
         if self.workflow.id is not None:
             return self
         path = name_at(path)
         named = self.workflow.model_copy(update={"id": path})
-        # What travels with a run leaves its place behind, and has to say it.
+        # The text that a run carries has lost its location, so it must include the id.
         text = written({"id": path, **self._root})
         return type(self)(self.language, named, self._root, Source(text, self.source.name))
 
     def input_of(self, given: JSON | bytes) -> JSON:
-        """Return the data of an instance that is begun with *given*; None, for no body, counts as an empty text."""
+        """Return the data of an instance that is started with *given*; None, for no body, counts as an empty text."""
         return instance_data("" if given is None or given == b"" else given)
 
     def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
-        """Return the inputs of the instances that *events* start, in their order."""
+        """Return the inputs of the instances that *events* start, in order."""
         return inputs_of_starts(self.workflow.start, events)
 
     def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
-        """Tell whether an attribute is as a filter or a context wants it, where a text is a glob."""
+        """Return True if an attribute matches the value of a filter or a context, where a text is a glob."""
         return attributes_match({name: wanted}, event)
 
     def cancellation(self, *, by_parent: bool) -> WorkflowFault:
-        """Return what an instance fails with that was cancelled from outside, or because its parent ended."""
+        """Return the error of an instance that was cancelled from outside, or because its parent ended."""
         if by_parent:
             return codes.uncatchable(codes.CANCELLED_BY_PARENT, "cancelled by parent workflow")
         return codes.uncatchable(codes.CANCELLED_BY_API, "cancelled by api request")
 
     @property
     def words(self) -> Words:
-        """What the language calls the parts that messages about an instance name."""
+        """The language's words for parts of an instance, for messages."""
         return Words(handler="catch", slow_call=_SLOW_CALL)
 
     @property
     def is_latest(self) -> bool:
-        """Whether it is meant where no version is asked for: the one without a ref is."""
+        """Whether it is the one to use when no version is given: the one without a ref is."""
         return self.version is None
 
     @property
     def shares_events(self) -> bool:
-        """Whether what instances produce reaches those of the same namespace that wait: here it does."""
+        """True: events that an instance produces reach waiting instances in the same namespace."""
         return True

@@ -1,4 +1,4 @@
-"""What editors ask: the keys under which names stand."""
+"""The keys that have names as values, for editors."""
 
 from typing import Final
 

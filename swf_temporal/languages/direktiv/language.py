@@ -1,6 +1,6 @@
-"""The workflow language of Direktiv, as others see it.
+"""The `Language` interface of Direktiv's workflow language.
 
-Definitions of all languages are shown to `recognises`, so model, rules and execution are imported where they are used.
+`recognises` is called for definitions of all languages, so model, rules and execution are imported where they are used.
 """
 
 from collections.abc import Mapping
@@ -24,16 +24,16 @@ _OTHERS: Final = frozenset({
     "errors", "events", "expressionLang", "extensions", "keepActive", "key", "metadata", "name", "retries",
     "schemaVersion", "secrets", "specVersion", "startsAt", "States", "StartAt", "tasks", "version",
 })  # fmt: skip
-"""Keys at the top of definitions in other languages, and never in this one."""
+"""Top-level keys of definitions in other languages, never in this one."""
 _VERSIONS: Final = frozenset(
     {"do", "document", "schemaVersion", "specVersion", "startsAt", "States", "StartAt", "tasks"}
 )
-"""Those of them by which another language is told whatever states there are."""
+"""The keys among them that identify another language, whatever the states are."""
 _ONLY_OURS: Final = frozenset({
     "action", "consumeEvent", "error", "eventsAnd", "eventsXor", "generateEvent", "getter", "noop", "setter",
     "validate",
 })  # fmt: skip
-"""Types of states that no other language has. Their definition is ours whatever stands beside them by mistake."""
+"""Types of states that only this language has: they identify it even beside keys of other languages."""
 
 
 class Direktiv(LanguageBase):
@@ -41,7 +41,7 @@ class Direktiv(LanguageBase):
     title = "Direktiv"
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* has states with ids and without names, of types that this language has."""
+        """Return True if *root* has states with ids and without names, of types of this language."""
         states = root.get("states")
         if not isinstance(states, list) or _VERSIONS.intersection(root):
             return False
@@ -52,7 +52,7 @@ class Direktiv(LanguageBase):
         )
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
-        """Return the definition that *root* is, with all that is to be said about it."""
+        """Return the definition *root* with all its problems."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
         from swf_temporal.languages.direktiv.validation import validate
 
@@ -64,7 +64,7 @@ class Direktiv(LanguageBase):
         return Checked(None if stops else checked.definition, tuple(problems))
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
-        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        """Return the definition that a running instance carries, without validating it."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
         from swf_temporal.languages.direktiv.reading.document import build
 
@@ -77,11 +77,11 @@ class Direktiv(LanguageBase):
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
         from swf_temporal.languages.direktiv.execution.execution import DirektivProgram
 
-        assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
+        assert isinstance(definition, DirektivDefinition)  # noqa: S101 - only called for its own definitions
         return DirektivProgram(definition.workflow, definition.id, semantics)
 
     def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
-        """Return arguments of a call with secrets filled in, which stand under `secrets` of the data."""
+        """Return arguments of a call with secrets filled in, which queries find under `secrets` in the data."""
         from swf_temporal.languages.direktiv.codes import fill
 
         return fill(given, secrets)
@@ -93,13 +93,13 @@ class Direktiv(LanguageBase):
         return NAMES.marks(root)
 
     def kind_of_names(self, key: str) -> Kind | None:
-        """Return of what kind the names are that stand under *key*."""
+        """Return the kind of the names that *key* has as values."""
         from swf_temporal.languages.direktiv.editing import NAMES
 
         return NAMES.kind_of(key)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
-        """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""
+        """Return the JSON Schema of definitions. Raises UsageError for a version: there is only one schema."""
         from swf_temporal.languages.direktiv.reading.document import json_schema
 
         return json_schema(title or self.title, version)

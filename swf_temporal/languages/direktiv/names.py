@@ -1,4 +1,4 @@
-"""The names of workflows: their paths within a namespace, and what a reference to one may mean."""
+"""The names of workflows, which are their paths in a namespace, and the resolution of references to them."""
 
 from collections.abc import Iterator
 from posixpath import basename, dirname, join, normpath, splitext
@@ -14,14 +14,14 @@ from swf_temporal.languages.direktiv.model.workflow import (
 )
 
 NAMELESS: Final = "workflow"
-"""The name of a definition that was not read from a file, and has none of its own."""
+"""The name of a definition that was not read from a file and does not set one."""
 LATEST: Final = "latest"
-"""The ref of the definition that has none."""
+"""The ref that means the definition without one."""
 _ENDINGS: Final = ("", ".yaml", ".yml")
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """Return the path and the ref of a definition, which stands behind a colon; `latest` is the one without a ref."""
+    """Return the path and the ref, after a colon, of a definition; `latest` is the one without a ref."""
     path, _, ref = name.rpartition(":") if ":" in name else (name, "", "")
     return path, ref if ref and ref != LATEST else None
 
@@ -38,17 +38,17 @@ def name_at(path: str) -> str:
 
 
 def candidates(reference: str, caller: str) -> tuple[tuple[str, ...], str | None]:
-    """Return the names that *reference* may mean where *caller* makes it, the likeliest first, and its version.
+    """Return the names that *reference* in *caller* may mean, the most likely first, and its version.
 
-    A path is one from the root of the namespace, with or without a slash; one that begins with a dot, or that leads
-    nowhere from the root, is one from the folder of the caller.
+    A path starts at the root of the namespace, with or without a slash; one that begins with a dot, or that is not
+    found from the root, is relative to the folder of the caller.
     """
     path, version = split_name(reference)
     return tuple(dict.fromkeys(_candidates(path, caller))), version
 
 
 def path_of(file: str, caller: str) -> str:
-    """Return the path of a file in the namespace. Where *caller* begins it with a dot, it is one from its folder."""
+    """Return the path of a file in the namespace. If it begins with a dot, it is relative to the folder of *caller*."""
     start = dirname(caller) if caller.startswith("/") and file.startswith(".") else "/"
     return normpath(join(start, file.lstrip("/")))
 
@@ -65,9 +65,9 @@ def _candidates(path: str, caller: str) -> Iterator[str]:
 
 
 TYPE = "direktiv"
-"""The word by which what performs calls knows functions of this language."""
+"""The type of functions of this language in calls."""
 KINDS = {"reusable": "knative-workflow", "isolated": "kubernetes-job"}
-"""Former words for types of functions."""
+"""Former names of function types."""
 
 
 def called(function: Function) -> Callee:

@@ -1,4 +1,4 @@
-"""The outline of a definition: its states, with what they do and where they lead."""
+"""The outline of a definition: its states with their work and transitions."""
 
 from collections.abc import Iterator
 
@@ -78,7 +78,7 @@ def _text(state: State) -> str | None:
         case DelayState():
             return f"waits {state.duration}"
         case ErrorState():
-            return f"fails in the end with {state.error}: {in_a_line(state.message)}"
+            return f"fails at its end with {state.error}: {in_a_line(state.message)}"
         case ForeachState():
             return f"each of {in_a_line(state.array)}"
         case ParallelState():

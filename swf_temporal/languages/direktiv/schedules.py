@@ -1,4 +1,4 @@
-"""The times of a `scheduled` start: a cron expression as Direktiv reads it."""
+"""The times of a `scheduled` start: a cron expression in Direktiv's syntax."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
 
 _ZONE: Final = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)", re.DOTALL)
 _EVERY: Final = re.compile(r"@every\s+((?:\d+h)?(?:\d+m)?(?:\d+s)?)")
-"""A distance as Go writes it, in whole seconds."""
+"""A duration in Go's syntax, in whole seconds."""
 
 
 def parts_of(cron: str) -> tuple[str | None, str | None, str | None]:
-    """Return the cron expression in *cron*, or the interval that `@every` stands for, and the timezone before it."""
+    """Return the cron expression in *cron*, or the interval of `@every`, and the time zone before it."""
     zone = _ZONE.fullmatch(cron.strip())
     text, timezone = (cron, None) if zone is None else (zone[2], zone[1])
     every = _EVERY.fullmatch(text.strip())
@@ -20,7 +20,7 @@ def parts_of(cron: str) -> tuple[str | None, str | None, str | None]:
 
 
 def compiled(cron: str) -> "ScheduleSpec":
-    """Return when instances start. Raises InvalidTime."""
+    """Return the schedule of *cron*. Raises InvalidTime."""
     from swf_temporal.base.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
 
     text, interval, timezone = parts_of(cron)

@@ -10,9 +10,9 @@ _DRAFT_4: Final = "http://json-schema.org/draft-04/schema#"
 
 
 def validator_of(schema: JSON) -> DataSchemaValidator:
-    """Return *schema*, ready to be compared with data. Raises BadSchema.
+    """Return a validator for *schema*. Raises BadSchema.
 
-    One that does not say its draft is of the latest that Direktiv knew or, if it is none there, of the first.
+    Without `$schema`, it is read as the latest draft that Direktiv supported or, if it is invalid there, the earliest.
     """
     if not isinstance(schema, dict) or "$schema" in schema:
         return DataSchemaValidator(schema, checks_formats=True)

@@ -1,4 +1,4 @@
-"""The events that a definition consumes, the instances that they start, and the inputs of these."""
+"""The events that a definition consumes, and the inputs of the instances that they start."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ from swf_temporal.text.located import plain
 
 
 def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[JSON]:
-    """Return the input of each instance that *events* start, in their order."""
+    """Return the input of each instance that *events* start, in order."""
     match start:
         case model.EventStart():
             return [{event.type: event.to_json()} for event in events if _fits(start.event, event)]
@@ -52,7 +52,7 @@ def event_start(workflow: Workflow) -> EventStart | None:
 
 
 def consumed_events(workflow: Workflow) -> tuple[ConsumedEvent, ...]:
-    """Return the events that states of *workflow* wait for: each by its type and what its context must be."""
+    """Return the events that states of *workflow* wait for, each with its type and required context."""
     kinds = [kind for state in workflow.states for kind in kinds_awaited(state)]
     return tuple(ConsumedEvent(type_, type_, filters=_written(context)) for type_, context, _ in kinds)
 
@@ -63,7 +63,7 @@ def _starting(kind: StartEvent) -> ConsumedEvent:
 
 
 def _written(context: Structured) -> dict[str, JSON]:
-    """Return the part of a context that is the same for every instance: what is not calculated from its data."""
+    """Return the static part of a context, which is not calculated from an instance's data."""
     found = plain(context)
     if not isinstance(found, dict):
         return {}
@@ -78,10 +78,10 @@ def _fits(kind: StartEvent, event: CloudEvent) -> bool:
 
 
 def _together(start: EventsAndStart, events: Iterable[CloudEvent]) -> list[JSON]:
-    """Return the inputs of the instances for each of which there is an event of every kind.
+    """Return the inputs of the instances for which there is an event of every kind.
 
-    Events belong together that agree in what correlates them. Each goes to the first kind that has none yet, or whose
-    own can move on to such a kind; of kinds that have all that they can, the later takes the place of the earlier.
+    Events with equal correlation attributes belong together. Each is assigned to the first kind that has no event yet,
+    or whose event can be reassigned to such a kind; otherwise it replaces the earlier event of its kind.
     """
     refs = [str(index) for index in range(len(start.events))]
     groups: dict[str, Taken] = {}
@@ -106,7 +106,7 @@ def _together(start: EventsAndStart, events: Iterable[CloudEvent]) -> list[JSON]
 
 
 def _correlation(keys: Sequence[str], event: CloudEvent) -> str | None:
-    """Return what *event* shares with those that it belongs to; None where it lacks an attribute for that."""
+    """Return the correlation key of *event*; None if it lacks one of the attributes."""
     values = [event.attribute(key) for key in keys]
     if any(value is None for value in values):
         return None
@@ -114,7 +114,7 @@ def _correlation(keys: Sequence[str], event: CloudEvent) -> str | None:
 
 
 def _expire(waiting: Taken, event: Mapping[str, JSON], lifespan: str | None) -> None:
-    """Forget the events that came longer before *event* than they are to be kept."""
+    """Remove the events that are older than *lifespan* at the time of *event*."""
     now = _time(event)
     if not lifespan or now is None:
         return

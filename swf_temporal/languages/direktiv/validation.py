@@ -1,4 +1,4 @@
-"""Check a workflow of Direktiv beyond its form: expressions, names, references and values."""
+"""Validation of a Direktiv workflow beyond its form: expressions, names, references and values."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ from swf_temporal.text.suggestions import NEVER_ENTERED, did_you_mean, meant_or_
 
 
 def check_expressions(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield the queries in *workflow* that do not compile, and scripts that nothing here could run."""
+    """Yield problems for queries in *workflow* that do not compile, and scripts without an installed engine."""
     for state in workflow.states:
         for node, name, key in structured_fields(state):
             for path, error in problems_in(getattr(node, name)):
@@ -51,7 +51,7 @@ def check_expressions(workflow: Workflow, source: Source) -> Iterator[Problem]:
 
 
 def structured_fields(node: Node) -> Iterator[tuple[Node, str, str]]:
-    """Yield the fields of *node*, and of what stands in it, that may hold queries: where, by name, and by key."""
+    """Yield the fields of *node* and nodes in it that may contain queries: the node, the name and the key."""
     for name, info in type(node).model_fields.items():
         value = getattr(node, name)
         if info.annotation is Any and name != "schema_":
@@ -69,7 +69,7 @@ def _problem(who: str, error: BadExpression, where: Position, source: Source) ->
 
 
 def _position(node: Node, key: str, path: Sequence[str | int]) -> Position:
-    """Return where the element at *path* inside the value of *key* stands."""
+    """Return the position of the element at *path* inside the value of *key*."""
     position = node.where.value(key)
     value: Any = getattr(node, next(n for n, info in type(node).model_fields.items() if (info.alias or n) == key))
     for step in path:
@@ -83,11 +83,11 @@ def _position(node: Node, key: str, path: Sequence[str | int]) -> Position:
 
 _ID: Final = re.compile(r"[a-z]([a-z0-9_\-]*[a-z0-9])?")
 _KEY: Final = re.compile(r"[a-zA-Z]([a-zA-Z0-9_.\-]*[a-zA-Z0-9])?")
-"""With dots and hyphens, as in later releases: the text says nothing of them."""
+"""With dots and hyphens, as in later releases: the text does not mention them."""
 
 
 def check_names(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield what is wrong with the names in *workflow*."""
+    """Yield problems for invalid names in *workflow*."""
     yield from _ids("state", workflow.states, source)
     yield from _ids("function", workflow.functions, source)
     for state in workflow.states:
@@ -119,7 +119,7 @@ def _bad(who: str, letters: str, node: Node, key: str, source: Source) -> Proble
 
 
 def check_references(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield what *workflow* names that is not there."""
+    """Yield problems for references in *workflow* to things that do not exist."""
     states = [state.id for state in workflow.states]
     start = workflow.start
     if start is not None and start.state and start.state not in states:
@@ -154,8 +154,8 @@ def _functions(workflow: Workflow, source: Source) -> Iterator[Problem]:
                 message = f"state {state.id!r}: {action.function!r} is a subflow, which takes no files"
                 yield source.problem("not-for-subflows", message, action.where.key("files"))
             elif isinstance(named, SubflowFunction) and action.secrets:
-                message = f"state {state.id!r}: secrets for the subflow {action.function!r} would stand in its data"
-                hint = "let the subflow's own action name them"
+                message = f"state {state.id!r}: secrets for the subflow {action.function!r} would be stored in its data"
+                hint = "name them in the subflow's own action"
                 yield source.problem("not-for-subflows", message, action.where.key("secrets"), hint)
 
 
@@ -181,7 +181,7 @@ _MIME_TYPE: Final = re.compile(r"\w+/[-+.\w]+")
 
 
 def check_values(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield the values in *workflow* that cannot be read."""
+    """Yield problems for invalid values in *workflow*."""
     if workflow.timeouts is not None:
         yield from _duration("timeouts", workflow.timeouts, "interrupt", source)
         yield from _duration("timeouts", workflow.timeouts, "kill", source)
@@ -264,7 +264,7 @@ def _scopes(state: State, who: str, source: Source) -> Iterator[Problem]:
     known = _SCOPES.get(type(state), _OF_FILES)
     for one in variables_of(state):
         if one.scope == "file" and isinstance(state, SetterState):
-            message = f"{who}: files of the namespace can be read, and not written"
+            message = f"{who}: files of the namespace are read-only"
             yield source.problem("enum", message, one.where.value("scope"), f"store it in {', '.join(known)}")
         elif one.scope and one.scope not in known:
             message = f"{who}: scope {one.scope!r} is not one of {', '.join(known)}"
@@ -279,6 +279,6 @@ def _media_types(state: SetterState, who: str, source: Source) -> Iterator[Probl
 
 
 def validate(workflow: Workflow, source: Source) -> Iterator[Problem]:
-    """Yield everything that is wrong with *workflow* beyond its form."""
+    """Yield all problems of *workflow* beyond its form."""
     for check in (check_names, check_references, check_values, check_expressions):
         yield from check(workflow, source)

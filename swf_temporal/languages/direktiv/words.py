@@ -1,9 +1,9 @@
-"""The words for types of states, functions and starts.
+"""The names of the types of states, functions and starts, and the revisions of Direktiv.
 
-They stand apart from the model, so that telling a definition of another language from this one does not import it.
+They are separate from the model, so that detecting the language of a definition does not import it.
 
-A definition says it under `compat`, a key of ours. So it travels with the text that a run carries, and a replay reads
-the same; and definitions of different ages stand side by side in one folder.
+A definition sets its revision under `compat`, our own key. So it is part of the text that a run carries, and a replay
+reads the same; and definitions of different ages can be in one folder.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from swf_temporal.expressions.structured import FAILED, NOT_OBJECT
 
 NAME: Final = "direktiv"
-"""By which the language is known in records and descriptions."""
+"""The name of the language in records and descriptions."""
 
 STATE_TYPES: Final = (
     "action", "consumeEvent", "delay", "error", "eventsAnd", "eventsXor", "foreach", "generateEvent", "getter", "noop",
@@ -27,7 +27,7 @@ START_TYPES: Final = ("default", "scheduled", "event", "eventsXor", "eventsAnd",
 
 
 Revision: TypeAlias = Literal["text", "engine", "v0.6", "v0.7", "v0.8"]
-"""The text; the engine at the revision of the text, of February 2022; releases: v0.6.1, v0.7.1, v0.8 and later."""
+"""The specification text; the engine as of the text, February 2022; the releases v0.6.1, v0.7.1, v0.8 and later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Compat:
     null_fails: bool = False
     """Whether a query that yields null is an error."""
     several: str = NOT_OBJECT
-    """The code of the error of several results where there can be one."""
+    """The error code for several results where only one is allowed."""
     array: Literal["any", "results", "one"] = "any"
-    """The elements of a foreach: several results or those of an array; the results themselves; those of one array."""
+    """The elements of a foreach: several results or one array; the results themselves; one array only."""
     setting: Literal["null deletes", "stores", "nothing deletes"] = "null deletes"
-    """What a setter does with null: deletes, stores it; or deletes, as it does with all that is empty."""
+    """The effect of null on a setter: it deletes; it is stored; or it deletes, as all empty values do."""
 
 
 _SINCE_0_7: Final = Compat(null_fails=True, several=FAILED, array="one", setting="nothing deletes")
@@ -53,5 +53,5 @@ _READINGS: Final[dict[Revision, Compat]] = {
 
 
 def compat_of(revision: Revision | None) -> Compat:
-    """Return the reading of a definition; that of the text where it says none."""
+    """Return the compatibility settings of *revision*; those of the text by default."""
     return _READINGS[revision or "text"]

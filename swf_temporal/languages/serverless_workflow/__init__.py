@@ -1,1 +1,1 @@
-"""The Serverless Workflow specification: 0.8 and the text that follows it."""
+"""The Serverless Workflow specification: 0.8 and the text after it."""

@@ -1,4 +1,4 @@
-"""A Serverless Workflow definition, as hosts and commands see it."""
+"""The `Definition` interface of Serverless Workflow definitions, for hosts and commands."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,9 +47,9 @@ def consumed_events(workflow: Workflow) -> tuple[ConsumedEvent, ...]:
 
 
 def event_start(workflow: Workflow) -> EventStart | None:
-    """Return how events start instances of *workflow*: in its start state, if that is an event state.
+    """Return the events that start instances of *workflow*: those of its start state, if that is an event state.
 
-    An instance takes all of its events itself, the first among them.
+    An instance takes all of its events itself, including the first.
     """
     first = _first(workflow)
     if first is None:
@@ -79,13 +79,13 @@ def _consumed(event: Event, *, is_awaited: bool) -> ConsumedEvent:
             filters[rule.context_attribute_name] = value
         else:
             rules.append(CorrelationRule(rule.context_attribute_name, is_calculated, rule.path))
-    # What is compared with data of an instance starts none: one that was begun by hand waits for it.
+    # An event that is compared with an instance's data cannot start one: an instance started by hand waits for it.
     is_awaited = is_awaited or any(rule.is_calculated for rule in rules)
     return ConsumedEvent(event.name, event.type, event.source or None, filters, tuple(rules), is_awaited)
 
 
 def spec_of(workflow: Workflow) -> ScheduleSpec:
-    """Return when *workflow* is to be started. Raises UsageError if it does not say, or cannot be understood."""
+    """Return the schedule of *workflow*. Raises UsageError if it has none, or an invalid one."""
     schedule = workflow.start.schedule
     if schedule is None:
         raise UsageError(f"the definition {workflow.id!r} has no schedule", "it is written under start: schedule:")
@@ -102,7 +102,7 @@ class ServerlessWorkflowDefinition(Definition):
         self.language = language
         self._expressions = expressions
         self.workflow = workflow
-        """The model: only this language's own code reads it."""
+        """The model, for this language's own code only."""
         self.id = workflow.id
         self.version = workflow.version
         self.name = workflow.name
@@ -113,14 +113,14 @@ class ServerlessWorkflowDefinition(Definition):
 
     @property
     def words(self) -> Words:
-        """What its version calls the parts that messages about an instance name."""
+        """Its version's words for parts of an instance, for messages."""
         version = self.workflow.language_version
         return Words(
             version.state_word, version.handler, version.slow_call, "dataInputSchema", "name an auth by 'authRef'"
         )
 
     def __eq__(self, other: object) -> bool:
-        """Two definitions are equal that are of the same text."""
+        """Compare by model, which includes the text."""
         return isinstance(other, ServerlessWorkflowDefinition) and self.workflow == other.workflow
 
     def __hash__(self) -> int:
@@ -131,7 +131,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     @property
     def language_version(self) -> str:
-        """The version of the specification that it is read as."""
+        """The version of the specification as which it is read."""
         return self.workflow.language_version.name
 
     @property
@@ -155,7 +155,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     @cached_property
     def events(self) -> tuple[EventUse, ...]:
-        """The events that it defines; an empty source is none."""
+        """The events that it defines; an empty source counts as missing."""
         starting = set(starting_events(self.workflow))
         return tuple(
             EventUse(
@@ -175,7 +175,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     @cached_property
     def consumed_events(self) -> tuple[ConsumedEvent, ...]:
-        """The events that it waits for, with the attributes that correlate them."""
+        """The events that it waits for, with their correlation attributes."""
         return consumed_events(self.workflow)
 
     @cached_property
@@ -189,17 +189,17 @@ class ServerlessWorkflowDefinition(Definition):
 
     @cached_property
     def pointers(self) -> Mapping[str, str]:
-        """The JSON Pointers of its states, by their names."""
+        """The JSON Pointers of its states, by name."""
         return pointers_in(self.source.text, f"{self.words.state}s", "name")
 
     @property
     def concurrency(self) -> Concurrency | None:
-        """What its `metadata.concurrency` says."""
+        """Its limit in `metadata.concurrency`."""
         return concurrency_of(self.workflow.metadata)
 
     @property
     def search_attributes(self) -> Mapping[str, str]:
-        """What its `metadata.searchAttributes` names."""
+        """The types of its `metadata.searchAttributes`, by name."""
         return {name: one.type for name, one in attributes_of(self.workflow.metadata).items()}
 
     @property
@@ -208,43 +208,43 @@ class ServerlessWorkflowDefinition(Definition):
 
     @property
     def schedule_timezone(self) -> str | None:
-        """The time zone of the schedule, as it is written."""
+        """The time zone of the schedule, as written."""
         schedule = self.workflow.start.schedule
         return None if schedule is None else schedule.timezone
 
     def schedule(self) -> "ScheduleSpec":
-        """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
+        """Return its schedule. Raises UsageError if it has none, or an invalid one."""
         return spec_of(self.workflow)
 
     @cached_property
     def outline(self) -> Outline:
-        """Its states, with what they hold, in the words of its version."""
-        from swf_temporal.languages.serverless_workflow.outlining import outline_of  # noqa: PLC0415 - not to load
+        """Its states and their parts, in the words of its version."""
+        from swf_temporal.languages.serverless_workflow.outlining import outline_of  # noqa: PLC0415 - not needed for loading
 
         return outline_of(self.workflow)
 
     @cached_property
     def program(self) -> "Program":
-        """The program, with the semantics number that new runs begin with."""
-        from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
+        """The program, with the semantics number of new runs."""
+        from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not needed for loading
 
         return Program(self.workflow, SEMANTICS, self.expressions)
 
     @property
     def expressions(self) -> Expressions:
-        """What compiles its expressions, and keeps what the rules had compiled.
+        """The compiler of its expressions, with those that the rules compiled.
 
-        Raises BadExpression if they are in a language that is not supported.
+        Raises BadExpression if their language is not supported.
         """
         if self._expressions is None:
             self._expressions = expressions_of(self.workflow)
         return self._expressions
 
     def refusal_of(self, data: JSON) -> str | None:
-        """Return why a run would not even begin with *data*, or None if it would."""
+        """Return why a run cannot start with *data*, or None if it can."""
         if self.workflow.data_input_schema is None:
             return None
-        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom
+        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom needed
             refusal_of,
         )
 
@@ -257,5 +257,5 @@ class ServerlessWorkflowDefinition(Definition):
     def problem(
         self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR
     ) -> Problem:
-        """Return a problem at *position*, in the document where that is written."""
+        """Return a problem at *position*, in the document that it belongs to."""
         return at_its_origin(self.source.problem(code, message, position, hint, severity))

@@ -1,4 +1,4 @@
-"""What editors ask: the keys under which names stand in all versions, and what an expression yields."""
+"""Support for editors: the keys that have names as values in all versions, and the values of expressions."""
 
 import re
 from functools import partial
@@ -38,7 +38,7 @@ _EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
 
 
 def expression_at(line: str, column: int) -> ShownExpression | None:
-    """Return the expression in braces that stands at *column* of *line*, if one does."""
+    """Return the expression in braces at *column* of *line*, if there is one."""
     for found in _EXPRESSION.finditer(line):
         if found.start() <= column <= found.end():
             return ShownExpression(found.start(), found.end(), partial(_yielded, found[1]))

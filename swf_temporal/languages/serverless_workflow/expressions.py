@@ -1,4 +1,4 @@
-"""Compiles the expressions of a workflow: for the rules, and for the runs."""
+"""Compilation of the expressions of a workflow, for rules and for runs."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 VARIABLES: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
-"""The variables that every expression may name."""
+"""The variables that every expression may use."""
 
 EARLY: Final = "early"
 """The expression language of the drafts before 0.5."""
@@ -20,7 +20,7 @@ PATHS: Final = "braced paths"
 
 
 def expressions_of(workflow: Workflow) -> Expressions:
-    """Return what compiles the expressions of *workflow*. Raises BadExpression for a language that is not supported."""
+    """Return the compiler of expressions of *workflow*. Raises BadExpression for an unsupported language."""
     if workflow.expression_lang == EARLY:
         from swf_temporal.expressions.early import EarlyExpressions  # noqa: PLC0415 - few definitions are that old
 

@@ -1,4 +1,4 @@
-"""The Serverless Workflow language: 0.8, the text that follows it, and the versions near them."""
+"""The Serverless Workflow language: 0.8, the text after it, earlier versions and drafts."""
 
 import re
 from collections.abc import Mapping
@@ -32,39 +32,39 @@ if TYPE_CHECKING:
     from swf_temporal.runtime.run import Program
 
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
-"""The key that tells these from other documents with tasks and the like: one of them says that it is the start."""
+"""A start with a kind, which distinguishes definitions from other documents with tasks and the like."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
-"""A key that definitions have, with a version that no other kind of document says there."""
+"""The key `specVersion` with a version that no other kind of document has there."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
     "schedule", "switch-conditions",
 }  # fmt: skip
-"""The codes of problems that consist in something not being there."""
+"""The codes of problems about something missing."""
 
 
 class ServerlessWorkflow(LanguageBase):
-    """The language, as others see it."""
+    """The `Language` interface of Serverless Workflow."""
 
     name = LANGUAGE_NAME
     title = "Serverless Workflow 0.8"
 
     def looks_like(self, text: str) -> bool:
-        """Tell whether *text* has states, or what a version calls so, or says a version of the specification."""
+        """Return True if *text* has states, or a version's word for them, or a version of the specification."""
         if _VERSION.search(text) or _list_under("states").search(text):
             return True
         return _STARTS.search(text) is not None and any(_list_under(key).search(text) for key in _states_keys())
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* has states, as every definition in this language does, whatever a version calls them."""
+        """Return True if *root* has states, as every definition in this language does, under any version's word."""
         return "states" in root or any(isinstance(root.get(key), list) for key in _states_keys())
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
-        """Return the definition that *root* is, with all that is to be said about it."""
+        """Return the definition *root* with all its problems."""
         reading = read_part(root, source, fetch)
         workflow, problems = reading.workflow, list(reading.problems)
         expressions: Expressions | None = None
         if workflow is not None:
-            with suppress(BadExpression):  # a rule tells of a language that is not supported
+            with suppress(BadExpression):  # a rule reports a language that is not supported
                 expressions = expressions_of(workflow)
         written = None if reading.detected is None else reading.detected.version
         reader = None if written is None else reader_of(written)
@@ -72,11 +72,11 @@ class ServerlessWorkflow(LanguageBase):
             problems += [] if reading.draft is None else reader.validate(reading, expressions)
         elif workflow is not None:
             found = validate(workflow, expressions)
-            problems += _of_what_is_left(found) if _stops(problems) else found
+            problems += _of_valid_parts(found) if _stops(problems) else found
         if _stops(problems):
             workflow = None
         if workflow is not None and reading.bundled is not None:
-            # What travels with a run must not depend on documents that lie elsewhere.
+            # The definition that a run carries must not depend on other documents.
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
         own_words = WordsOf(written)
         reported = [own_words.problem_in_own_words(at_its_origin(one)) for one in problems if not _is_about_others(one)]
@@ -85,7 +85,7 @@ class ServerlessWorkflow(LanguageBase):
         return Checked(definition, tuple(sorted(reported, key=partial(_order, source.name))), found_in)
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
-        """Return the definition that a running instance carries, without asking whether it follows the rules."""
+        """Return the definition that a running instance carries, without validating it."""
         reading = read_part(root, source)
         definition = None if reading.workflow is None else ServerlessWorkflowDefinition(self, reading.workflow)
         return Checked(definition, reading.problems, _written_in(reading.detected))
@@ -93,7 +93,7 @@ class ServerlessWorkflow(LanguageBase):
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         from swf_temporal.languages.serverless_workflow.execution.execution import PreparedProgram
 
-        assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
+        assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - only called for its own definitions
         return PreparedProgram(definition.workflow, semantics, definition.expressions)
 
     def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
@@ -111,19 +111,19 @@ class ServerlessWorkflow(LanguageBase):
         return NAMES.marks(root)
 
     def kind_of_names(self, key: str) -> Kind | None:
-        """Return of what kind the names are that stand under *key*."""
+        """Return the kind of the names that *key* has as values."""
         from swf_temporal.languages.serverless_workflow.editing import NAMES
 
         return NAMES.kind_of(key)
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
-        """Return the expression in braces at a place."""
+        """Return the expression in braces at a position."""
         from swf_temporal.languages.serverless_workflow.editing import expression_at
 
         return expression_at(line, column)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
-        """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""
+        """Return the JSON Schema of definitions of *version*, by default 0.8 and its successor."""
         meant = versions.PRESENT if version is None else versions.named(version)
         if meant is None:
             known = ", ".join(name for one in versions.VERSIONS for name in (one.name, *one.also_named))
@@ -136,13 +136,13 @@ class ServerlessWorkflow(LanguageBase):
         return json_schema(meant, title)
 
     def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
-        """Return the definition in *source* as the version *to* would write it: 0.8, if none is given."""
+        """Return the definition in *source*, rewritten in the version *to*, by default 0.8."""
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
         return upgrade(source, to or versions.PRESENT.name)
 
     def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
-        """Return the definition in *source*, which SonataFlow ran with *properties*, as it means the same here."""
+        """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here."""
         from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
 
         return migrate(source, properties, keeps_effects=keeps_effects)
@@ -161,7 +161,7 @@ def _list_under(key: str) -> re.Pattern[str]:
 
 
 def _written_in(detected: Detected | None) -> WrittenIn | None:
-    """Return what there is to tell of the version of a document, unless it is the one that all are taken for."""
+    """Return the version of a document and its evidence, unless it is the default version."""
     if detected is None or detected.version in (None, versions.PRESENT) or detected.evidence is None:
         return None
     return WrittenIn(detected.title, detected.version.name, detected.evidence.key, detected.evidence.position)
@@ -172,17 +172,17 @@ def _stops(problems: list[Problem]) -> bool:
 
 
 def _is_about_others(problem: Problem) -> bool:
-    """Tell whether a document holds more than this definition needs: it may serve others, too."""
+    """Return True if an included document defines more than this definition uses: it may serve others, too."""
     return problem.code == "unused-definition" and isinstance(problem.position, ForeignPosition)
 
 
 def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
-    """Return where *problem* comes among others: those of the text called *name* first, then file by file."""
+    """Return a sort key for *problem*: those of the text called *name* first, then file by file."""
     place = problem.position
     return problem.file != name, problem.file, place.line, place.column, problem.code
 
 
-def _of_what_is_left(found: list[Problem]) -> list[Problem]:
-    """Return the problems that parts of the wrong form, which were taken out, cannot be the reason of."""
+def _of_valid_parts(found: list[Problem]) -> list[Problem]:
+    """Return the problems that cannot be caused by the removal of malformed parts."""
     kept = [one for one in found if one.severity is Severity.ERROR or one.code == "unknown-property"]
     return [one for one in kept if one.code not in _OF_ABSENCE]

@@ -1,4 +1,4 @@
-"""The outline of a workflow, in the words of the version that it is written in."""
+"""The outline of a workflow, in the words of its language version."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -43,7 +43,7 @@ from swf_temporal.runtime.retrying import RetryRule
 
 
 def written(node: Node, *without: str) -> dict[str, Any]:
-    """Return what is written in *node*, by the names that authors write, but for the fields *without*."""
+    """Return the fields written in *node*, by the keys that authors use, except *without*."""
     fields = {name: info for name, info in type(node).model_fields.items() if name not in without and not info.exclude}
     return {
         (info.alias or name).removeprefix("@"): _plain(value)
@@ -63,9 +63,9 @@ _SHOWN = 5
 
 
 def facts_of_retries(workflow: Workflow) -> list[dict[str, Any]]:
-    """Return what each retry definition comes to and, under the name null, what `autoRetries` does without one.
+    """Return the effect of each retry definition and, under the name null, that of `autoRetries` alone.
 
-    Delays are those after the first attempts, in seconds, jitter left out.
+    Delays are those after the first attempts, in seconds, without jitter.
     """
     return [_facts(retry) for retry in (*workflow.retries, *([None] if workflow.auto_retries else []))]
 
@@ -75,9 +75,9 @@ def _facts(retry: Retry | None) -> dict[str, Any]:
     try:
         rule = rule_of(retry, auto_retries=retry is None, retryable=(), non_retryable=())
     except ValueError:
-        return given | {"words": "as its expressions say, which only a run can tell"}
+        return given | {"words": "by its expressions, which are evaluated at run time"}
     if rule is None:
-        return given | {"words": "not tried again"}
+        return given | {"words": "not retried"}
     delays = _delays(rule)
     return given | {"delays": [delay.total_seconds() for delay in delays], "words": _words(rule, delays)}
 
@@ -90,7 +90,7 @@ def _delays(rule: RetryRule) -> list[timedelta]:
 
 def _words(rule: RetryRule, delays: list[timedelta]) -> str:
     if not delays:
-        return "not tried again"
+        return "not retried"
     is_all = rule.max_attempts is not None and rule.max_attempts <= _SHOWN + 1
     attempts = "without limit" if rule.max_attempts is None else f"{rule.max_attempts} attempts in all"
     words = f"{attempts}, after {', '.join(map(format_duration, delays))}{'' if is_all else ' …'}"
@@ -103,7 +103,7 @@ def _words(rule: RetryRule, delays: list[timedelta]) -> str:
 
 
 def work_of(state: State) -> Iterator[Work]:
-    """Yield what *state* does. The branches of a parallel state, and states that it holds, are parts of their own."""
+    """Yield the work of *state*. The branches of a parallel state, and states that it contains, are separate parts."""
     match state:
         case EventState():
             together = " or " if state.exclusive else " and "
@@ -128,9 +128,9 @@ def work_of(state: State) -> Iterator[Work]:
 
 
 def actions_of(actions: tuple[Action, ...], mode: str = "sequential") -> tuple[Work, ...]:
-    """Return *actions*; those of several that run in parallel as parts of one."""
+    """Return the work of *actions*; several parallel ones are parts of one."""
     found = tuple(map(_action, actions))
-    return (Work(text="side by side:", work=found),) if mode == "parallel" and len(found) > 1 else found
+    return (Work(text="in parallel:", work=found),) if mode == "parallel" and len(found) > 1 else found
 
 
 def needed(need: EventNeed, *, within: bool = False) -> str:
@@ -170,20 +170,20 @@ def _also(action: Action) -> Iterator[str]:
     if action.timeout is not None:
         yield f"for {action.timeout} at most"
     if action.retry_ref is not None:
-        yield f"tried again by {action.retry_ref}"
+        yield f"retried by {action.retry_ref}"
     yield from map(_result_retry, action.result_retries)
     if action.sleep is not None and action.sleep.before is not None:
         yield f"after a pause of {action.sleep.before}"
 
 
 def _result_retry(retry: ResultRetry) -> str:
-    often = "as often as it takes" if retry.times is None else f"{counted(retry.times, 'more time')}"
+    often = "without limit" if retry.times is None else f"{counted(retry.times, 'more time')}"
     after = f" after {retry.interval} each" if retry.interval is not None and retry.times != 0 else ""
     return f"on {retry.match} {often}{after}"
 
 
 def _state_retry(retry: StateRetry) -> str:
-    """Return when, how often and after how long a whole state is run once more."""
+    """Return the condition, number and delay of the retries of a whole state."""
     times = retry.max_attempts
     often = f"again {counted(times, 'time')} at most" if times else "never again"
     after = f", after {retry.delay}" if times and retry.delay is not None else ""
@@ -192,21 +192,21 @@ def _state_retry(retry: StateRetry) -> str:
 
 
 def _repeated(repeat: Repeat) -> str:
-    """Return how often, and until when, a sub-workflow is run again and again (0.6)."""
-    words = ["again and again"]
+    """Return the conditions and limit by which actions are repeated (0.6)."""
+    words = ["repeated"]
     if repeat.expression is not None:
         words.append(f"while {repeat.expression} holds {'before' if repeat.check_before else 'after'} each run")
     if repeat.max:
         words.append(f"{in_a_line(repeat.max)} times at most")
     if repeat.stop_on_events:
-        words.append(f"until {' or '.join(repeat.stop_on_events)} came")
+        words.append(f"until {' or '.join(repeat.stop_on_events)} arrived")
     if repeat.continue_on_error:
         words.append("also after an error")
     return ", ".join(words)
 
 
 def _iterating(state: ForeachState) -> Iterator[Work]:
-    # A state with a loop (November 2019) gets each element as its data, and holds itself: it is told as one state.
+    # A state with a loop (November 2019) gets each element as its data, and contains itself: it is shown as one state.
     is_loop = state.written_type is not None
     words = [
         f"for each of {state.input_collection}"
@@ -227,7 +227,7 @@ _JOINED = {"all": " and ", "any": " or ", "none": " nor "}
 
 
 def ways_of(state: State, path: str) -> Iterator[Way]:
-    """Yield the ways out of *state*, to states whose paths begin with *path*."""
+    """Yield the transitions and ends of *state*, to states whose paths begin with *path*."""
     if state.compensated_by is not None:
         yield Way("compensation", f"{path}{state.compensated_by}", "undone by")
     for leaving in ways(state):
@@ -235,11 +235,11 @@ def ways_of(state: State, path: str) -> Iterator[Way]:
         if way is not None:
             yield way
     for retry in diversions(state):
-        yield Way("retry", f"{path}{retry.next_state}", f"if {retry.match} comes again and again")
+        yield Way("retry", f"{path}{retry.next_state}", f"when retries on {retry.match} are used up")
 
 
 def _way(leaving: WithTransition, path: str) -> Way | None:
-    """Return where *leaving* leads, or None if that is nowhere, as of a state that undoes another it may be."""
+    """Return the way of *leaving*, or None if it has no transition or end, as a compensating state may not."""
     transition, end = leaving.transition, leaving.end
     there = transition or end
     if there is None:
@@ -262,7 +262,7 @@ def _way(leaving: WithTransition, path: str) -> Way | None:
 
 
 def _occasion(leaving: WithTransition) -> tuple[Any, str]:
-    """Return on what *leaving* is taken, and that in words."""
+    """Return the occasion on which *leaving* is taken, as a kind and in words."""
     match leaving:
         case OnError():
             named = f"on error {', '.join(leaving.error_refs)}"
@@ -280,7 +280,7 @@ def _occasion(leaving: WithTransition) -> tuple[Any, str]:
 
 
 def _condition(condition: Any) -> str:
-    """Return a condition: comparisons, which the drafts have, as they are read aloud, anything else as it is."""
+    """Return a condition in words: comparisons of the drafts spelt out, anything else as it is."""
     if not isinstance(condition, dict):
         return in_a_line(condition)
     for join, word in _JOINED.items():
@@ -295,13 +295,13 @@ def _comparison(facts: dict[str, Any]) -> str:
     return " ".join([facts["path"], facts["operator"], *value])
 
 
-_TOLD: Final = (
+_SHOWN_FIELDS: Final = (
     "name", "type", "written_type", "actions", "on_events", "action", "branches", "scope", "data_conditions",
     "event_conditions", "default_condition", "on_errors", "retries", "transition", "end", "compensated_by", "timeouts",
 )  # fmt: skip
-"""The fields of states that an outline has in a form of its own."""
+"""The fields of states that an outline presents separately."""
 _OTHERS: Final = ("key", "annotations", "keep_active", "metadata")
-"""Those of workflows that it has as they are written."""
+"""The fields of workflows that it includes as written."""
 _WITHOUT_RETRY: Final = "actions without a retryRef"
 
 
@@ -341,7 +341,7 @@ def _part(state: State, path: str) -> OutlinePart:
         ways=tuple(ways_of(state, path)),
         parts=parts,
         is_concurrent=isinstance(state, ParallelState),
-        details=written(state, *_TOLD),
+        details=written(state, *_SHOWN_FIELDS),
     )
 
 
@@ -409,5 +409,5 @@ def _timeouts(timeouts: WorkflowTimeouts) -> Iterator[str]:
 
 
 def _schema(name: str, schema: DataSchema) -> str:
-    strict = "what does not fit is refused" if schema.fail_on_validation_errors else "what does not fit is only told"
+    strict = "mismatches are refused" if schema.fail_on_validation_errors else "mismatches are only reported"
     return f"{name}: {in_a_line(schema.schema_)}, {strict}"

@@ -1,4 +1,4 @@
-"""Secrets, filled in where a call is performed: in its arguments, and in credentials (section "Auth Definition")."""
+"""Filling in secrets where a call is performed: in its arguments, and in credentials (section "Auth Definition")."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _STEPS: Final = re.compile(rf"[\w-]+|{_QUOTED}")
 
 
 def fill(given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
-    """Return arguments with `$SECRETS` filled in. Raises WorkflowFault where an expression fails."""
+    """Return arguments with `$SECRETS` filled in. Raises WorkflowFault if an expression fails."""
     declared = [name for name in given.variables if not name.startswith("__")]
     template = Expressions(variables=VARIABLES.union(declared), language=given.dialect).template(given.template)
     value = template(given.data, {**given.variables, "SECRETS": dict(secrets)})
@@ -29,12 +29,12 @@ def fill(given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
 def fill_auth(auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
     """Return the properties of *auth* with `$SECRETS` filled in.
 
-    They are an object, or they are in a secret: `shop`, or `${ $SECRETS.shop }`. Raises CallFailed if a secret is not
-    known, or if an expression asks for anything but secrets.
+    They are an object, or are in a secret: `shop`, or `${ $SECRETS.shop }`. Raises CallFailed if a secret is unknown,
+    or if an expression uses anything but secrets.
     """
     properties: JSON = auth.properties
     if isinstance(properties, str):
-        # The whole text is "a workflow expression", whose `${ }` may be left out as in others that are nothing else.
+        # The whole text is "a workflow expression", whose `${ }` may be left out as in other expression fields.
         written = f"${{ {properties} }}" if properties.startswith("$SECRETS") else properties
         return _text(auth, secrets, written) if "${" in written else secret_at(auth, [properties], secrets)
     if isinstance(properties, dict):
@@ -49,7 +49,7 @@ def _filled(auth: Auth, secrets: Mapping[str, JSON], value: JSON) -> JSON:
 
 
 def _text(auth: Auth, secrets: Mapping[str, JSON], text: str) -> JSON:
-    """Return what *text* stands for: the place of a secret, which any language for expressions can name, or more."""
+    """Return the value of *text*: a path of a secret, which works in any expression language, or an expression."""
     for found in _PLACE.finditer(text):
         secret = secret_at(auth, _names(found[1]), secrets)
         if found[0] == text.strip():
@@ -57,7 +57,7 @@ def _text(auth: Auth, secrets: Mapping[str, JSON], text: str) -> JSON:
     try:
         value = Expressions(variables=VARIABLES).template(text)(None, {"SECRETS": dict(secrets)})
     except (BadExpression, WorkflowFault) as error:
-        # What an expression fails on while it runs is a secret, or was made of one.
+        # The reason of a failure at run time could contain a secret.
         why = f": {error}" if isinstance(error, BadExpression) else ""
         raise bad_auth(auth, f"{text!r} cannot be evaluated{why}; only $SECRETS has a value there") from None
     return None if value is NOTHING else value

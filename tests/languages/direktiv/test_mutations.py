@@ -50,12 +50,12 @@ def test_mutated_workflows() -> None:
         ("states: [{id: a, type: noop, Transition: []}]", "state 'a': Transition must be a text", None),
         (
             "states: [{id: a, type: delay, duration: PT1S, until: x}]",
-            "state 'a' has a key 'until', which this language does not know",
+            "state 'a' has an unknown key 'until'",
             "it may have catch, duration, id, log, metadata, transform, transition, type",
         ),
         (
             "name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
-            "the workflow has a key 'name', which this language does not know",
+            "the workflow has an unknown key 'name'",
             "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
         ),
         (

@@ -62,7 +62,7 @@ def test_text() -> None:
             → end, on refused
             → sorry, on error direktiv.*
           sorry: error
-            fails in the end with shop.sorry: Sold out
+            fails at its end with shop.sorry: Sold out
             → end
           pay: action
             calls charge, without waiting for it, again 3 times at most on bank.*

@@ -57,7 +57,7 @@ def test_one_that_is_not_there(folder: Path) -> None:
     """Nothing else is taken for it, and no state can catch that."""
     error = simulate(calling("a/b:v3"), {}, namespace=folder).error
     assert error is not None
-    assert (error.code, error.message) == ("direktiv.workflow.notfound", "there is no workflow 'a/b:v3' here")
+    assert (error.code, error.message) == ("direktiv.workflow.notfound", "workflow 'a/b:v3' was not found")
 
 
 def test_versions_call_one_another(folder: Path) -> None:

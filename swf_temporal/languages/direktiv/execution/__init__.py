@@ -1,1 +1,1 @@
-"""Running a definition: from state to state, within its timeouts."""
+"""Running a definition from state to state, within its timeouts."""

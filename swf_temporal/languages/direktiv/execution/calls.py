@@ -40,7 +40,7 @@ TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
 
 
 def ref_of(scope: str | None, key: str, lane: Lane) -> VariableRef:
-    """Return which variable *key* is in *scope*; without one it is the instance's."""
+    """Return the variable *key* in *scope*; without a scope, that of the instance."""
     match scope or "instance":
         case "instance":
             return VariableRef("instance", lane.run.instance.instance_id, key)
@@ -57,7 +57,7 @@ def ref_of(scope: str | None, key: str, lane: Lane) -> VariableRef:
 
 
 async def value_of(scope: str | None, key: str, lane: Lane) -> JSON:
-    """Return what a getter finds: null where there is no such variable."""
+    """Return the value for a getter: null if there is no such variable."""
     if scope == "system":
         return _system(key, lane)
     found = await lane.run.host.read_variable(ref_of(scope, key, lane))
@@ -77,21 +77,21 @@ def _system(key: str, lane: Lane) -> JSON:
 
 
 def _uuid(unique: str) -> str:
-    """Return a UUID of version 4 that is as random as *unique* is, and the same on every replay."""
+    """Return a version 4 UUID derived from *unique*, so that it is the same on every replay."""
     digest = sha256(unique.encode()).hexdigest()
     variant = "89ab"[int(digest[16], 16) % 4]
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
 async def store(scope: str | None, key: str, variable: Variable | None, lane: Lane) -> None:
-    """Let the variable hold *variable*; None takes it away."""
+    """Store *variable* under *key*; None deletes it."""
     if scope == "thread":
         lane.execution.begin_thread_variable(key)
     await lane.run.host.write_variable(ref_of(scope, key, lane), variable)
 
 
 def variable_of(value: JSON, mime_type: str | None, compat: Compat) -> Variable | None:
-    """Return what a setter stores of *value*; None deletes the variable."""
+    """Return the variable that a setter stores for *value*; None deletes it."""
     if value is None and compat.setting != "stores":
         return None
     variable = _variable_of(value, mime_type)
@@ -111,14 +111,14 @@ def _variable_of(value: JSON, mime_type: str | None) -> Variable:
 
 
 DEFAULT_DELAY = 5.0
-"""Seconds before a further attempt, where a policy does not say."""
+"""Seconds before a further attempt, if the policy sets no delay."""
 _UNKNOWN_SECRET = "UnknownSecret"  # noqa: S105 - the name of an error
 
 
 async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: bool = False) -> JSON:
-    """Return what *action* yields on the data of *lane*, tried again as its policies say.
+    """Return the result of *action* on the data of *lane*, retried as its policies say.
 
-    With *forget* it is begun, and not waited for.
+    With *forget* it is started without waiting for it.
     """
     if frame.result is not None:
         return frame.result.value
@@ -157,9 +157,9 @@ def _invoked(function: "Function") -> Invoked:
 
 
 async def _delay_after(fault: WorkflowFault, action: Action, retried: int, lane: Lane) -> float | None:
-    """Return how many seconds to wait before the next attempt, or None if there is none.
+    """Return the delay in seconds before the next attempt, or None if there is none.
 
-    Raises the error that says so where there were as many as the policy allows.
+    Raises the error for exceeded retries if the policy's maximum is reached.
     """
     if isinstance(fault, ExpressionFailed) or not (fault.catchable and fault.retryable):
         return None
@@ -260,4 +260,4 @@ async def _run_subflow(action: Action, function: SubflowFunction, call_id: str, 
             continue
         except UnreadableDefinition as fault:
             raise codes.uncatchable(codes.WORKFLOW_UNPARSABLE, fault.message) from None
-    raise codes.uncatchable(codes.WORKFLOW_NOT_FOUND, f"there is no workflow {function.workflow!r} here")
+    raise codes.uncatchable(codes.WORKFLOW_NOT_FOUND, f"workflow {function.workflow!r} was not found")

@@ -10,12 +10,12 @@ _ALL = "*"
 
 
 def catch_for(code: str, catches: Iterable[Catch]) -> Catch | None:
-    """Return the first of *catches* that is for errors with *code*."""
+    """Return the first of *catches* that covers errors with *code*."""
     return next((one for one in catches if covers(one.error, code)), None)
 
 
 def covers(pattern: str, code: str) -> bool:
-    """Tell whether *pattern* is for *code*: as a glob of all of it, or as a regular expression that is found in it."""
+    """Return True if *pattern* matches *code*: all of it as a glob, or a part of it as a regular expression."""
     if pattern in (_ALL, code) or is_glob_of(pattern, code):
         return True
     try:
@@ -23,12 +23,12 @@ def covers(pattern: str, code: str) -> bool:
     except BadPattern:
         return False
     except PatternTooSlow as slow:
-        # Whether it matches in time depends on the machine, and may not decide the course of a run.
+        # Whether it matches in time depends on the machine, which must not decide the course of a run.
         raise ExpressionLimitExceeded(f"whether an error is covered: {slow}") from None
 
 
 def is_glob_of(pattern: str, text: str) -> bool:
-    """Tell whether *text* is what *pattern* says, in which every `*` stands for any characters."""
+    """Return True if *text* matches *pattern*, in which every `*` stands for any characters."""
     parts = pattern.split(_ALL)
     if len(parts) == 1:
         return pattern == text

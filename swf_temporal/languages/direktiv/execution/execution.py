@@ -1,10 +1,10 @@
 """Running a definition from its first state to its end.
 
-Per state, in this order: its log and its metadata, its logic within its timeout, its transform, and where it leads. An
+For each state, in this order: its log and its metadata, its logic within its timeout, its transform, its transition. An
 error in any of these goes to the state's own catches.
 
-An instance has two moments of its own. At the first, the soft one, the state that is running then meets an error that
-it can catch, once. At the second, the hard one, the instance ends. States that wait have a moment, too.
+An instance has two timeouts. At the first, the soft timeout, the running state gets an error that it can catch, once.
+At the second, the hard timeout, the instance ends. States that wait have their own timeout, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,13 +54,13 @@ from swf_temporal.runtime.run import Run, walk
 from swf_temporal.text.located import plain
 
 SOFT: Final = 15 * 60.0
-"""Seconds until the soft timeout of a workflow that does not say."""
+"""The default soft timeout of a workflow, in seconds."""
 BETWEEN: Final = 5 * 60.0
-"""Seconds from the soft timeout to the hard one of a workflow that does not say."""
+"""The default time between the soft timeout of a workflow and the hard one, in seconds."""
 STATE: Final = 15 * 60.0
-"""Seconds that an action, a wait for events, variables, or an event to send may take where the state does not say."""
+"""The default timeout of a state with an action, a wait for events, variables, or an event to send, in seconds."""
 GRACE: Final = 5.0
-"""Seconds beyond what a state may take; states that wait for nothing have no more."""
+"""The seconds added to a state's timeout; the whole timeout of states that do not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def timeouts_of(timeouts: Timeouts | None) -> InstanceTimeouts:
 
 
 def seconds_of(state: State) -> float:
-    """Return how many seconds *state* may take."""
+    """Return the timeout of *state* in seconds."""
     match state:
         case ActionState(async_=True):
             return GRACE
@@ -91,7 +91,7 @@ def seconds_of(state: State) -> float:
         case DelayState():
             return parse_duration(state.duration).total_seconds() + GRACE
         case GetterState() | SetterState() | GenerateEventState():
-            # What holds variables, or takes events, may be away for a while, which is to fail no instance.
+            # The store of variables or the receiver of events may be unavailable for a while: instances must not fail.
             return STATE + GRACE
         case _:
             return GRACE
@@ -102,7 +102,7 @@ def _seconds(duration: str | None) -> float | None:
 
 
 class DirektivExecution(ExecutionBase[InstanceFrame]):
-    """One running instance. All that it knows stands in its frame."""
+    """One running instance. All of its state is in its frame."""
 
     def __init__(self, program: "DirektivProgram", run: Run, frame: InstanceFrame) -> None:
         super().__init__(run, frame)
@@ -112,21 +112,21 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
 
     @property
     def thread(self) -> Mapping[str, str]:
-        """The variables of the scope `thread` that it has: by their keys, the instances that made them."""
+        """The variables of the scope `thread` that it sees: for each key, the instance that created it."""
         return {**self.run.instance.thread, **self.frame.thread}
 
     @property
     def deadline(self) -> float | None:
-        """When the instance ends, whatever it does."""
+        """The time of the hard timeout."""
         return self._hard
 
     @property
     def under_way(self) -> Sequence[str]:
-        """The ids of the calls and sub-workflows that are under way, or have failed."""
+        """The ids of the calls and sub-workflows that are in progress or have failed."""
         return [action.id for action in nested(self.frame, ActionFrame) if action.id is not None]
 
     def begin_again(self) -> None:
-        """Let the state that was running have its time, and its actions their attempts, anew."""
+        """Reset the timeout of the running state and the attempts of its actions."""
         if self.frame.run is not None:
             self.frame.run.again = self.run.time()
         for action in nested(self.frame, ActionFrame):
@@ -135,7 +135,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             parallel.failed.clear()
 
     def begin_thread_variable(self, key: str) -> None:
-        """Have a variable of the scope `thread`: one that its caller had is the caller's still."""
+        """Create a variable of the scope `thread`, unless the caller has one: then that is used."""
         if key not in self.thread:
             self.frame.thread[key] = self.run.instance.instance_id
 
@@ -144,26 +144,26 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         return self._completed() if self.frame.state is None else await walk(self.run, self._step)
 
     async def _step(self) -> Completed | None:
-        """Run one state; return what the instance comes to if that was the last."""
+        """Run one state; return the outcome of the instance if that was the last."""
         if self.run.time() >= self._hard:
             raise _hard_timeout()
         await self._pass(self.program.states[str(self.frame.state)])
         return self._completed() if self.frame.state is None else None
 
     def _completed(self) -> Completed:
-        """Return what the instance comes to, at its end. Raises the error that an `error` state has raised."""
+        """Return the outcome of the instance at its end. Raises the error that an `error` state has recorded."""
         if self.frame.failed is not None:
             raise codes.fault(self.frame.failed.code, self.frame.failed.message)
         return Completed(self.frame.data)
 
     def fail_at_end(self, code: str, message: str) -> None:
-        """Let the instance fail once it has come to its end. Raises the error of a second time."""
+        """Let the instance fail when it ends. Raises an error if called twice."""
         if self.frame.failed is not None:
             raise codes.fault(codes.MULTIPLE_ERRORS, "the instance has failed already, and cannot fail twice")
         self.frame.failed = RaisedError(code, message)
 
     async def _pass(self, state: State) -> None:
-        """Run one state, and go on to the next."""
+        """Run one state and move to the next."""
         frame = self.frame
         lane = Lane(self, state.id, frame.data)
         try:
@@ -185,13 +185,13 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
                 self.frame.metadata = await lane.evaluate(state.metadata, lane.data)
                 lane.emit(TraceKind.METADATA_SET, state.id, value=self.frame.metadata)
         left = await self._in_time(state, frame, lane, is_resumed=is_resumed)
-        lane.data = left.data  # with what the state has got an error of its transform is caught, too
+        lane.data = left.data  # an error of the transform is caught with the result of the state, too
         return await transformed(left.transform, left.data, lane), left.transition
 
     async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> StateExit:
         """Run the logic of *state* within its own timeout and those of the instance.
 
-        One that is resumed too late may still make what it has of what had come in time.
+        A state that is resumed too late may still use what had arrived in time.
         """
         if not waits(state):
             return await logic_of(state, frame, lane)
@@ -211,7 +211,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         return codes.fault(codes.SOFT_TIMEOUT, "operation timed out")
 
     async def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
-        """Return data and next state where *state* catches *fault*. Raises it where it does not."""
+        """Return data and next state if *state* catches *fault*. Raises it otherwise."""
         fault = _known(fault)
         if not fault.catchable:
             raise fault
@@ -222,16 +222,16 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         catch = await self.run.evaluated(lambda: catch_for(code, state.catch))
         if catch is None and code == codes.RETRIES_EXCEEDED and isinstance(last := fault.__cause__, WorkflowFault):
             with suppress(WorkflowFault):
-                return await self._caught(state, last, lane)  # what the text says: the error itself goes to the catches
+                return await self._caught(state, last, lane)  # by the text, the original error goes to the catches
         if catch is None:
-            self.frame.error, self.frame.data = before  # with which it may go on
+            self.frame.error, self.frame.data = before  # the caller may continue with them
             raise _under_code(fault, code, message)
         lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)
         return data, catch.transition
 
 
 def _known(fault: WorkflowFault) -> WorkflowFault:
-    """Return *fault* as the error that the language has for it."""
+    """Return the language's own error for *fault*."""
     if isinstance(fault, UnknownDefinition):
         known: WorkflowFault = codes.uncatchable(codes.WORKFLOW_NOT_FOUND, fault.message)
         known.state = fault.state
@@ -240,7 +240,7 @@ def _known(fault: WorkflowFault) -> WorkflowFault:
 
 
 def _under_code(fault: WorkflowFault, code: str, message: str) -> WorkflowFault:
-    """Return *fault* under the name by which definitions know it."""
+    """Return *fault* under the code and message that definitions use."""
     if fault.name == code and fault.message == message:
         return fault
     coded = codes.fault(code, message)

@@ -1,6 +1,7 @@
-"""Frames: how far an instance is, its state and that state's actions, as it is stored.
+"""Frames: the stored progress of an instance, its state and that state's actions.
 
-A frame is made when what it tells of begins, and is None before. What of a state differs by its type is its body.
+A frame is created when the part that it describes begins, and is None before. The body of a state's frame depends on
+the type of the state.
 """
 
 from dataclasses import dataclass, field
@@ -15,19 +16,19 @@ from swf_temporal.runtime.retrying import AttemptsFrame
 
 @dataclass(slots=True)
 class ActionFrame(Record):
-    """One action; also the body of a state that has no other."""
+    """One action; also the body of a state with a single action."""
 
     KIND: ClassVar[str] = "action"
     attempts: AttemptsFrame = field(default_factory=AttemptsFrame)
     id: str | None = None
-    """The id of the call, or the sub-workflow, that is under way or has failed: made again, it is the same one."""
+    """The id of the call or sub-workflow that is in progress or has failed; another attempt at it reuses the id."""
     result: Value | None = None
-    """What it yielded, once it is done."""
+    """Its result, once it is done."""
 
 
 @dataclass(slots=True)
 class ForeachBody(Record):
-    """The calls of a foreach: those that are complete from the first on stand in the front alone."""
+    """The calls of a foreach: the completed ones, from the first without gaps, are only in the front."""
 
     KIND: ClassVar[str] = "foreach"
     front: Front
@@ -39,12 +40,12 @@ class ParallelBody(Record):
     KIND: ClassVar[str] = "parallel"
     actions: dict[int, ActionFrame] = field(default_factory=dict)
     failed: list[int] = field(default_factory=list)
-    """In the mode `or`: the numbers of those that failed."""
+    """The indexes of failed actions in the mode `or`."""
 
 
 @dataclass(slots=True)
 class AwaitedKind(Record):
-    """A kind of event: its type, and what its attributes must be."""
+    """A kind of event: its type and required attributes."""
 
     type: str
     context: dict[str, JSON]
@@ -52,7 +53,7 @@ class AwaitedKind(Record):
 
 @dataclass(slots=True)
 class EventsBody(EventsFrame):
-    """A wait for events of some kinds, by whose numbers those that came are known."""
+    """A wait for events of several kinds; events that arrived are stored by the number of the kind."""
 
     KIND: ClassVar[str] = "events"
     kinds: list[AwaitedKind] = field(default_factory=list)
@@ -72,28 +73,28 @@ class GetterBody(Record):
 
 @dataclass(slots=True)
 class SetterBody(Record):
-    """The number of variables that were stored."""
+    """The progress of a setter: the number of variables that were stored."""
 
     KIND: ClassVar[str] = "setter"
     stored: int = 0
 
 
 B = TypeVar("B", ActionFrame, ParallelBody, GetterBody, SetterBody)
-"""The bodies that begin empty."""
+"""The bodies that have no required fields."""
 
 
 @dataclass(slots=True)
 class StateFrame(Record):
-    """The state that is running. It was entered, and told its log and its metadata, when its frame was made."""
+    """The running state. Its log and its metadata were emitted when its frame was created."""
 
     since: float
-    """When it was entered, as seconds of the epoch."""
+    """The time at which it was entered, in seconds since the epoch."""
     body: "ActionFrame | ForeachBody | ParallelBody | EventsBody | DelayBody | GetterBody | SetterBody | None" = None
     again: float | None = None
-    """When its time began anew, after it had failed."""
+    """The time at which its timeout was restarted, after it had failed."""
 
     def body_as(self, kind: type[B]) -> B:
-        """Return the body, which is made where the state has none yet."""
+        """Return the body; create it if the state has none yet."""
         if not isinstance(self.body, kind):
             self.body = kind()
         return self.body
@@ -109,12 +110,12 @@ class RaisedError(Record):
 
 @dataclass(slots=True)
 class InstanceFrame(ExecutionFrame):
-    """The whole instance: its state, which is None at the end, and how far that is."""
+    """The whole instance: its state, which is None at the end, and the progress of that state."""
 
     run: StateFrame | None = None
     failed: RaisedError | None = None
     """The error that the instance fails with once it ends."""
     interrupted: bool = False
-    """Whether a state met the soft timeout."""
+    """Whether a state got the error of the soft timeout."""
     thread: dict[str, str] = field(default_factory=dict)
-    """The variables of the scope `thread` that it made: by their keys, the instance that did."""
+    """The variables of the scope `thread` that it created: for each key, the instance that did."""

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Lane(LaneBase):
-    """A path of execution in one state: the state itself, or one of the actions that run side by side in it."""
+    """A path of execution in one state: the state itself, or one of its parallel actions."""
 
     __slots__ = ("data", "execution")
 
@@ -28,24 +28,24 @@ class Lane(LaneBase):
         self.data = data
 
     def child(self, key: str) -> "Lane":
-        """Return the lane of what is called *key*, which runs beside others."""
+        """Return the lane of the parallel action *key*."""
         return Lane(self.execution, self.state_path, self.data, f"{self.path}/{key}")
 
     def iteration(self, index: int, data: JSON) -> "Lane":
-        """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
+        """Return the lane of one of many similar calls, whose ids the state counts."""
         return Lane(self.execution, self.state_path, data, f"{self.path}[{index}]")
 
     async def evaluate(self, value: JSON, data: JSON, at: float | None = None) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself.
 
-        *at* is the time of what is evaluated again in a later execution, and has to yield the same; else it is now.
+        *at* is the time for an evaluation that must yield the same in a later execution; the default is now.
         """
         self.run.pacing.charge()
         jq, now = self.execution.program.jq, self.run.time() if at is None else at
         return await self._coded(lambda: jq.evaluate(value, data, now))
 
     async def results(self, value: JSON, data: JSON, at: float) -> list[JSON]:
-        """Return all results, where *value* is a query with several; *at* is as for `evaluate`."""
+        """Return all results of *value*, a query that may have several; *at* is as for `evaluate`."""
         self.run.pacing.charge()
         jq = self.execution.program.jq
         return await self._coded(lambda: jq.results(value, data, at))
@@ -69,11 +69,11 @@ def not_object(message: str) -> ExpressionFailed:
 
 
 _UNCHANGED = ("", ".")
-"""Transforms that mean nothing."""
+"""Transforms that change nothing."""
 
 
 def instance_data(given: JSON | bytes) -> dict[str, JSON]:
-    """Return the data of an instance that is begun with *given*: an object as it is, all else under `input`."""
+    """Return the data of an instance that is started with *given*: an object as it is, anything else under `input`."""
     if isinstance(given, bytes):
         given = json_or_base64(given)
     return given if isinstance(given, dict) else {"input": given}
@@ -90,13 +90,13 @@ async def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
 
 
 def with_result(data: JSON, key: str, value: JSON) -> dict[str, JSON]:
-    """Return *data* with *value* under *key*, where it takes the place of what was there."""
+    """Return *data* with the value of *key* replaced by *value*."""
     return {**(data if isinstance(data, dict) else {}), key: value}
 
 
 @dataclass(frozen=True, slots=True)
 class StateExit:
-    """The way a state is left: the data, the transform of it, and the next state."""
+    """The exit of a state: its data, the transform of it, and the next state."""
 
     data: JSON
     transform: Any = None

@@ -1,4 +1,4 @@
-"""What each type of state does, and which does it."""
+"""The logic of each type of state."""
 
 import re
 from base64 import b64decode
@@ -64,7 +64,7 @@ async def run_consume_event(state: ConsumeEventState, frame: StateFrame, lane: L
 
 
 async def run_delay(state: DelayState, frame: StateFrame, lane: Lane) -> StateExit:
-    """Wait until the time is over."""
+    """Wait for the duration of the state."""
     if not isinstance(frame.body, DelayBody):
         frame.body = DelayBody(lane.run.time() + parse_duration(state.duration).total_seconds())
         lane.emit(TraceKind.SLEEPING, state.id, duration=state.duration)
@@ -76,7 +76,7 @@ _VERB = re.compile(r"%([vsdq%])")
 
 
 async def run_error(state: ErrorState, lane: Lane) -> StateExit:
-    """Take note of the error that the instance fails with once it ends."""
+    """Record the error with which the instance fails when it ends."""
     message = as_text(await lane.evaluate(state.message, lane.data))
     if state.args:
         message = _formatted(message, [await lane.evaluate(one, lane.data) for one in state.args])
@@ -85,7 +85,7 @@ async def run_error(state: ErrorState, lane: Lane) -> StateExit:
 
 
 def _formatted(text: str, values: list[JSON]) -> str:
-    """Return *text* with its `%v` and their like replaced by *values*, one after the other."""
+    """Return *text* with `%v` and similar verbs replaced by *values*, one after the other."""
     rest = iter(values)
 
     def replaced(match: re.Match[str]) -> str:
@@ -105,7 +105,7 @@ async def run_events_and(state: EventsAndState, frame: StateFrame, lane: Lane) -
 
 
 def by_type(events: list[dict[str, JSON]]) -> dict[str, JSON]:
-    """Return *events* under their types; a further one of the same type has its number behind a dot."""
+    """Return *events* by type; the key of a further one of the same type ends with a dot and its index."""
     found: dict[str, JSON] = {}
     for index, event in enumerate(events):
         key = str(event["type"])
@@ -114,7 +114,7 @@ def by_type(events: list[dict[str, JSON]]) -> dict[str, JSON]:
 
 
 async def run_events_xor(state: EventsXorState, frame: StateFrame, lane: Lane) -> StateExit:
-    """Wait for the first event; what its entry does not say, the state does."""
+    """Wait for the first event; its entry may override the transform and the transition of the state."""
     wait = await begin_waiting([kind_of(one)[:2] for one in state.events], frame, lane)
     index, event = await next_of(wait, range(len(wait.kinds)), lane)
     entry = state.events[index]
@@ -125,13 +125,13 @@ async def run_events_xor(state: EventsXorState, frame: StateFrame, lane: Lane) -
 
 
 async def run_foreach(state: ForeachState, frame: StateFrame, lane: Lane) -> StateExit:
-    """Make the calls; the first that fails fails the state, and ends the others."""
+    """Make the calls; the first failure fails the state and ends the other calls."""
     values = await _in_turn(state, await _elements(state, frame, lane), frame, lane)
     return StateExit(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
 async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame, lane: Lane) -> list[JSON]:
-    """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
+    """Return the results of the calls. Completed calls, from the first without gaps, are reduced to their results."""
     if not isinstance(frame.body, ForeachBody):
         frame.body = ForeachBody(begin_front(Front, len(elements), lane))
     front, actions = frame.body.front, frame.body.actions
@@ -157,7 +157,7 @@ async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame,
 
 
 async def _elements(state: ForeachState, frame: StateFrame, lane: Lane) -> list[JSON]:
-    """Return the elements, which are the same in each execution of the run: the time is that of the state's begin."""
+    """Return the elements, evaluated as of the state's start so that they are the same in each execution of the run."""
     elements = await _given(state, frame.since, lane)
     if not isinstance(elements, list):
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")
@@ -180,11 +180,11 @@ async def _given(state: ForeachState, since: float, lane: Lane) -> JSON:
 
 
 IMMEDIATE = "immediate"
-"""A delay of nothing."""
+"""The delay that means no delay."""
 
 
 async def run_generate_event(state: GenerateEventState, lane: Lane) -> StateExit:
-    """Send the event, at once or when its delay is over, and go on without waiting for that."""
+    """Send the event, at once or after its delay, without waiting for that."""
     lane.run.checkpoint()
     event = await _event(state, lane)
     after = parse_duration(state.delay) if state.delay and state.delay != IMMEDIATE else timedelta()
@@ -203,12 +203,12 @@ async def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:
 
 
 def _attribute(value: JSON) -> JSON:
-    """Return *value* as an attribute may be: a text, a whole number, true or false; all else is written as JSON."""
+    """Return *value* as an attribute: a text, a whole number, true or false; anything else is written as JSON."""
     return value if isinstance(value, str | int) else as_text(value)
 
 
 def _payload(data: JSON, content_type: str | None) -> tuple[JSON, str]:
-    """Return the payload of an event, and its type. A text of another type than JSON may be in base64."""
+    """Return the payload of an event, and its type. A text of a type other than JSON may be in base64."""
     if not isinstance(data, str) or not content_type or content_type == JSON_TYPE:
         return data, JSON_TYPE
     try:
@@ -232,7 +232,7 @@ async def run_noop(state: NoopState, lane: Lane) -> StateExit:
 
 
 async def run_parallel(state: ParallelState, body: ParallelBody, lane: Lane) -> StateExit:
-    """Wait for all calls or, in the mode `or`, for the first that succeeds; the others are ended then."""
+    """Wait for all calls or, in the mode `or`, for the first that succeeds; then the others are ended."""
     paths = [_call(index, state, body, lane) for index in range(len(state.actions))]
     if state.mode == "and":
         results = await join(paths)
@@ -260,7 +260,7 @@ async def run_setter(state: SetterState, body: SetterBody, lane: Lane) -> StateE
 
 
 async def run_switch(state: SwitchState, lane: Lane) -> StateExit:
-    """Return the way of the first condition that is met, or the default."""
+    """Return the exit of the first condition that is met, or the default."""
     for one in state.conditions:
         await lane.run.pacing.give_way()
         if is_met(await lane.evaluate(one.condition, lane.data)):
@@ -269,12 +269,12 @@ async def run_switch(state: SwitchState, lane: Lane) -> StateExit:
 
 
 def is_met(value: JSON) -> bool:
-    """Tell whether a condition with this value is met: anything but null, false, 0, and what is empty."""
+    """Return True if a condition with this value is met: anything but null, false, 0 and empty values."""
     return not (value is None or value is False or value in ("", [], {}) or value == 0)
 
 
 async def run_validate(state: ValidateState, lane: Lane) -> StateExit:
-    """Go on if the subject fits the schema."""
+    """Check that the subject fits the schema."""
     subject = await lane.evaluate(state.subject, lane.data)
     try:
         schema = lane.execution.program.schema(state.id, state.schema_)
@@ -289,7 +289,7 @@ async def run_validate(state: ValidateState, lane: Lane) -> StateExit:
 
 
 async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  # noqa: C901, PLR0912 - a case for each type
-    """Do what *state* does, as far as *frame* does not say that it is done, and return how it is left."""
+    """Run the logic of *state*, from the progress in *frame*, and return its exit."""
     match state:
         case ActionState():
             return await run_action(state, frame.body_as(ActionFrame), lane)
@@ -324,5 +324,5 @@ async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  #
 
 
 def waits(state: State) -> bool:
-    """Tell whether time can pass in *state*: the others need no timer."""
+    """Return True if time can pass in *state*: other states need no timer."""
     return not isinstance(state, ErrorState | NoopState | SwitchState | ValidateState)

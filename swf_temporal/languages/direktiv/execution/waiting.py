@@ -1,4 +1,4 @@
-"""Waiting for events, and which of them are meant."""
+"""Waiting for events, and matching them."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event,
 
 
 def attributes_match(wanted: Mapping[str, JSON], event: CloudEvent) -> bool:
-    """Tell whether *event* has every attribute of *wanted*; a text there is a glob."""
+    """Return True if *event* has every attribute of *wanted*; a text there is a glob."""
     return all(_matches(value, event.attribute(name)) for name, value in wanted.items())
 
 
@@ -30,7 +30,7 @@ def _matches(wanted: JSON, value: JSON) -> bool:
 
 
 async def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:
-    """Return the body of a state that waits for events. Where a context cannot be told, no state can catch that."""
+    """Return the body of a state that waits for events. An error in evaluating a context cannot be caught."""
     if not isinstance(frame.body, EventsBody):
         try:
             frame.body = EventsBody(kinds=[AwaitedKind(kind, await _context(context, lane)) for kind, context in kinds])
@@ -48,7 +48,7 @@ async def _context(context: Structured, lane: Lane) -> dict[str, JSON]:
 
 
 async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[int, CloudEvent]:
-    """Return the next event that is like one of the kinds of *wait*, and which: one of those that *refs* number."""
+    """Return the next event that matches one of the kinds of *wait* numbered by *refs*, with the number."""
     kinds = [wait.kinds[index] for index in refs]
     criterion = write_json([[kind.type, kind.context] for kind in kinds])
     selector = EventSelector([kind.type for kind in kinds], [partial(_is_like, kind) for kind in kinds], criterion)
@@ -58,7 +58,7 @@ async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[in
 
 
 async def all_of(wait: EventsBody, lane: Lane) -> list[CloudEvent]:
-    """Return an event of each kind, in the order of the kinds, whatever the order in which they come."""
+    """Return an event of each kind, in the order of the kinds, regardless of the order of arrival."""
     refs, events = [str(index) for index in range(len(wait.kinds))], TakenEvents()
 
     def fits(ref: str, event: CloudEvent) -> bool:

@@ -1,1 +1,1 @@
-"""The model of a definition: what stands where, without behaviour."""
+"""The model of a definition, without behaviour."""

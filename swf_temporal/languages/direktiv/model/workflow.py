@@ -1,4 +1,4 @@
-"""A definition, its functions, and how it starts."""
+"""The model of a definition, its functions and its start."""
 
 from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
@@ -29,14 +29,14 @@ def _text(value: object) -> object:
 
 
 Structured: TypeAlias = Annotated[Any, BeforeValidator(partial(with_floats, convert=float))]
-"""JSON in which `jq( … )` may stand in any text."""
+"""JSON in which any text may contain `jq( … )`."""
 
 Attributes: TypeAlias = Annotated[Any, BeforeValidator(partial(with_floats, convert=str))]
-"""Attributes of events, in which `jq( … )` may stand, and which have no fractions: 1.10 is a text."""
+"""Attributes of events, which may contain `jq( … )`, and have no fractions: 1.10 is a text."""
 
 _Written: TypeAlias = Annotated[str, Field(min_length=1)] | float
 Text: TypeAlias = Annotated[StrictStr, BeforeValidator(_text, json_schema_input_type=_Written), Field(min_length=1)]
-"""A text that says something, and may be written as a number."""
+"""A text that is not empty, and may be written as a number."""
 
 Word: TypeAlias = StrictStr
 """A text, perhaps an empty one."""
@@ -47,7 +47,7 @@ def _listed(value: object) -> object:
 
 
 Listed: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_listed, json_schema_input_type=list[T] | None)]
-"""A list; nothing under its key is an empty one."""
+"""A list; null is an empty one."""
 
 
 class Node(BaseModel):
@@ -63,7 +63,7 @@ class Node(BaseModel):
         if not isinstance(value, Object):
             return value
         known = {name.lower(): name for name in cls.written()}
-        # Letters of keys may be of either case, as in the engine.
+        # Keys are case-insensitive, as in the engine.
         renamed = {
             known.get(key.lower(), key) if key not in known.values() else key: item for key, item in value.items()
         }
@@ -91,7 +91,7 @@ class RetryPolicy(Node):
 
     codes: Annotated[Listed[Text], Field(min_length=1)]
     max_attempts: StrictInt
-    """How often it is tried again."""
+    """The maximum number of retries."""
     delay: Word | None = None
     multiplier: Number | None = None
 
@@ -106,7 +106,7 @@ class FunctionFile(Node):
 
 
 def _given(value: object, otherwise: object) -> object:
-    """Return *value*: nothing under a key is as if the key were not there."""
+    """Return *value*, or the default for null: a key without a value is like a missing key."""
     return otherwise if value is None else value
 
 
@@ -124,7 +124,7 @@ class Action(Node):
         Listed[RetryPolicy],
         BeforeValidator(_policies, json_schema_input_type=RetryPolicy | list[RetryPolicy] | None),
     ] = ()
-    """One policy may stand without a list."""
+    """A single policy may be given without a list."""
     files: Listed[FunctionFile] = ()
 
 
@@ -136,7 +136,7 @@ class ConsumedEvent(Node):
 
 
 class XorEntry(Node):
-    """One of the events of which the first decides; its kind may stand in the entry itself."""
+    """One of the events of which the first decides; its type and context may be in the entry itself."""
 
     event: ConsumedEvent | None = None
     type: Text | None = None
@@ -173,7 +173,7 @@ class SetVariable(Node):
 
 
 class Condition(Node):
-    """One way that a switch may take."""
+    """One branch of a switch."""
 
     condition: Structured
     transform: Structured = None
@@ -190,14 +190,14 @@ class StateBase(Node):
 
 
 class LeavingState(StateBase):
-    """A state that is left in one way."""
+    """A state with a single transition."""
 
     transform: Structured = None
     transition: Word | None = None
 
 
 class TimedState(LeavingState):
-    """A state with a timeout of its own."""
+    """A state with its own timeout."""
 
     timeout: Word | None = None
 
@@ -209,7 +209,7 @@ class ActionState(TimedState):
     async_: Annotated[
         StrictBool, BeforeValidator(partial(_given, otherwise=False), json_schema_input_type=bool | None)
     ] = Field(default=False, alias="async", validation_alias=AliasChoices("async", "aync"))
-    """The text writes it in two ways."""
+    """The text spells it in two ways."""
     action: Action
 
 
@@ -221,7 +221,7 @@ class ConsumeEventState(TimedState):
 
 
 class DelayState(LeavingState):
-    """Waits for a time."""
+    """Waits for a duration."""
 
     type: Literal["delay"]
     duration: Text
@@ -298,7 +298,7 @@ class SetterState(LeavingState):
 
 
 class SwitchState(StateBase):
-    """Chooses where to go on."""
+    """Chooses the next state by conditions."""
 
     type: Literal["switch"]
     conditions: Annotated[Listed[Condition], Field(min_length=1)]
@@ -344,7 +344,7 @@ def actions_of(state: State) -> tuple[Action, ...]:
 
 
 def kinds_awaited(state: State) -> tuple[tuple[str, Structured, Node], ...]:
-    """Return the types of the events that *state* waits for, the contexts they must have, and where that is written."""
+    """Return the types and required contexts of the events that *state* waits for, with the nodes that define them."""
     match state:
         case ConsumeEventState():
             return ((state.event.type, state.event.context, state.event),)
@@ -363,7 +363,7 @@ def kind_of(entry: XorEntry) -> tuple[str, Structured, Node]:
 
 
 def targets_of(state: State) -> tuple[tuple[str, Node, str], ...]:
-    """Return where *state* leads: the state, the node that says it, and under which key."""
+    """Return the target states of *state*, each with the node and the key that name it."""
     found: list[tuple[str | None, Node, str]] = [(one.transition, one, "transition") for one in state.catch]
     if isinstance(state, SwitchState):
         found += [(one.transition, one, "transition") for one in state.conditions]
@@ -376,7 +376,7 @@ def targets_of(state: State) -> tuple[tuple[str, Node, str], ...]:
 
 
 def variables_of(state: State) -> tuple[GetVariable | SetVariable | FunctionFile, ...]:
-    """Return where *state* names variables, or files of the namespace."""
+    """Return the nodes in which *state* names variables, or files of the namespace."""
     own = state.variables if isinstance(state, GetterState | SetterState) else ()
     return (*own, *(file for action in actions_of(state) for file in action.files))
 
@@ -385,7 +385,7 @@ Size: TypeAlias = Literal["small", "medium", "large"]
 
 
 class WorkflowFunction(Node):
-    """A container for this workflow alone."""
+    """A container for this workflow only."""
 
     type: Literal["knative-workflow", "reusable"]
     id: Text
@@ -394,14 +394,14 @@ class WorkflowFunction(Node):
     cmd: Word | None = None
     scale: StrictInt | None = None
     envs: Listed[Structured] = ()
-    """What later releases set in the container's environment: like the size, it is up to who starts that."""
+    """The container's environment, in later releases: like the size, it is up to the operator of the container."""
     patches: Listed[Structured] = ()
-    """What later releases change in the container's resource."""
+    """Changes of the container's resource, in later releases."""
     post_start_exec: Listed[Structured] = ()
 
 
 class SharedFunction(Node):
-    """A service of the namespace, or one for all: `knative-system` is what later releases call that."""
+    """A service of the namespace, or a global one, which later releases call `knative-system`."""
 
     type: Literal["knative-namespace", "knative-global", "knative-system"]
     id: Text
@@ -419,7 +419,7 @@ class JobFunction(Node):
 
 
 class SubflowFunction(Node):
-    """A function that is another workflow."""
+    """A function that runs another workflow."""
 
     type: Literal["subflow"]
     id: Text
@@ -437,11 +437,11 @@ class StartEvent(Node):
     type: Text
     filters: Attributes = None
     context: Attributes = None
-    """What later releases call the filters."""
+    """The filters, in later releases."""
 
 
 class DefaultStart(Node):
-    """A start by a call alone."""
+    """A start by a call only."""
 
     type: Literal["default"]
     state: Word | None = None
@@ -497,11 +497,11 @@ class Workflow(Node):
     """A definition."""
 
     id: Text | None = None
-    """The path by which it is known, where it travels without the folder that it was found in. It is ours."""
+    """The path that identifies it where it is read without its folder. This key is our own."""
     direktiv_api: StrictStr | None = None
-    """What later releases begin a definition with."""
+    """The first key of a definition in later releases."""
     compat: Revision | None = None
-    """Which revision of Direktiv is followed where they contradict each other. It is ours."""
+    """The revision of Direktiv to follow where they contradict each other. This key is our own."""
     url: Word | None = None
     description: Word | None = None
     functions: Listed[Function] = ()

@@ -1,1 +1,1 @@
-"""From a document to the model, or to what is wrong with its form."""
+"""From a document to the model, or the problems of its form."""

@@ -1,4 +1,4 @@
-"""Builds the model of a definition, or says in an author's words what is wrong with its form; its JSON Schema."""
+"""Building the model of a definition, or problems of its form in an author's words; its JSON Schema."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ _CALLED = {
     "event": "event", "start": "start", "timeouts": "timeouts", "secrets": "secret", "codes": "code",
     "correlate": "attribute", "args": "argument",
 }  # fmt: skip
-"""The singular for each key that holds a list or an object."""
+"""The singular of each key that holds a list or an object."""
 _EXPECTED = {
     "string_type": "a text",
     "string_too_short": "a text that is not empty",
@@ -34,7 +34,7 @@ _EXPECTED = {
     "too_short": "a list that is not empty",
 }
 _WORDS = {"states": STATE_TYPES, "functions": FUNCTION_TYPES, "start": START_TYPES}
-"""The words for the types of what stands under each key."""
+"""The allowed types of the values under each key."""
 _MODELS: dict[str, tuple[type[Node], ...]] = {
     "catch": (states.Catch,), "conditions": (states.Condition,), "retries": (states.RetryPolicy,),
     "files": (states.FunctionFile,), "action": (states.Action,), "actions": (states.Action,),
@@ -44,23 +44,23 @@ _MODELS: dict[str, tuple[type[Node], ...]] = {
 
 
 def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]:
-    """Return the definition that *root* describes, or everything that keeps it from being one."""
+    """Return the model of the definition *root*, or the problems that prevent it."""
     try:
         return Workflow.model_validate(root), []
     except ValidationError as refused:
         found: dict[tuple[Position, str, str], Problem] = {}
         for details in refused.errors(include_url=False):
             if details["type"] == "too_short" and _DocumentPlace(root, details["loc"]).value:
-                continue  # what stands in the list is wrong, which is told for itself
+                continue  # the elements of the list are invalid, which is reported separately
             if details["loc"][-1:] == ("int",):
-                continue  # it is no fraction either, which says more
+                continue  # the error for the float alternative is more general
             problem = _problem(details, root, source)
             found.setdefault((problem.position, problem.code, problem.message), problem)
         return None, list(found.values())
 
 
 class _DocumentPlace:
-    """The place of an error in the document, as far as its path leads through what was written."""
+    """The place of an error in the document, as far as its path exists there."""
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
         self.value: Any = root
@@ -68,7 +68,7 @@ class _DocumentPlace:
         self.position = root.where.position
         self.key = ""
         self.section = ""
-        """The key of the list or object that the owner stands in."""
+        """The key of the list or object that contains the owner."""
         names: list[str] = []
         held_by: list[str] = []
         under = ""
@@ -77,7 +77,7 @@ class _DocumentPlace:
             if isinstance(self.value, Object) and of_type is not self.value and under in _WORDS:
                 of_type = self.value
                 if step == self.value.get("type"):
-                    continue  # a path names the type before what stands in it
+                    continue  # a path includes the type before the key
             if isinstance(self.value, Object) and (written := _written(str(step), self.value)) is not None:
                 self.owner, self.section, held_by = self.value, under, [*names]
                 self.key = under = written
@@ -93,11 +93,11 @@ class _DocumentPlace:
             self.position, self.owner, self.section = self.value.where.position, self.value, under
         self.who = _joined(names)
         self.subject = f"{_joined(held_by)}: {self.key}" if self.key else self.who
-        """The words for the value itself: an element of a list has its own, all else is told by its key."""
+        """The words for the value itself: those of a list element, or else its key."""
 
 
 def _written(key: str, value: Object) -> str | None:
-    """Return how *key* is written in *value*, in letters of either case; None if it is not there."""
+    """Return *key* as written in *value*, in letters of either case; None if it is missing."""
     return key if key in value else next((one for one in value if one.lower() == key.lower()), None)
 
 
@@ -127,12 +127,12 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         return _not_a_word(place.value, choices, place.subject, place.position, source)
     if kind == "too_short" and isinstance(place.value, str):
         kind = "string_too_short"
-    expected = _EXPECTED.get(kind, "of another form")
+    expected = _EXPECTED.get(kind, "in a different form")
     return source.problem("type", f"{place.subject} must be {expected}", place.position)
 
 
 def _type_of_function(place: _DocumentPlace) -> str | None:
-    """Return which type a function without one has, as it was in early releases of Direktiv."""
+    """Return a hint for the type of a function without one, as in early releases of Direktiv."""
     types = {"image": "knative-workflow", "service": "knative-namespace", "workflow": "subflow"}
     return next((f"write 'type: {type_}'" for key, type_ in types.items() if key in place.owner), None)
 
@@ -141,7 +141,7 @@ def _unknown(place: _DocumentPlace, key: str, source: Source) -> Problem:
     written = next((one for one in place.owner if one.lower() == key.lower()), key)
     known = _keys_of(place)
     hint = did_you_mean(written, known) or f"it may have {', '.join(known)}"
-    message = f"{place.who} has a key {written!r}, which this language does not know"
+    message = f"{place.who} has an unknown key {written!r}"
     return source.problem("unknown-property", message, place.owner.where.key(written), hint)
 
 
@@ -173,7 +173,7 @@ def _not_a_word(value: Any, words: Sequence[str], subject: str, position: Positi
 
 
 def json_schema(title: str, version: str | None) -> dict[str, Any]:
-    """Return the schema. Raises UsageError if one of a version is asked for."""
+    """Return the schema. Raises UsageError if a version is requested."""
     if version is not None:
         raise UsageError(f"there is no schema of version {version!r} of direktiv", "there is one, without a version")
     schema = Workflow.model_json_schema(by_alias=True)

@@ -1,1 +1,1 @@
-"""The drafts before 0.5: each has a model of its own, and is lowered to the common one."""
+"""The drafts before 0.5: each has its own model, and is lowered to the common one."""

@@ -1,8 +1,8 @@
-"""Lowering of drafts: a definition in the words of its draft becomes the document that 0.8 has for it.
+"""Lowering of drafts: a definition in the words of its draft is converted to the equivalent document of 0.8.
 
-It is rewritten as older versions are when they are read, by a table of spellings of the common model. What 0.8 cannot
-express stands in fields whose names begin with `@`, which only reading makes. The document is what runs are read from,
-and what `swf upgrade` writes. Every part of it knows where its author wrote it.
+It is rewritten, as older versions are in reading, by a table of spellings of the common model. What 0.8 cannot express
+is put into fields whose names begin with `@`, which authors cannot set. Both runs and `swf upgrade` use the document.
+Every part of it has its position in the author's text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,18 +18,18 @@ from swf_temporal.text.origin import Source
 
 
 def normalized(tree: Object, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:
-    """Return *tree*, of a draft, as the document that *spellings*, which are those of the common model, make of it."""
+    """Return *tree*, of a draft, rewritten by *spellings* of the common model."""
     Normalizer(source, spellings, StateBase).normalize(Workflow, tree, tree.where.position)
     return tree
 
 
 def workflow_of(document: Object, source: Source) -> Workflow:
-    """Return the workflow that a lowered *document* describes, which was read from *source*."""
+    """Return the workflow that a lowered *document*, read from *source*, describes."""
     return Workflow.model_validate({**document, "source": source})
 
 
 def tree_of(node: Node) -> Object:
-    """Return what the author wrote of *node*, as its model has it; what the model does not know is only located."""
+    """Return *node* as a document, without defaults; for unknown keys it has only positions."""
     tree = Object(node.where.position)
     tree.where.keys.update(node.where.keys)
     tree.where.inside.update(node.where.inside)
@@ -52,21 +52,21 @@ def _part(value: Any, position: Position) -> Any:
 
 
 def put(node: Object, key: str, value: Any, at: str | None = None) -> None:
-    """Set *key* of *node* to *value*, as if it were written where the key *at* is."""
+    """Set *key* of *node* to *value*, with the position of the key *at*."""
     node[key] = value
     if at in node.where.keys:
         node.where.keys[key] = node.where.keys[at]
 
 
 def drop(node: Object, *keys: str) -> None:
-    """Take out what has no meaning in 0.8."""
+    """Remove keys without a meaning in 0.8."""
     for key in keys:
         if key in node:
             node.take(key)
 
 
 def wrap(node: Object, old: str, new: str, key: str) -> Object:
-    """Put what *node* has under *old* into an object, as its *key*, which then stands under *new*; return that."""
+    """Wrap the value of *old* in an object, under *key*, and put that under *new*; return the object."""
     value, places = node.take(old)
     around = Object(places[1])
     around.put(key, value, places)
@@ -75,14 +75,14 @@ def wrap(node: Object, old: str, new: str, key: str) -> Object:
 
 
 def listed(node: Object, old: str, new: str) -> None:
-    """Make of what *node* has under *old*, if it has that, the only element of a list under *new*."""
+    """Wrap the value of *old*, if there is one, in a list under *new*."""
     if old in node:
         value, places = node.take(old)
         node.put(new, Array([value], [places[1]]), places)
 
 
 def branch_of(scope: Step) -> Step:
-    """Return a step that gives a branch a scope, as *scope* does, in place of actions."""
+    """Return a step that gives a branch a scope, by the step *scope*, instead of actions."""
 
     def step(node: Object, normalizer: Normalizer) -> None:
         scope(node, normalizer)
@@ -92,7 +92,7 @@ def branch_of(scope: Step) -> Step:
 
 
 def sub_workflow(*, ends_with_parent: bool) -> Step:
-    """Return a step that makes an action of the `workflowId` by which a state runs a workflow, if it has one."""
+    """Return a step that converts the `workflowId` of a state, if it has one, to an action."""
 
     def step(node: Object, _normalizer: Normalizer) -> None:
         if "workflowId" not in node:
@@ -103,7 +103,7 @@ def sub_workflow(*, ends_with_parent: bool) -> Step:
         if not waits:
             put(reference, "invoke", "async")
         if not waits or not ends_with_parent:
-            # It would otherwise end with its parent, which mostly ends at once.
+            # Otherwise it would end with its parent, which usually ends immediately.
             put(reference, "onParentComplete", "continue")
         wrap(node, "actions", "actions", "subFlowRef")
         listed(node, "actions", "actions")
@@ -112,7 +112,7 @@ def sub_workflow(*, ends_with_parent: bool) -> Step:
 
 
 def objects(value: Any) -> Iterator[Object]:
-    """Yield *value*, and every object in it, at any depth; data that its author may write freely are none."""
+    """Yield *value*, and every object in it, at any depth, except in free-form data."""
     if isinstance(value, Object):
         yield value
         for item in value.values():

@@ -1,4 +1,4 @@
-"""Reads documents of drafts: each draft has a model and rules of its own, and is lowered to the document of 0.8."""
+"""Reading documents of drafts: each draft has its own model and rules, and is lowered to a document of 0.8."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,34 +20,34 @@ N = TypeVar("N", bound=Node)
 
 @dataclass(frozen=True, slots=True)
 class DraftReader(Generic[N]):
-    """Makes the common model of documents of one draft, and asks the draft's rules about them."""
+    """Converts documents of one draft to the common model, and validates them by the draft's rules."""
 
     spellings: Mapping[type[Node], Spelling]
     state: type[Node]
-    """The base of all states, which one of an unknown type is taken for."""
+    """The base of all states, as which one of an unknown type is read."""
     marks: Callable[[Object], Mapping[str, Any]]
-    """What there is to be noted of a document as it is written, by keys that no author can write."""
+    """Returns facts about a document as written, by keys that authors cannot set."""
     form: Callable[[Object], DefinitionForm[N]]
-    """The form of a document that has one spelling."""
+    """Returns the form of a normalized document."""
     recovery: Recovery[N]
     lower: Callable[[N], Object]
-    """Makes the document of 0.8."""
+    """Returns the document of 0.8."""
     problems_of: Callable[[N], list[Problem]]
-    """What the rules of the draft say."""
+    """Returns the problems by the rules of the draft."""
     schema: Callable[[str | None], dict[str, Any]]
     """Returns the JSON Schema of documents, with a title if there is one."""
 
-    def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:  # noqa: ARG002 - drafts have no documents beside them
-        """Return the workflow that *root* describes, without asking the draft's rules."""
+    def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:  # noqa: ARG002 - drafts have no included documents
+        """Return the workflow that *root* describes, without the draft's rules."""
         draft, problems, is_whole = self._draft(root, source)
         if draft is None or not is_whole:
             return Reading(None, problems, draft=draft)
         return Reading(workflow_of(self.lower(draft), source), problems, draft=draft)
 
     def lowered(self, root: Object, source: Source) -> Object:
-        """Return the document that 0.8 has for *root*, which may lack an id.
+        """Return *root*, which may lack an id, converted to a document of 0.8.
 
-        Raises InvalidDefinition if it has the wrong form.
+        Raises InvalidDefinition if it is malformed.
         """
         draft, problems, is_whole = self._draft(root, source, may_lack_id=True)
         if draft is None or not is_whole:
@@ -58,8 +58,8 @@ class DraftReader(Generic[N]):
         return document
 
     def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - their rules compile in the draft's words
-        """Return what the rules of the draft say of what was read."""
-        assert isinstance(reading.draft, self.recovery.model)  # noqa: S101 - it is asked for its own alone
+        """Return the problems by the rules of the draft."""
+        assert isinstance(reading.draft, self.recovery.model)  # noqa: S101 - only called for its own documents
         found = self.problems_of(reading.draft)
         return found if reading.workflow is not None else of_what_is_left(found)
 
@@ -69,7 +69,7 @@ class DraftReader(Generic[N]):
     def _draft(
         self, root: Object, source: Source, *, may_lack_id: bool = False
     ) -> tuple[N | None, tuple[Problem, ...], bool]:
-        """Return *root* as the draft's model has it, its problems, and whether nothing of it had the wrong form."""
+        """Return *root* in the draft's model, its problems, and True if all of it is well-formed."""
         normalizer = Normalizer(source, self.spellings, self.state)
         marks = self.marks(root)
         normalizer.normalize(self.recovery.model, root, root.where.position)

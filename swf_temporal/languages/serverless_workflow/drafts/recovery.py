@@ -1,7 +1,7 @@
-"""The rest of a draft's definition without the parts that have the wrong form.
+"""Recovery of a draft's definition without its malformed parts.
 
-An author is told everything at once: so what does have the right form is still put before the rules. What is taken out
-keeps its name, so that references to it are not called dangling.
+All problems are reported at once: the well-formed parts are still validated by the rules. Malformed parts are replaced
+by stand-ins with the same name, so that references to them are not reported as dangling.
 """
 
 from collections.abc import Mapping
@@ -15,25 +15,25 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.located import Object
 
 _ROUNDS: Final = 8
-"""The number of rounds in which parts are taken out. Each reveals what the ones before it hid."""
+"""The maximum number of rounds that remove malformed parts. Each may reveal problems that were hidden before."""
 _OF_ABSENCE: Final = {
     "empty-list", "missing", "num-completed", "schedule", "start", "switch-conditions", "transition-or-end",
 }  # fmt: skip
-"""The codes of problems that consist in something not being there."""
+"""The codes of problems about something missing."""
 
 N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery(Generic[N]):
-    """Recovers broken definitions of one draft, without their broken parts."""
+    """Recovers definitions of one draft without their malformed parts."""
 
     model: type[N]
     stand_ins: Mapping[str, Mapping[str, Any]]
-    """Harmless stand-ins, by the key of the list that they stand in."""
+    """Harmless stand-ins, by the key of the list that contains them."""
 
     def recover(self, root: Object, refused: ValidationError) -> N | None:
-        """Return the definition in *root* without its broken parts, or None if too little would be left."""
+        """Return the definition in *root* without its malformed parts, or None if too little is left."""
         for _ in range(_ROUNDS):
             for details in refused.errors(include_url=False, include_context=False, include_input=False):
                 self._take_out(root, details["loc"])
@@ -44,7 +44,7 @@ class Recovery(Generic[N]):
         return None
 
     def _take_out(self, root: Object, path: tuple[int | str, ...]) -> None:
-        """Put a stand-in of the same name in the place of the innermost state or definition on *path*."""
+        """Replace the innermost state or definition on *path* by a stand-in with the same name."""
         value: Any = root
         place: tuple[list[Any], int, str] | None = None
         key = ""
@@ -65,5 +65,5 @@ class Recovery(Generic[N]):
 
 
 def of_what_is_left(found: list[Problem]) -> list[Problem]:
-    """Return the problems that what was taken out cannot be the reason of."""
+    """Return the problems that cannot be caused by the removal of malformed parts."""
     return [one for one in found if one.severity is Severity.ERROR and one.code not in _OF_ABSENCE]

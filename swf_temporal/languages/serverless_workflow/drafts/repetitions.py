@@ -1,4 +1,4 @@
-"""Repeating intervals, by which drafts say how often, and after how long, something is done again: `R5/PT15M`."""
+"""Repeating intervals, which drafts use for the number and delay of retries: `R5/PT15M`."""
 
 import re
 
@@ -6,7 +6,7 @@ _REPEATING = re.compile(r"[Rr](?P<times>\d{0,9})/(?P<interval>.*)", re.DOTALL)
 
 
 def repetition_of(text: str | None, alone: int | None = 0) -> tuple[str | None, int | None]:
-    """Return the duration in *text*, and how often it is repeated: None for `R/`, and *alone* for a duration alone."""
+    """Return the duration in *text* and the number of repetitions: None for `R/`, and *alone* for a plain duration."""
     match = None if text is None else _REPEATING.fullmatch(text.strip())
     if match is None:
         return text, alone

@@ -1,4 +1,4 @@
-"""The context that the rules of all drafts share, with problems in the words of the author."""
+"""The validation context that the rules of all drafts share, with problems in the author's words."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _Kind = TypeVar("_Kind", bound=Node)
 
 
 class DraftContext(ABC):
-    """One definition under validation. A draft derives its own, which knows what its parts are called."""
+    """One definition under validation. Each draft derives its own, with the words for its parts."""
 
     def __init__(self, root: Node, source: Source) -> None:
         self._source = source
@@ -26,21 +26,21 @@ class DraftContext(ABC):
 
     @abstractmethod
     def called(self, node: Node, number: int) -> str:
-        """Return the words for *node*, which is the *number*th of its kind there; none if it has no word of its own."""
+        """Return the words for *node*, the *number*th of its kind there; empty if there are none."""
 
     def each(self, kind: type[_Kind]) -> Iterator[tuple[_Kind, str]]:
-        """Yield every node of *kind*, or of a kind derived from it, with the words for where it is."""
+        """Yield every node of *kind*, or of a kind derived from it, with the words for its location."""
         return self._nodes.each(kind)
 
     def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
-        """Return a problem that keeps the definition from running."""
+        """Return a problem that prevents the definition from running."""
         return self._source.problem(code, message, position, hint)
 
     def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
         return self._source.problem(code, message, position, hint, Severity.WARNING)
 
     def repeated(self, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
-        """Yield a problem for each of *nodes* that has the name of an earlier one, or none; each is a *word*."""
+        """Yield a problem for each of *nodes* with the name of an earlier one or none; *word* is the word for them."""
         first: dict[str, Node] = {}
         for node in nodes:
             name = str(getattr(node, "name", ""))
@@ -58,7 +58,7 @@ class DraftContext(ABC):
                 first[name] = node
 
     def repeated_ids(self, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:
-        """Yield a problem for each of *nodes* that has the id of an earlier one; each is a *word*."""
+        """Yield a problem for each of *nodes* with the id of an earlier one; *word* is the word for them."""
         first: dict[str, Node] = {}
         for node in nodes:
             own = getattr(node, "id", None)
@@ -67,9 +67,9 @@ class DraftContext(ABC):
                 yield self._duplicate(message, node, first[own], "id")
 
     def within(self, text: str, position: Position, offset: int | None) -> Position:
-        """Return where the character at *offset* of *text* stands, which is written at *position* in one line."""
+        """Return the position of the character at *offset* of *text*, which is in one line at *position*."""
         line = self._source.problem("", "", position).line
-        for skipped in (0, 1):  # a quote may stand before the text
+        for skipped in (0, 1):  # there may be a quote before the text
             start = position.column - 1 + skipped
             if offset and line[start : start + len(text)] == text:
                 return Position(position.line, position.column + skipped + offset)
@@ -80,7 +80,7 @@ class DraftContext(ABC):
         return self.error("duplicate-name", message, node.where.value(key), hint)
 
     def _walk(self, node: Node, owner: str, above: str) -> Iterator[tuple[Node, str]]:
-        """Yield *node* and those in it, each with the words for where it is."""
+        """Yield *node* and those in it, each with the words for its location."""
         yield node, owner
         for attribute in _attributes(type(node)):
             value = getattr(node, attribute)

@@ -1,1 +1,1 @@
-"""Definition + data + Host → Outcome. Knows nothing of any engine."""
+"""Running a definition on data and a host, independently of any engine."""

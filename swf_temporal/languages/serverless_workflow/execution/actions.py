@@ -1,13 +1,13 @@
 """Performing actions, and merging their results into the state's data.
 
-An action runs through the phases of the specification in order: condition, sleep before, data filter in, the
-invocation, data filter out, sleep after. What it gives is an *effect*: a value and where in the data it
-goes. Sequential actions see the effects of those before them. Actions that run side by side all see the same data, and
-their effects are applied in the order in which the actions are written.
+An action runs through the phases of the specification in order: condition, sleep before, input filter, invocation,
+output filter, sleep after. Its result is an *effect*: a value and the place in the data where it goes. Sequential
+actions see the effects of those before them. Parallel actions all see the same data, and their effects are applied in
+the order in which the actions are written.
 
-The definition says which: a function by its metadata, and a sub-workflow that is awaited by `onParentComplete:
-continue`. While one is under way, its frame says so. A run that goes on after a suspension asks its host for the
-same id again, and the host knows that it need only wait.
+Some calls may outlast an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
+`onParentComplete: continue`. While such a call is in progress, its frame records it. A run that resumes after a
+suspension requests the same id from its host again, and the host then only waits for the result.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -59,19 +59,19 @@ from swf_temporal.runtime.trace import ActionStarted, Invoked
 
 
 def call_outlasting(ref: FunctionRef, function: calls.Function, lane: Lane) -> Outlasting | None:
-    """Return what waits for a call of *function*, if it may outlast an execution."""
+    """Return the waiter for a call of *function*, if the call may outlast an execution."""
     return lane.run.outlast if is_long_running(function) and ref.invoke == "sync" else None
 
 
 def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
-    """Return what waits for a sub-workflow, if it may outlast an execution."""
+    """Return the waiter for a sub-workflow, if it may outlast an execution."""
     return lane.run.outlast if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 
 async def recorded_in_frame(
     work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]
 ) -> Any:
-    """Return what *work* comes to, which makes *call*; the frame tells of one that a suspension leaves alone."""
+    """Return the result of *work*, which makes *call*; the frame records a call that continues during a suspension."""
     if call.outlast is None:
         return await work
     frame = lane.frame
@@ -97,11 +97,11 @@ def _answer_facts(answer: dict[str, JSON]) -> dict[str, JSON]:
 
 
 _INHERITING: Final = ("rest", "openapi")
-"""The types of functions that send them along: those that an OpenAPI document describes."""
+"""The function types that forward the headers of the request that started the instance."""
 
 
 def given_variables(function: Function, arguments: JSON, lane: Lane) -> JSON:
-    """Return the *arguments* of a call, with the variables that scripts before it have left for a script."""
+    """Return the *arguments* of a call; a script also gets the variables that earlier scripts returned."""
     about = lane.variables["WORKFLOW"]
     if not (_shares_variables(function, lane) and isinstance(about, dict) and isinstance(about["python"], dict)):
         return arguments
@@ -109,7 +109,7 @@ def given_variables(function: Function, arguments: JSON, lane: Lane) -> JSON:
 
 
 def inherited_headers(function: Function, lane: Lane) -> dict[str, str]:
-    """Return the headers of the request that began the instance which a call of *function* sends along."""
+    """Return the headers of the request that started the instance, as far as a call of *function* forwards them."""
     headers = lane.execution.request.get("headers")
     if function.type not in _INHERITING or not isinstance(headers, dict):
         return {}
@@ -117,7 +117,7 @@ def inherited_headers(function: Function, lane: Lane) -> dict[str, str]:
 
 
 def noted_result(function: Function, result: JSON, lane: Lane) -> JSON:
-    """Return the *result* of a call, once it is noted what expressions see of it as `$WORKFLOW`."""
+    """Return the *result* of a call, after recording what expressions see of it as `$WORKFLOW`."""
     if not isinstance(result, dict):
         return result
     if takes_any_status(function):
@@ -133,9 +133,9 @@ def _shares_variables(function: Function, lane: Lane) -> bool:
 
 
 def after_result(effects: Sequence[ActionResult] | None, lane: Lane) -> dict[str, JSON] | None:
-    """Return the variables of the next action of an iteration, whose actions have yielded *effects* so far.
+    """Return the extra variables of the next action of an iteration whose actions have yielded *effects* so far.
 
-    None where it has none of its own: outside of iterations, before the first result, and in most language versions.
+    Return None outside of iterations, before the first result, and in most language versions.
     """
     about = lane.variables["WORKFLOW"]
     if not effects or not isinstance(about, dict) or not lane.program.workflow.language_version.tells_of_requests:
@@ -146,7 +146,7 @@ def after_result(effects: Sequence[ActionResult] | None, lane: Lane) -> dict[str
 async def invoke(
     action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None, *, whole: JSON
 ) -> Any:
-    """Return what *action* yields; NOTHING for what is fire-and-forget. *data* is what its filter leaves of *whole*."""
+    """Return the result of *action*; NOTHING for fire-and-forget. *data* is what its filter selects of *whole*."""
     lane.run.checkpoint()
     if action.function_ref is not None:
         function = await _as_called(lane.program.function(action.function_ref.ref_name), whole, lane)
@@ -187,7 +187,7 @@ async def _call_function(
     call_id = _call_id(name, lane)
     kept = None if begun is None else begun.attempts
 
-    def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
+    def keep(made: CallAttempts) -> None:  # does not capture the call, which holds it: cycles are slow to collect
         frame.call = CallFrame(arguments, made, function.metadata.get(CONFIG_KEY))
 
     call = FunctionCall(
@@ -216,17 +216,18 @@ async def _call_function(
 
 
 async def _as_called(function: Function, data: JSON, lane: Lane[ActionFrame]) -> Function:
-    """Return *function* as this call has it: which service it is for, where the function's metadata choose one."""
-    said = function.metadata.get(CONFIG_KEY)
-    if said is None or not callee_of(function).services:
+    """Return *function* for this call, with the service that the function's metadata choose, if they do."""
+    expression = function.metadata.get(CONFIG_KEY)
+    if expression is None or not callee_of(function).services:
         return function
-    if lane.frame.call is not None:  # it is made already, and stays the one that it is
+    if lane.frame.call is not None:  # the call was made already and keeps its service
         return _choosing(function, lane.frame.call.config_key)
-    chosen = await lane.fill(said, data)
+    chosen = await lane.fill(expression, data)
     if isinstance(chosen, int | float) and not isinstance(chosen, bool):
         chosen = str(chosen)
     if not isinstance(chosen, str) or not chosen.strip():
-        message = f"{CONFIG_KEY} of function {function.name!r}, {said!r}, yields {show_json(chosen)}, and not a name"
+        found = f"yields {show_json(chosen)}, which is not a name"
+        message = f"{CONFIG_KEY} of function {function.name!r}, {expression!r}, {found}"
         raise lane.locate(WrongData(message))
     return _choosing(function, chosen)
 
@@ -238,7 +239,7 @@ def _choosing(function: Function, chosen: str | None) -> Function:
 async def _arguments(
     ref: FunctionRef, function: Function, data: JSON, lane: Lane
 ) -> tuple[JSON, SecretTemplate | None]:
-    """Return the arguments; those with secrets as they are written, and with what fills them where they are used."""
+    """Return the arguments; if they refer to secrets, as written, with the template to fill where they are used."""
     template = lane.program.expressions.template(ref.arguments)
     if "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
@@ -248,7 +249,7 @@ async def _arguments(
 
 
 def _may_need_credentials(function: Function) -> bool:
-    """Tell whether a call may have to say who is calling: by an auth, or as the function's document asks."""
+    """Return True if a call may need credentials: from an auth, or because the function's document requires them."""
     kind = operation_type(function.type)
     return function.auth_ref is not None or (kind is not None and kind.may_need_credentials)
 
@@ -278,7 +279,7 @@ async def _run_subflow(
             return await recorded_in_frame(lane.run.host.run_subflow(call), call, lane)
         except WorkflowFault as fault:
             if fault.name == NotActive.default_name:
-                # What starts at certain times alone is passed over at others.
+                # A sub-workflow that is active at certain times only is skipped outside of them.
                 lane.emit(TraceKind.NOT_ACTIVE, name, interval=None)
                 return NOTHING
             raise
@@ -292,7 +293,7 @@ async def _run_subflow(
 
 
 def _call_id(name: str, lane: Lane[ActionFrame]) -> str:
-    """Return the id of the call that the action *name* makes: that of one that was broken off, or a new one."""
+    """Return the id of the call that the action *name* makes: the id of an interrupted call, or a new one."""
     frame = lane.frame
     if frame.id is None:
         frame.id = lane.run.next_id(f"{lane.path}/{name}")
@@ -302,7 +303,7 @@ def _call_id(name: str, lane: Lane[ActionFrame]) -> str:
 async def _with_retries(
     attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane[ActionFrame]
 ) -> Any:
-    """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
+    """Make attempts until one succeeds or *rule* gives up; for actions whose attempt is more than one call."""
     attempts = lane.frame.attempts = lane.frame.attempts or AttemptsFrame()
 
     async def delay_after(outcome: Any) -> float | None:
@@ -315,7 +316,7 @@ async def _with_retries(
             return None
         seconds = delay.total_seconds()
         if lane.frame.deadline is not None and lane.run.time() + seconds > lane.frame.deadline:
-            # It would come too late: known now, as where an attempt is one call.
+            # The next attempt would be too late: fail now, as for actions whose attempt is one call.
             raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
         lane.frame.id = None  # another attempt is another sub-workflow
@@ -329,7 +330,7 @@ async def _exchange_events(
 ) -> Any:
     """Produce an event and, unless it is fire-and-forget, return the payload of the event that answers it.
 
-    An answer that does not come in time is asked for again as the action's retries say.
+    If the answer does not arrive in time, the exchange is repeated as the action's retries say.
     """
     frame = lane.frame
     if frame.attempts is None:
@@ -344,7 +345,7 @@ async def _exchange_events(
         frame.answer_deadline = await lane.deadline(frame.answer_deadline, ref.consume_event_timeout, data)
         taken = await wait_for_event([ref.consume_event_ref], frame.answer_deadline, lane)
         if taken is None:
-            # Another attempt asks anew, and has as much time.
+            # Another attempt produces the event again and has the full time.
             frame.produced, frame.answer_deadline = False, None
             raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
         return payload_of(lane.program.event(ref.consume_event_ref), taken[1])
@@ -355,7 +356,7 @@ async def _exchange_events(
 
 
 def name_of(action: Action) -> str:
-    """Return what an action is called: its name, else what it refers to."""
+    """Return the name of an action, or else the name of what it refers to."""
     return action.name or next(map(str, _invoked(action).values()), "action")
 
 
@@ -375,9 +376,9 @@ def apply_each(effects: Iterable[ActionResult], data: JSON, lane: Lane) -> JSON:
 async def run_actions(
     actions: Sequence[Action], mode: str, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
 ) -> JSON:
-    """Run *actions* one after the other, or all at once, and return the data with their effects."""
+    """Run *actions* sequentially or in parallel and return the data with their effects."""
     if mode == "parallel" and len(actions) > 1:
-        effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
+        effects = await join([_parallel_path(action, i, data, lane, timeout) for i, action in enumerate(actions)])
         done = [effect for effect in effects if effect is not MISSING and effect is not None]
         data = lane.program.data_flow.apply_all(done, data, lane)
         lane.frame.data = Value(data)
@@ -393,15 +394,15 @@ async def run_sequence(
     effects: list[ActionResult] | None = None,
     merge: Callable[[ActionResult], None] | None = None,
 ) -> JSON:
-    """Run *actions* one after the other and return the data with their effects.
+    """Run *actions* sequentially and return the data with their effects.
 
-    Each effect is added to *effects*, and given to *merge*, which applies it to other data.
+    Each effect is added to *effects*, and passed to *merge*, which applies it to other data.
     """
     frame = lane.frame
     if effects is None:
         data = data if frame.data is None else frame.data.value
     elif effects:
-        # A copy of the data in each of a thousand iterations would be more than a run can carry.
+        # The frame stores effects, not data: a copy of the data for each of a thousand iterations would be too large.
         data = apply_each(effects, data, lane)
     while frame.at < len(actions):
         frame.action = frame.action or ActionFrame()
@@ -463,7 +464,7 @@ async def _run(
         return _performed(action, name, data, lane, timeout)
 
     def given() -> Coroutine[Any, Any, JSON]:
-        return _given(action, data, lane)
+        return _input_of(action, data, lane)
 
     effect = await (with_result_retries(action, name, attempt, given, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
@@ -472,7 +473,7 @@ async def _run(
     return effect
 
 
-def _alone(
+def _parallel_path(
     action: Action, index: int, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
 ) -> Path[ActionResult | None]:
     async def path() -> ActionResult | None:
@@ -490,10 +491,10 @@ def _alone(
 async def _performed(
     action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> ActionResult:
-    """Return the effect of an action's invocation, which is performed unless it was already."""
+    """Return the effect of an action's invocation, performing it unless that was done before."""
     frame = lane.frame
     flow = lane.program.data_flow
-    seen = await _given(action, data, lane)
+    seen = await _input_of(action, data, lane)
     if not frame.done:
         result = await invoke(action, name, seen, lane, timeout, whole=data)
         frame.done, frame.result = True, None if result is NOTHING else Value(result)
@@ -501,12 +502,12 @@ async def _performed(
     return ActionResult() if frame.result is None else await flow.action_result(action, frame.result.value, data, lane)
 
 
-async def _given(action: Action, data: JSON, lane: Lane[ActionFrame]) -> JSON:
-    """Return what the filter of *action* lets it have of *data*."""
+async def _input_of(action: Action, data: JSON, lane: Lane[ActionFrame]) -> JSON:
+    """Return what the filter of *action* selects of *data*."""
     return data if _is_fire_and_forget(action) else await lane.program.data_flow.action_input(action, data, lane)
 
 
 def _is_fire_and_forget(action: Action) -> bool:
-    """Tell whether it is fire-and-forget; then its filter does not apply."""
+    """Return True if *action* is fire-and-forget; then its filter does not apply."""
     ref = action.function_ref or action.sub_flow_ref
     return ref is not None and ref.invoke == "async"

@@ -1,8 +1,7 @@
-"""The interval in which a start is active, as the draft of May 2020 has it (section "Schedule Definition").
+"""The interval in which a start is active in the draft of May 2020 (section "Schedule Definition").
 
-A run that begins before or after does not do anything. A duration alone, and one before an end, would have to be
-counted from a moment that the draft leaves open: it is taken to be the moment in which the run begins, so that only the
-end limits it.
+A run that begins outside of it does nothing. The draft does not say from when a duration alone, or a duration before an
+end, is counted: it is counted from the start of the run, so that only the end is a limit.
 """
 
 from dataclasses import dataclass
@@ -16,14 +15,14 @@ _HINT = "such as 2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"
 
 
 class BadWindow(ValueError):  # noqa: N818 - named for what it is about
-    """A text that is not an interval in which something can be active: the end of a sentence about it."""
+    """Invalid interval. The message is the end of a sentence that begins with the text."""
 
     hint = _HINT
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time in which a start is active; None means no limit."""
+    """The interval in which a start is active; None means no limit."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -34,7 +33,7 @@ class Window:
 
 @lru_cache(maxsize=1024)
 def window_of(interval: str) -> Window:
-    """Return when a start with *interval* is active. Raises BadWindow."""
+    """Return the window that *interval* describes. Raises BadWindow."""
     parts = [part.strip() for part in interval.split("/")]
     lengths = [_length(part) for part in parts]
     match parts, lengths:
@@ -57,7 +56,7 @@ def window_of(interval: str) -> Window:
 
 
 def is_active(interval: str | None, moment: datetime) -> bool:
-    """Tell whether a start with *interval* is active at *moment*: always, if it has none."""
+    """Return True if a start with *interval* is active at *moment*; a start without one always is."""
     return interval is None or window_of(interval).holds(moment)
 
 
@@ -75,5 +74,5 @@ def _time(text: str) -> datetime:
         moment = parse_time(text)
     except InvalidTime as error:
         raise BadWindow(f"cannot be read: {error.message}") from None
-    # Without an offset from UTC it cannot be known whose clocks are meant.
+    # A time without an offset has no known time zone: it is read as UTC.
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,14 +1,13 @@
 """Compensation: undoing what completed states did.
 
-Every completed execution of a state that names a `compensatedBy` state goes into the record. When a transition or
-an end asks for compensation, they are undone in reverse order: for each, the chain of states that begins with its
-compensatedBy state runs to its end, the current data going through. Then the record is empty
-(section "Workflow Compensation").
+Every completed execution of a state with `compensatedBy` is added to the compensation log. When a transition or an end
+asks for compensation, they are undone in reverse order: for each, the chain of states that begins with its
+compensatedBy state runs to its end on the current data. Then the log is empty (section "Workflow Compensation").
 
-A workflow's timeout may break undoing off. If the states that run before the end ask for compensation again, it goes on
-where it was: in the middle of a chain, and of the actions of a state, on the data as they are by then.
+A workflow's timeout may interrupt compensation. If the states that run before the end ask for compensation again, it
+resumes where it was, even in the middle of a chain or of a state's actions, on the data as they are by then.
 
-Undoing is not recursive: what the states that undo say of ends, and of compensation on their way, is ignored.
+Compensation is not recursive: properties of an end, and further compensation, are ignored in the states that undo.
 """
 
 from collections.abc import Iterator
@@ -23,37 +22,37 @@ from swf_temporal.runtime.progress import Value, forget_deadlines
 
 
 class CompensationLog:
-    """The states that were completed and can be undone, in their order, by their paths."""
+    """The completed states that can be undone, in the order of completion, by their paths."""
 
     def __init__(self, record: list[str]) -> None:
         self._paths = record
         self.is_undoing = False
-        """Whether what was done is being undone; only `undoing` sets it."""
+        """Whether compensation is running; only `undoing` sets it."""
 
     def __bool__(self) -> bool:
         return bool(self._paths)
 
     @property
     def latest(self) -> str:
-        """The state that is undone next."""
+        """The state to undo next."""
         return self._paths[-1]
 
     def add(self, path: str) -> None:
-        """Take in a state that was completed."""
+        """Add a completed state."""
         self._paths.append(path)
 
     def drop_latest(self) -> None:
-        """Forget the state that was undone, or that did not complete after all."""
+        """Remove the latest state: it was undone, or did not complete after all."""
         if self._paths:
             self._paths.pop()
 
     def clear(self) -> None:
-        """Forget all: nothing is to be undone."""
+        """Remove all states: nothing is to be undone."""
         self._paths.clear()
 
     @contextmanager
     def undoing(self) -> Iterator[None]:
-        """Be undoing as long as the context lasts."""
+        """Mark compensation as running inside the context."""
         self.is_undoing = True
         try:
             yield
@@ -62,14 +61,14 @@ class CompensationLog:
 
 
 async def compensate(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
-    """Undo all that is in the record and return the data as it is then."""
+    """Undo everything in the compensation log and return the resulting data."""
     log = lane.execution.compensation
     with log.undoing():
         return await _undo(data, frame, lane)
 
 
 def while_undoing(leaving: Transition | End) -> Transition | End:
-    """Return how a state that undoes is left: an end of it only ends the chain."""
+    """Return how a compensating state is left: its end only ends the chain."""
     return End() if isinstance(leaving, End) else leaving
 
 
@@ -83,7 +82,7 @@ async def _undo(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
         first = scope.state(name).compensated_by
         if first is not None:
             if frame.walk is None:
-                frame.walk = _broken_off(data, lane)
+                frame.walk = _interrupted_walk(data, lane)
             if frame.walk is None:
                 lane.emit(TraceKind.COMPENSATING, state, by=first)
                 frame.walk = WalkFrame(first, data)
@@ -94,14 +93,14 @@ async def _undo(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
     return data
 
 
-def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
-    """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
+def _interrupted_walk(data: JSON, lane: Lane) -> WalkFrame | None:
+    """Return the progress of the chain that the workflow's timeout interrupted, if any, to resume with *data*."""
     main = lane.execution.frame.walk
-    broken_off = None if main is None or main.run is None else main.run.compensation
-    if not lane.execution.is_expired or broken_off is None or broken_off.walk is None:
+    interrupted = None if main is None or main.run is None else main.run.compensation
+    if not lane.execution.is_expired or interrupted is None or interrupted.walk is None:
         return None
-    walk, broken_off.walk = broken_off.walk, None
-    # While it did not run, its time did not either.
+    walk, interrupted.walk = interrupted.walk, None
+    # Its timeouts do not count the time during which it did not run.
     forget_deadlines(walk)
     forget_calls(walk)
     walk.data = data

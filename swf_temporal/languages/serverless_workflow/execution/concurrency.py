@@ -1,6 +1,6 @@
-"""How many instances of a definition run at once, by its `metadata.concurrency`.
+"""The limit of concurrent instances of a definition: `metadata.concurrency`.
 
-That is a number, or an object with a `limit` and a `key`, an expression over the input.
+It is a number, or an object with a `limit` and a `key`, an expression over the input.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
 
 METADATA: Final = "concurrency"
-"""The key of a definition's metadata."""
+"""The key in the definition's metadata."""
 
 
 def concurrency_of(metadata: Mapping[str, Any]) -> Concurrency | None:
-    """Return what *metadata* of a definition say; None where that is nothing, or means nothing."""
+    """Return the limit that *metadata* of a definition set; None if they set none or an invalid one."""
     asked = metadata.get(METADATA)
     limit, key = (asked.get("limit"), asked.get("key")) if isinstance(asked, dict) else (asked, None)
     number = limit_of(limit)
@@ -30,9 +30,9 @@ def concurrency_of(metadata: Mapping[str, Any]) -> Concurrency | None:
 
 
 def limit_of(value: JSON) -> int | None:
-    """Return the number of instances that *value* means, which may be a text; None where it means none."""
+    """Return *value*, which may be a text, as a number of instances; None if it is not a valid one."""
     if isinstance(value, str) and value.strip().isdecimal() and len(value) <= len(str(MAX_PLACES)):
-        # The specification knows metadata as texts (section "Workflow Metadata").
+        # In the specification, metadata values are texts (section "Workflow Metadata").
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_PLACES:
         return value
@@ -40,7 +40,7 @@ def limit_of(value: JSON) -> int | None:
 
 
 async def concurrency_key(execution: "Execution") -> JSON:
-    """Return what the key of the definition yields for the input; null without a key. Raises WorkflowFault."""
+    """Return the value of the definition's key for the input; null without a key. Raises WorkflowFault."""
     asked = concurrency_of(execution.program.workflow.metadata)
     if asked is None or asked.key is None:
         return None
@@ -52,7 +52,7 @@ async def concurrency_key(execution: "Execution") -> JSON:
 
 
 async def of_input(execution: "Execution", written: JSON) -> JSON:
-    """Return what a part of the metadata, as it is *written*, yields for the input. Raises WorkflowFault."""
+    """Return the value of a part of the metadata, as *written*, for the input. Raises WorkflowFault."""
     compiled = execution.program.expressions.template(written)
     data, variables = execution.run.input, execution.variables()
     yielded = await execution.run.evaluated(lambda: compiled(data, variables))

@@ -1,6 +1,6 @@
 """The correlation rules of an event definition (section "Correlation Definition").
 
-Each names a context attribute, without regard to case. One with a value of its own must have it.
+Each names a context attribute, case-insensitively. If the rule has a value, the attribute must have that value.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ def rules_of(definition: Event) -> tuple[KeyRule, ...]:
 
 
 async def required_values(definition: Event, fill: Callable[[JSON], Awaitable[JSON]]) -> dict[str, JSON]:
-    """Return the values that attributes must have, which *fill* makes of what is written."""
+    """Return the required values of attributes, as *fill* evaluates them."""
     return {
         _key(rule.context_attribute_name): await fill(rule.context_attribute_value)
         for rule in definition.correlation
@@ -35,7 +35,7 @@ def _compiled(path: str) -> EarlyPath:
 
 
 def value_in(rule: Correlation, event: CloudEvent) -> JSON:
-    """Return the value by which *rule* tells events: of a context attribute or, in the first draft, at a path."""
+    """Return the value that *rule* compares: of a context attribute or, in the first draft, at a path."""
     if rule.path is None:
         return event.attribute(rule.context_attribute_name)
     path = _compiled(rule.path)

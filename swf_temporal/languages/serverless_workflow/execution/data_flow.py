@@ -1,7 +1,7 @@
-"""Data flow between a state, its actions and events, which versions of the language see differently.
+"""Data flow between a state, its actions and events, which differs between versions of the language.
 
-A version that says something else about filters and merging has a class of its own that satisfies `DataFlow`;
-`data_flow_of` chooses it once for a program. `Merging` is what the specification says since 0.5.
+A version with different rules for filters and merging has its own class that implements `DataFlow`; `data_flow_of`
+chooses it once for a program. `Merging` follows the specification since 0.5.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,38 +29,38 @@ class Folding(Protocol):
 
     @property
     def data(self) -> JSON:
-        """The data with all that was applied."""
+        """The data with everything applied so far."""
 
     def apply(self, effect: ActionResult) -> None:
-        """Apply what one more action yielded, as `DataFlow.apply` does."""
+        """Apply the result of one more action, as `DataFlow.apply` does."""
 
 
 class DataFlow(Protocol):
-    """The data flow of a version: what states, actions and events get of the data, and where their results go."""
+    """The data flow of a version: which data states, actions and events get, and where their results go."""
 
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
-        """Return the data of *state* with what it injects."""
+        """Return the data of *state* with the injected data."""
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
-        """Return what *state* works on, which was entered with *data*."""
+        """Return the data that *state*, entered with *data*, works on."""
 
     async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
-        """Return what *state* gives on, which was entered with *given* and has come to *data*."""
+        """Return the output of *state*, which was entered with *given* and ended with *data*."""
 
     async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what *action* sees of the state's data."""
 
     async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
-        """Return what of the *result* of *action* goes where in the state's data."""
+        """Return which part of the *result* of *action* goes where in the state's data."""
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
-        """Return the state's data with what an action yielded: see `action_result`."""
+        """Return the state's data with the result of an action: see `action_result`."""
 
     def folding(self, data: JSON, lane: Lane) -> Folding:
-        """Return what applies one effect after the other to *data*: what it makes of them is not to be kept before."""
+        """Return an object that applies effects to *data* one by one; its data may change until the last is applied."""
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
-        """Return the state's data with what actions yielded that ran side by side, in the order written."""
+        """Return the state's data with the results of parallel actions, in the order written."""
 
     async def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
@@ -68,7 +68,7 @@ class DataFlow(Protocol):
         """Return the state's data with what a state sees of *event*."""
 
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
-        """Return the data with which *entry* of a state's onErrors leads on, which handles *fault*; or a retry does."""
+        """Return the data after *entry* of a state's onErrors, or a retry without one, has handled *fault*."""
 
     async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
         """Return what an iteration over *item* sees."""
@@ -81,10 +81,10 @@ class Merging:
     """Data flow by filters and merging (sections "State Data Filters" to "Data Merging")."""
 
     merger: type[Merger] = Merger
-    """What merges one value into another."""
+    """The class that merges one value into another."""
 
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
-        """Merge the state's data, with the expressions in it filled."""
+        """Merge the state's data, with its expressions evaluated."""
         return self._with(data, await lane.fill(state.data, data))
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
@@ -92,7 +92,7 @@ class Merging:
         given = state.state_data_filter
         return data if given is None else await lane.filtered(given.input, data)
 
-    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return what the filter's `output` selects."""
         own = state.state_data_filter
         return data if own is None or own.output is None else await lane.filtered(own.output, data)
@@ -103,7 +103,7 @@ class Merging:
         return data if given is None else await lane.selected(given.from_state_data, data)
 
     async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
-        """Return what `results` selects, and the place that `toStateData` names."""
+        """Return what `results` selects, and the path that `toStateData` names."""
         given = action.action_data_filter
         if given is None:
             return ActionResult(value=result)
@@ -115,12 +115,12 @@ class Merging:
         )
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
-        """Merge a value into the place that it is for; without one into the data."""
+        """Merge the value at the effect's path; without a path into the whole data."""
         path, value = effect.path, effect.value
         return data if value is None else self._with_result(data, path, value, lane)
 
     def folding(self, data: JSON, lane: Lane) -> Folding:
-        """Merge one effect after the other."""
+        """Return an object that merges effects one by one."""
         return _Merged(self.merger(data), lane)
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
@@ -144,15 +144,15 @@ class Merging:
         to = given.to_state_data
         return self._with_result(data, None if to is None else await lane.target(to, data), value, lane)
 
-    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - the error is in $WORKFLOW.error
         return data
 
-    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the data with the element under the name of the iteration parameter."""
         param = state.iteration_param
         return {**data, param: item} if isinstance(data, dict) else {param: item}
 
-    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Merge the outputs into the data, one after the other."""
         return self._with(data, *outputs)
 
@@ -172,13 +172,13 @@ class Merging:
 
 
 class Replacing(Merging):
-    """Data flow in which arrays are replaced and scalars are kept, as SonataFlow has it."""
+    """Data flow in which arrays are replaced and scalars are kept, as in SonataFlow."""
 
     merger = ReplacingMerger
 
 
 class _Merged:
-    """Effects that are merged into data, each at the cost of its own size."""
+    """Merges effects into data; the cost of each is proportional to its own size."""
 
     def __init__(self, merger: Merger, lane: Lane) -> None:
         self._merger = merger
@@ -189,7 +189,7 @@ class _Merged:
         return self._merger.data
 
     def apply(self, effect: ActionResult) -> None:
-        """Merge a value into the place that it is for; without one into the data."""
+        """Merge the value at the effect's path; without a path into the whole data."""
         path, value = effect.path, effect.value
         if value is None:
             return
@@ -203,8 +203,8 @@ class KeyedMerging(Merging):
     """Data flow as in 0.5: the last name on a path is the key of what the path selects.
 
     `{{ $.payload.greeting }}` for an action's results puts the greeting into the data as `greeting`; `{{ $.hello }}`
-    for a state's input leaves data in which there is `hello` alone. What a path without a name selects, such as `$` or
-    a filter of the whole, is taken as it is. A path that leads to nothing filters nothing.
+    for a state's input leaves data with `hello` only. The result of a path without a name, such as `$` or a filter of
+    the whole, is used as it is. A path that finds nothing filters nothing.
     """
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
@@ -264,5 +264,5 @@ _DATA_FLOWS: Final[Mapping[DataFlowKind, DataFlow]] = {
 
 
 def data_flow_of(workflow: Workflow) -> DataFlow:
-    """Return how data flow in *workflow*, as the version that it is written in has it."""
+    """Return the data flow of the language version of *workflow*."""
     return _DATA_FLOWS[workflow.language_version.data_flow]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def refusal_of(program: Program, data: JSON) -> str | None:
-    """Return why a run of *program* would not even begin with *data*, or None if it would."""
+    """Return why a run of *program* cannot start with *data*, or None if it can."""
     schema, declared = program.input_schema, program.workflow.data_input_schema
     if schema is None or declared is None or not declared.fail_on_validation_errors:
         return None
@@ -24,7 +24,7 @@ def refusal_of(program: Program, data: JSON) -> str | None:
 
 
 async def check_input(execution: "Execution") -> None:
-    """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
+    """Check a run's input against the schema, once. Raises SchemaMismatch unless the definition allows a mismatch."""
     program = execution.program
     if program.input_schema is None or execution.frame.begun:
         return
@@ -33,7 +33,7 @@ async def check_input(execution: "Execution") -> None:
 
 
 async def check_output(execution: "Execution", output: JSON) -> None:
-    """Compare a run's output with the schema. Raises SchemaMismatch unless the definition lets it pass."""
+    """Check a run's output against the schema. Raises SchemaMismatch unless the definition allows a mismatch."""
     program = execution.program
     await _check("output", output, program.output_schema, program.workflow.data_output_schema, execution)
 

@@ -1,4 +1,4 @@
-"""Errors as expressions and data see them; conditions do in the draft of May 2020 (its "Workflow Error Handling")."""
+"""Errors as expressions see them; in the draft of May 2020 also conditions (its "Workflow Error Handling")."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ def public(fault: WorkflowFault) -> dict[str, JSON]:
 
 
 def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
-    """Return the object `error`, which has a name, a message and a trace, and what else is known of *fault*."""
+    """Return the object `error`: the name, message and trace of *fault*, and what else is known of it."""
     known = {state_word: fault.state, "action": fault.action}
     place = ", ".join(f"{word} {name!r}" for word, name in known.items() if name is not None)
     trace = f"{fault.name}: {fault.message}" + (f" (in {place})" if place else "")
@@ -33,10 +33,10 @@ def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
 def with_error(data: JSON, fault: WorkflowFault | None, state_word: str, before: JSON = None) -> dict[str, JSON]:
     """Return what a condition sees: *data* and, if there was one, the error.
 
-    An error in data as they were *before* is one of an earlier state: it is not seen.
+    An error that was in the data *before* belongs to an earlier state and is removed.
 
-    Of an error it sees the properties by their names, and the whole as `error` and, as examples of the draft have it,
-    as `exception`.
+    The properties of an error are visible by their names, and the whole error as `error` and, as in examples of the
+    draft, as `exception`.
     """
     seen = dict(data) if isinstance(data, dict) else {}
     if isinstance(before, dict):

@@ -1,6 +1,6 @@
-"""Events that were taken in vain: what left its state before all of them came gives them back (section "Event State").
+"""Putting back events that a state took, but left before it had all that it needs (section "Event State").
 
-In the drafts, branches and iterations hold states, so that what is left may hold event states at any depth.
+In the drafts, branches and iterations contain states, so event states may be nested at any depth.
 """
 
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ from swf_temporal.runtime.waiting import drop_all, put_back
 
 
 def begin_anew(frame: StateFrame, lane: Lane) -> None:
-    """Make ready for another attempt at a state, which keeps of its body only the events that came all together."""
+    """Prepare another attempt at a state; of its body only a complete set of events is kept."""
     release(frame.body, lane)
     frame.body = None if frame.body is None else frame.body.begun_anew()
 
 
 def release(body: Body | None, lane: Lane) -> None:
-    """Put back into the inbox what the state of *lane*, which has this *body*, took in vain, or states in it did.
+    """Put back into the inbox events that the state of *lane*, with this *body*, or states in it took but did not use.
 
-    Attributes that these events fixed are free again, as if they had not been taken.
+    Correlation attributes that these events set are unset again, as if they had not been taken.
     """
     if body is not None:
         put_back(_of_body(body, lane), lane)
 
 
 def release_within(part: PartFrame, scope: str, lane: Lane) -> None:
-    """Put back what states took in vain that run on *lane*, by themselves: those that the part at *scope* holds."""
+    """Put back events that the states in the part at *scope*, which run detached on *lane*, took but did not use."""
     put_back(_of_part(part, scope, lane), lane)
 
 
@@ -40,7 +40,7 @@ def _of_body(body: Body, lane: Lane) -> Iterator[CloudEvent]:
 
 
 def _of_part(part: PartFrame, path: str, lane: Lane) -> Iterator[CloudEvent]:
-    """Yield what the states that the part at *path* holds took in vain."""
+    """Yield the events that the states in the part at *path* took but did not use."""
     walk, scope = part.walk, lane.program.scopes.get(path)
     if scope is None or walk is None or walk.run is None or walk.run.body is None:
         return

@@ -14,22 +14,22 @@ from swf_temporal.runtime.host import TraceKind
 
 
 def as_read(definition: Event) -> Event:
-    """Return the definition of an event as it is read: an empty source is none."""
+    """Return the event definition with an empty source treated as no source."""
     return definition.model_copy(update={"source": None}) if definition.source == "" else definition
 
 
 def payload_of(definition: Event, event: CloudEvent) -> JSON:
-    """Return what states see of *event*: its payload or, with `dataOnly: false`, all of it."""
+    """Return what states see of *event*: its payload or, with `dataOnly: false`, the whole event."""
     return event.data if definition.data_only else event.to_json()
 
 
 async def merge_event(ref: str, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
-    """Return *data* with what states see of *event*, which came as *ref* (section "Event data filters")."""
+    """Return *data* with what states see of *event*, received as *ref* (section "Event data filters")."""
     return await lane.program.data_flow.with_event(lane.program.event(ref), event, given, data, lane)
 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
-    """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
+    """Produce the event *ref*. A text *template* is an expression, an object is filled; None sends all the data."""
     definition = lane.program.event(ref)
     filled = await lane.fill(dict(attributes), data)
     own = filled if isinstance(filled, dict) else {}

@@ -1,7 +1,7 @@
 """Running a Serverless Workflow definition from its first state to its end.
 
-`walk` runs states from a given one until one of them ends; it is re-entrant, so that compensation and the states that
-run before a timeout are walks of their own. Everything that waits asks the run.
+`walk` runs states from a given one until one of them ends; it is re-entrant, so that compensation and the states of a
+timeout's `runBefore` are separate walks. All waiting goes through the run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ _MESSAGE: Final = "errorMessage"
 
 class Execution:
     def __init__(self, program: "Program", run: Run, frame: InstanceFrame) -> None:
-        """Make an execution of *program* for *run*, which is as far as *frame* says."""
+        """Make an execution of *program* for *run*, with the progress in *frame*."""
         self.run = run
         self.frame = frame
         self.program = program
@@ -64,75 +64,75 @@ class Execution:
         return await run_in_time(self)
 
     async def concurrency_key(self) -> JSON:
-        """Return what the key of `metadata.concurrency` yields for the input."""
+        """Return the value of the key of `metadata.concurrency` for the input."""
         return await concurrency_key(self)
 
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
-        """Return what the values of `metadata.searchAttributes` yield for the input."""
+        """Return the values of `metadata.searchAttributes` for the input."""
         return await attribute_values(self)
 
     @property
     def deadline(self) -> float | None:
-        """When the workflow's time is over."""
+        """The time at which the workflow's timeout ends."""
         return self.frame.deadline
 
     @property
     def under_way(self) -> Sequence[str]:
-        """The ids of the calls and sub-workflows that are under way, or have failed."""
+        """The ids of the calls and sub-workflows that are in progress or have failed."""
         return [action.id for action in nested(self.frame, ActionFrame) if action.id is not None]
 
     def begin_again(self) -> None:
-        """Let what was under way have its time, and its attempts, anew."""
+        """Reset the timeouts and attempts of everything in progress."""
         for timed in nested(self.frame, TimedFrame):
             timed.forget_deadlines()
             timed.forget_attempts()
 
     def abandon(self) -> None:
-        """Undo nothing when what waits is ended: a run that only waits was not cancelled."""
+        """Disable compensation: ending a run that only waits is not a cancellation."""
         self.compensation.clear()
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was cancelled, and undoes what it did."""
+        """Whether it was cancelled and is compensating."""
         return self.frame.cancelled is not None
 
     @property
     def metadata(self) -> JSON:
-        """Nothing: metadata of these definitions belong to the definition, and not to an instance."""
+        """None: in this language, metadata belong to the definition and not to an instance."""
         return None
 
     @property
     def is_expired(self) -> bool:
-        """Whether the workflow's time was over before it ended."""
+        """Whether the workflow timed out before it ended."""
         return self.frame.expired
 
     @property
     def error(self) -> JSON:
-        """The error that was caught last, as expressions see it."""
+        """The error caught last, as expressions see it."""
         return self.frame.error
 
     def caught(self, fault: WorkflowFault) -> None:
-        """Let expressions see *fault* from now on."""
+        """Make *fault* visible to expressions from now on."""
         self.frame.error = public(fault)
-        self._tell(error=self.frame.error)
+        self._update_variables(error=self.frame.error)
 
     @property
     def request(self) -> Mapping[str, JSON]:
-        """What sub-workflows are told of the request that began the instance; nothing where expressions see none."""
+        """The facts passed to sub-workflows about the request that started the instance; empty in versions without."""
         if not self.program.workflow.language_version.tells_of_requests:
             return {}
         noted = self.frame.noted
         return {**self.run.instance.request, **({"headers": noted["headers"]} if "headers" in noted else {})}
 
     def note(self, **facts: JSON) -> None:
-        """Let expressions see *facts* as `$WORKFLOW` from now on, where the language version has such."""
+        """Make *facts* visible to expressions as `$WORKFLOW` from now on, if the language version has them."""
         if self.program.workflow.language_version.tells_of_requests:
             self.frame.noted |= facts
-            self._tell(**facts)
+            self._update_variables(**facts)
 
     @contextmanager
     def soft_deadline(self, moment: float) -> Iterator[None]:
-        """As long as the context lasts, begin no further state after *moment*, but to finish undoing."""
+        """Inside the context, begin no further state after *moment*, except to finish compensation."""
         self._soft_deadline = moment
         try:
             yield
@@ -150,13 +150,13 @@ class Execution:
 
     @property
     def data(self) -> JSON:
-        """The data that the running state began with."""
+        """The data that the running state started with."""
         walk = self.frame.innermost_walk
         return self.run.input if walk is None else walk.data
 
     @property
     def latest_data(self) -> JSON:
-        """The data as the actions of the running state have left it."""
+        """The data as changed so far by the actions of the running state."""
         return self.frame.latest_data(self.run.input)
 
     @latest_data.setter
@@ -166,7 +166,7 @@ class Execution:
     # For lanes
 
     def is_starting(self, state: State) -> bool:
-        """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
+        """Return True if the instance, or a round of one kept active, starts in *state* without a transition."""
         walk = self.frame.walk
         is_first = state.name == self.program.scope.start and (walk is None or not walk.moved)
         return is_first and not self.compensation.is_undoing and not self.is_expired
@@ -174,17 +174,17 @@ class Execution:
     # Walking
 
     async def walk(self, frame: WalkFrame, scope: Scope | None = None, within: Lane | None = None) -> Ended:
-        """Run states, from the one where *frame* is, until one of them ends: those of *scope*, or of the workflow.
+        """Run states of *scope*, or of the workflow, from the current one of *frame* until one of them ends.
 
-        The states of a branch or an iteration run *within* its lane, and see its variables.
+        The states of a branch or an iteration run *within* its lane and see its variables.
         """
         step = partial(self._walk_step, frame, self.program.scope if scope is None else scope, within)
         return await walk(self.run, step)
 
     async def _walk_step(self, frame: WalkFrame, scope: Scope, within: Lane | None) -> Ended | None:
-        """Run the state where *frame* is, and have the frame say which is next; return the end if there is none.
+        """Run the current state of *frame* and set the next one in the frame; return the end if it ends there.
 
-        Raises Expired where no further state is to begin.
+        Raises Expired if no further state is to begin.
         """
         if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
             raise Expired
@@ -209,7 +209,7 @@ class Execution:
             run.recorded = True
             self.compensation.add(lane.state_path)
         data, leaving = left.data, left.leaving
-        if _asks_more(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
+        if _requires_work(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
             data, leaving = await self._leave(state, left, lane)
         lane.emit(TraceKind.STATE_LEFT, lane.state_path)
         if isinstance(leaving, End):
@@ -220,7 +220,7 @@ class Execution:
         return None
 
     async def walk_to_end(self, frame: WalkFrame) -> Ended:
-        """Run states until one of them ends, and the branches that were left running on the way."""
+        """Run states until one of them ends, along with detached branches."""
         if not self.program.leaves_running:
             return await self.walk(frame)
 
@@ -235,22 +235,22 @@ class Execution:
         return await self._detached.run_beside(own)
 
     def terminated(self, ended: Ended) -> Terminated:
-        """Return what ends the instance where one of its paths *ended*.
+        """Return the exception that ends the instance because one of its paths *ended*.
 
-        The others take no further step, as where a run is suspended: which of them come at the same instant is no
-        matter of the order in which they are woken.
+        The other paths take no further step, as when a run is suspended: the outcome must not depend on the order in
+        which paths are woken at the same instant.
         """
         self.run.suspend()
         return Terminated(ended)
 
     def detach(self, path: str, data: JSON, lane: Lane) -> None:
-        """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
+        """Run the states of the branch at *path* concurrently with everything else, to the end of the instance."""
         own = self.variables()
         variables = {name: value for name, value in lane.variables.items() if name not in own}
         self._detached.add(DetachedBranchFrame(lane.state_path, lane.branch, lane.path, path, data, variables))
 
     def detached_lane(self, frame: DetachedBranchFrame) -> Lane[PartFrame]:
-        """Return the lane of a branch that was left running."""
+        """Return the lane of a detached branch."""
         scope, name = self.program.locate(frame.state)
         variables = {**frame.variables, **self.variables()}
         return Lane(self, scope.state(name), frame.part, variables, frame.lane, scope, frame.branch)
@@ -259,9 +259,9 @@ class Execution:
         await self.detached_lane(frame).run_scope(frame.scope, frame.data)
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
-        """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
+        """Do what the transition or end asks for, in the order of the specification: compensate, then produce events.
 
-        Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
+        Return the data, and how the state was left: an event that cannot be produced is an error of the state.
         """
         leaving = while_undoing(left.leaving) if self.compensation.is_undoing else left.leaving
         if _has_message(leaving, state, lane):
@@ -288,7 +288,7 @@ class Execution:
         return data, leaving
 
     def variables(self, now: float | None = None) -> dict[str, JSON]:
-        """Return the variables of every expression, of a state that was entered at *now*; `$WORKFLOW` is up to date."""
+        """Return the variables of expressions in a state that was entered at *now*; `$WORKFLOW` is kept up to date."""
         if self._about is None:
             instance, frame = self.run.instance, self.frame
             self._about = {
@@ -305,51 +305,51 @@ class Execution:
         now = self.run.time() if now is None else now
         return {"WORKFLOW": self._about, "CONST": self.program.constants, "__now": now}
 
-    def _tell(self, **facts: JSON) -> None:
+    def _update_variables(self, **facts: JSON) -> None:
         if self._about is not None:
             self._about |= facts
 
     def note_timeout(self) -> None:
-        """Take note that the workflow has timed out."""
+        """Record in the trace that the workflow timed out."""
         self.run.emit(TraceKind.WORKFLOW_TIMED_OUT, self.program.workflow.id)
 
     def _check_active(self) -> None:
-        """Raise NotActive if this run begins before or after the time in which the workflow is active."""
+        """Raise NotActive if this run starts outside the interval in which the workflow is active."""
         window = self.program.scope.window
         if self.run.is_new and not is_active(window, self.run.host.now()):
             self.run.emit(TraceKind.NOT_ACTIVE, self.program.id, interval=window)
-            raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run does not begin")
+            raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run was not started")
 
     async def set_parameters(self) -> None:
-        """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
+        """Evaluate parameters of the workflow that are expressions, as of the start time."""
         if self.program.has_open_parameters:
             variables = {**self.variables(), "__now": self.run.started}
             self.program = await self.run.evaluated(lambda: for_run(self.program, self.run.input, variables))
             self._about = None
 
 
-def _asks_more(leaving: Transition | End) -> bool:
-    """Tell whether anything is to be done or to hold where a state is left this way."""
+def _requires_work(leaving: Transition | End) -> bool:
+    """Return True if leaving a state this way involves events, compensation or a condition."""
     if leaving.produce_events or leaving.compensate:
         return True
     return isinstance(leaving, Transition) and leaving.condition is not None
 
 
 def _has_message(leaving: Transition | End, state: State, lane: Lane) -> bool:
-    """Tell whether the metadata of *state*, which ends, may have a message that the instance fails with."""
+    """Return True if *state* ends and its metadata may have a message with which the instance fails."""
     has_some = isinstance(leaving, End) and _MESSAGE in state.metadata
     return has_some and lane.program.workflow.language_version.tells_of_requests
 
 
 async def _check_message(state: State, data: JSON, lane: Lane) -> None:
-    """Raise WorkflowFault with the message that the metadata of *state* have for its output, if that is a text."""
+    """Raise WorkflowFault with the message in the metadata of *state*, if it evaluates to a text."""
     message = await lane.fill(state.metadata[_MESSAGE], data)
     if isinstance(message, str) and message.strip():
         raise lane.locate(WorkflowFault(message, name="ErrorMessage"))
 
 
 async def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:
-    """Raise TransitionRefused if what *transition* asks for does not hold of the state's output."""
+    """Raise TransitionRefused if the condition of *transition* does not hold for the state's output."""
     if not await lane.holds(transition.condition, data):
         message = f"{state.name!r} may not lead to {transition.next_state!r}: {transition.condition!r} is not true"
         raise lane.locate(TransitionRefused(f"{message} of its data output"))
@@ -357,5 +357,5 @@ async def _check_transition(state: State, transition: Transition, data: JSON, la
 
 class PreparedProgram(Program):
     def begin(self, run: Run, frame: Mapping[str, Any] | None) -> Execution:
-        """Return what runs for *run*, going on from the *frame* of an execution before."""
+        """Return the execution for *run*, resumed from the *frame* of an earlier execution if there is one."""
         return Execution(self, run, InstanceFrame() if frame is None else InstanceFrame.from_json(frame))

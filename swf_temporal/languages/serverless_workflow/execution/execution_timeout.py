@@ -1,4 +1,4 @@
-"""The life of an instance: to its end, to its execution timeout, or without limit where it is kept active."""
+"""The execution timeout of an instance: run to the end, to the timeout, or without limit if it is kept active."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 class Expired(Exception):  # noqa: N818 - a moment, not an error
-    """The workflow's time is over, and the state that was running then has finished."""
+    """The workflow timed out, and the state that was running then has finished."""
 
 
 async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     """Run to the end within the workflow's timeout (section "WorkflowExecTimeout Definition").
 
-    When the time is over, what is running is interrupted or, with `interrupt: false`, its state may finish. Then the
-    `runBefore` state runs, and those that it leads to: they deal with the timeout, and their end ends the workflow as
-    any other does. Without a `runBefore` it fails with TimedOut. A run that is cancelled undoes what it did if its
-    definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
+    On timeout, the running state is interrupted or, with `interrupt: false`, may finish. Then the `runBefore` state
+    runs, and those that it leads to: they handle the timeout, and their end ends the workflow as any other does.
+    Without `runBefore` it fails with TimedOut. A cancelled run compensates if its definition asks for that by
+    `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
     frame = execution.frame
     try:
@@ -45,7 +45,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     except asyncio.CancelledError:
         if execution.run.is_new:
             raise
-        await execution.set_parameters()  # what executions before did is undone by them
+        await execution.set_parameters()  # compensating what earlier executions did needs them
         cancel_next_wait()
     await check_input(execution)
     if frame.cancelled is None:
@@ -58,10 +58,10 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
             if current is None or not _undoes_when_cancelled(execution):
                 raise
             current.uncancel()
-            _give_back(execution)
+            _release_events(execution)
         else:
             return outcome
-        frame.cancelled = _broken_off(execution) or CompensationFrame()
+        frame.cancelled = _interrupted_compensation(execution) or CompensationFrame()
     await compensate(execution.latest_data, frame.cancelled, _lane(execution))
     raise asyncio.CancelledError
 
@@ -71,15 +71,15 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
     return truth_of(asked) is True and bool(execution.compensation)
 
 
-def _broken_off(execution: "Execution") -> CompensationFrame | None:
-    """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
+def _interrupted_compensation(execution: "Execution") -> CompensationFrame | None:
+    """Return the progress of a compensation that the cancellation interrupted: it resumes and undoes nothing twice."""
     walk = execution.frame.walk_under_way
     if walk is None or walk.run is None:
         return None
-    broken_off, walk.run.compensation = walk.run.compensation, None
-    if broken_off is not None:
-        forget_calls(broken_off)
-    return broken_off
+    interrupted, walk.run.compensation = walk.run.compensation, None
+    if interrupted is not None:
+        forget_calls(interrupted)
+    return interrupted
 
 
 async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
@@ -94,7 +94,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         if outcome is not None:
             return outcome
         frame.expired = True
-        _give_back(execution)
+        _release_events(execution)
         execution.note_timeout()
     if timeout.run_before is not None:
         frame.before = frame.before or WalkFrame(timeout.run_before, execution.latest_data)
@@ -107,7 +107,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
 
 
 def _timeout(execution: "Execution") -> WorkflowExecTimeout | None:
-    """Return the workflow's timeout, or what a `continueAs` sets in its place."""
+    """Return the workflow's timeout, or the one that a `continueAs` sets in its place."""
     limit = execution.run.limit
     if limit is None:
         return execution.program.workflow.timeouts.workflow_exec_timeout
@@ -115,10 +115,10 @@ def _timeout(execution: "Execution") -> WorkflowExecTimeout | None:
 
 
 def _check_run_before(state: str, execution: "Execution") -> None:
-    """Refuse what only a run can tell: a `continueAs` names a state of another workflow."""
+    """Raise WrongData if `runBefore` of a `continueAs` is not a state: it is only known at run time."""
     workflow = execution.program.workflow
     if state not in execution.program.scope.states:
-        raise WrongData(f"{state!r} is to run before the end, and is not a state of workflow {workflow.id!r}")
+        raise WrongData(f"runBefore names {state!r}, which is not a state of workflow {workflow.id!r}")
 
 
 async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Completed | ContinuedAs | None:
@@ -141,14 +141,14 @@ async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Co
 
 
 async def _idle_at(moment: float, execution: "Execution") -> None:
-    """Wait until *moment*, and without end if something is running then: that finishes, and checks the time itself."""
+    """Wait until *moment*; if something is running then, wait forever: it finishes and checks the time itself."""
     await execution.run.time_out_at(moment, Timer("timeout", ""))
     if not _is_idle(execution):
         await asyncio.get_running_loop().create_future()
 
 
 def _is_idle(execution: "Execution") -> bool:
-    """Tell whether a round has ended, and no other has begun: no event of it has come."""
+    """Return True if a round has ended and the next has not received an event yet."""
     frame = execution.frame
     if frame.idle or frame.walk is None:
         return frame.idle
@@ -159,7 +159,7 @@ def _is_idle(execution: "Execution") -> bool:
 
 
 async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
-    """Walk from the start state to an end, and begin again as long as the workflow is to be kept active."""
+    """Walk from the start state to an end, and begin again as long as the workflow is kept active."""
     workflow = execution.program.workflow
     frame = execution.frame
     start = workflow.start_state
@@ -175,13 +175,13 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
             left = terminated.ended
         if left.end.continue_as is not None or left.end.terminate or not workflow.keep_active:
             return await _outcome(left, execution)
-        # The start state waits anew, with the data that this round ended with.
+        # The start state waits again, with the data that this round ended with.
         frame.walk, frame.again = WalkFrame(start, left.data), True
         frame.idle = not isinstance(execution.program.scope.state(start), EventState)
 
 
 async def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
-    """Return what a run comes to whose last walk ended so."""
+    """Return the outcome of a run whose last walk is *left*."""
     execution.latest_data = left.data
     if left.end.continue_as is not None:
         return await _continued(left.end.continue_as, left, execution)
@@ -201,7 +201,7 @@ async def _continued(to: ContinueAs, left: "Ended", execution: "Execution") -> C
 
 
 async def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
-    """Return what a `continueAs` says of the time that the other execution may take."""
+    """Return the timeout that a `continueAs` sets for the next execution."""
     if given is None:
         return None
     fields: dict[str, JSON] = given if isinstance(given, dict) else {"duration": given}
@@ -217,8 +217,8 @@ async def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
     )
 
 
-def _give_back(execution: "Execution") -> None:
-    """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
+def _release_events(execution: "Execution") -> None:
+    """Put back the events that the interrupted state had taken: states that run now may wait for them."""
     walk = execution.frame.innermost_walk
     if walk is not None and walk.run is not None:
         scope = execution.program.scope
@@ -230,7 +230,7 @@ def _give_back(execution: "Execution") -> None:
 
 
 def _lane(execution: "Execution") -> Lane:
-    """Return a lane for what belongs to no state."""
+    """Return a lane for work that does not belong to a state."""
     workflow = execution.program.workflow
     scope = execution.program.scope
     return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "", scope)

@@ -1,16 +1,16 @@
-"""Frames: how far each path of execution of an instance is, as it is stored.
+"""Frames: the stored progress of each path of execution of an instance.
 
-Frames are typed records and nest as paths do: an instance holds the walk through its states, the walk holds the state
-that is running, the state its body, and so on down to a single action. A path writes its frame as it goes; a suspended
-instance is made from it again, and whatever its frames say is done is not done again. A frame is made when what it is
-of begins. A flag says what was done; a moment is in seconds of the epoch, and fixed when it is first asked for.
+Frames are typed records and nest as paths do: an instance holds the walk through its states, the walk holds the running
+state, the state its body, and so on down to a single action. A path updates its frame as it runs; a suspended instance
+is restored from it, and what its frames record as done is not done again. A frame is created when the part that it
+describes begins. Flags record what was done; times are in seconds since the epoch and fixed when first computed.
 
-Frames outlive releases (see docs/compatibility.md): a field keeps its meaning for ever, and a new one has a default.
+Frames outlive releases (see docs/compatibility.md): a field keeps its meaning forever, and a new one has a default.
 
-An instance's data stands in several frames: where a state begins, where its actions have got to, and where undoing has.
-`InstanceFrame.latest_data` is the latest of them, with which whatever follows a state begins that was broken off, by an
-error or by the timeout of the workflow. Each frame asks those inside it; what a type of state has is the `latest` of
-its body.
+An instance's data is kept in several frames: as a state began with it, as its actions have changed it, and as
+compensation has. `InstanceFrame.latest_data` is the latest of them: what follows a state that was interrupted, by an
+error or by the workflow's timeout, begins with it. Each frame asks those inside it; a type of state provides the
+`latest` of its body.
 """
 
 from collections.abc import Iterator
@@ -28,62 +28,62 @@ from swf_temporal.runtime.retrying import AttemptsFrame
 
 @dataclass(slots=True)
 class ActionResult(Record):
-    """What an action yielded, and where in the data it goes."""
+    """The result of an action, and its place in the data."""
 
     path: list[str | int] | None = None
-    """None where no toStateData says where."""
+    """None without toStateData."""
     value: JSON = None
 
 
 @dataclass(slots=True)
 class CallFrame(Record):
-    """A call, or a sub-workflow, that is the same one in the next execution."""
+    """A call or sub-workflow that continues in the next execution."""
 
     arguments: JSON = None
-    """Of a call whose attempts the host makes one by one."""
+    """The arguments, if the host makes the attempts one by one."""
     attempts: CallAttempts | None = None
-    """How far those are."""
+    """The progress of those attempts."""
     config_key: str | None = None
-    """The service among those of one name that it chose."""
+    """The service chosen from those with the same name."""
 
 
 @dataclass(slots=True)
 class ActionFrame(WaitingFrame):
     holds: bool | None = None
-    """Whether its condition does; None until that was asked."""
+    """Whether its condition holds; None until evaluated."""
     before: float | None = None
-    """Until when it sleeps before its invocation."""
+    """The end of the sleep before its invocation."""
     after: float | None = None
-    """Until when it sleeps after its invocation."""
+    """The end of the sleep after its invocation."""
     done: bool = False
-    """Whether its invocation is."""
+    """Whether its invocation is done."""
     result: Value | None = None
-    """What its invocation yielded, if it yielded anything."""
+    """The result of its invocation, if there was one."""
     id: str | None = None
-    """The id of the call, or the sub-workflow, that is under way or has failed: made again, it is the same one."""
+    """The id of the call or sub-workflow that is in progress or has failed; another attempt at it reuses the id."""
     call: CallFrame | None = None
     attempts: AttemptsFrame | None = None
-    """Of a sub-workflow or an exchange of events."""
+    """The attempts at a sub-workflow or an exchange of events."""
     retries: AttemptsFrame | None = None
-    """Of a function that is called again because of its results."""
+    """The attempts at a function that is called again because of its results."""
     produced: bool = False
     """Whether this attempt has produced its event."""
     answer_deadline: float | None = None
-    """Until when it waits for the event that answers it."""
+    """The time until which it waits for the event that answers it."""
 
     def forget_deadlines(self) -> None:
-        """Forget when its timeouts end."""
+        """Reset its timeouts."""
         self.deadline = self.answer_deadline = None
 
     def forget_attempts(self) -> None:
-        """Forget the attempts that were made."""
+        """Reset its attempts."""
         self.attempts = self.retries = self.call = None
 
 
 @dataclass(slots=True)
 class BesideFrame(Record):
     action: ActionFrame | None = None
-    """How far it is, while it is under way."""
+    """Its progress, while it is running."""
     done: bool = False
     effect: ActionResult | None = None
     """Its result, once it is done; None if it was skipped."""
@@ -91,36 +91,36 @@ class BesideFrame(Record):
 
 @dataclass(slots=True)
 class SequenceFrame(Record):
-    """Actions that run one after the other, or at once."""
+    """Actions that run sequentially or in parallel."""
 
     at: int = 0
-    """How many are done."""
+    """The number of actions that are done."""
     data: Value | None = None
     """The data with their results."""
     action: ActionFrame | None = None
-    """The one under way."""
+    """The running action."""
     beside: dict[int, BesideFrame] = field(default_factory=dict)
-    """Those that run at once."""
+    """The parallel actions, by index."""
 
 
 @dataclass(slots=True)
 class EntryFrame(SequenceFrame):
-    """An entry of an event state, whose events came."""
+    """An entry of an event state, after its events arrived."""
 
     merged: bool = False
-    """Whether the payloads of its events are in the data."""
+    """Whether the payloads of its events were merged into the data."""
 
 
 @dataclass(slots=True)
 class RepeatFrame(Record):
-    """A sub-workflow that is run again and again."""
+    """Actions that are repeated (`repeat`)."""
 
     times: int = 0
-    """How often it was run to an end."""
+    """The number of completed rounds."""
     data: Value | None = None
-    """The data that it came to."""
+    """The data after the last completed round."""
     round: SequenceFrame | None = None
-    """The run under way."""
+    """The current round."""
 
     @property
     def latest(self) -> Value | None:
@@ -129,7 +129,7 @@ class RepeatFrame(Record):
 
 
 def forget_calls(frame: Record) -> None:
-    """Forget the ids of the calls in *frame*, which were cancelled: what goes on makes others in the same execution."""
+    """Forget the ids of the calls in *frame*, which were cancelled, so that the execution makes new ones."""
     for action in nested(frame, ActionFrame):
         action.id = None
 
@@ -141,37 +141,37 @@ class PartFrame(SequenceFrame, TimedFrame):
     effects: list[ActionResult] = field(default_factory=list)
     """The results of its actions, for the data of the state."""
     done: bool = False
-    """Whether it is complete: then only this and `effects`, or `output`, are left; neither if it was passed over."""
+    """Whether it is complete: then only this and `effects`, or `output`, are kept; neither if it was skipped."""
     deadline: float | None = None
-    """When the branch times out."""
+    """The time at which the branch times out."""
     before: float | None = None
-    """When the iteration begins, where there is a pause between iterations."""
+    """The time at which the iteration begins, if there is a pause between iterations."""
     walk: "WalkFrame | None" = None
-    """Of one that holds states: the walk through them."""
+    """The walk through its states, if it contains states."""
     output: Value | None = None
-    """What it came to, in place of `effects`: of one that held states, and of one with an output collection."""
+    """The output, in place of `effects`, if it contains states or its state has an output collection."""
 
     def forget_deadlines(self) -> None:
         self.deadline = None
 
 
 class Body:
-    """The body of a state. Each type of state that has progress has a class for it."""
+    """The body of a state. Each type of state with progress has a subclass."""
 
     __slots__ = ()
 
     @property
     def latest(self) -> Value | None:
-        """The state's data, as its actions have left it; None before, and where their results are merged at a join."""
+        """The state's data as changed by its actions; None before, and if their results are merged at a join."""
         return None
 
     @property
     def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
-        """Its iterations and branches: what follows the path of the state in theirs, and the name of a branch."""
+        """Its iterations and branches, each with its suffix to the path of the state and the name of a branch."""
         return iter(())
 
     def begun_anew(self) -> "StateBody | None":
-        """Return the body as another attempt at the state finds it."""
+        """Return the body with which another attempt at the state starts."""
         return None
 
 
@@ -198,7 +198,7 @@ class SwitchBody(WaitingFrame, Body):
 
 @dataclass(slots=True)
 class CallbackBody(WaitingFrame, Body):
-    """A callback state: its action, and the wait for the answer."""
+    """The body of a callback state: its action, and the wait for the answer."""
 
     KIND: ClassVar[str] = "callback"
     actions: SequenceFrame = field(default_factory=SequenceFrame)
@@ -213,9 +213,9 @@ class EventsBody(EventsFrame, Body):
     complete: bool = False
     """Whether it has all its events."""
     actions: EntryFrame | None = None
-    """The entry whose actions are under way."""
+    """The entry whose actions are running."""
     data: Value | None = None
-    """The data with its events, and with the results of the entries before."""
+    """The data with its events, and with the results of earlier entries."""
 
     @property
     def latest(self) -> Value | None:
@@ -226,7 +226,7 @@ class EventsBody(EventsFrame, Body):
 class EventBody(EventsBody):
     KIND: ClassVar[str] = "event"
     entries: int = 0
-    """How many of its entries are done with."""
+    """The number of entries that are done."""
 
     def begun_anew(self) -> "StateBody":
         return EventBody(taken=self.taken, fixed=self.fixed, complete=self.complete)
@@ -234,16 +234,16 @@ class EventBody(EventsBody):
 
 @dataclass(slots=True)
 class EventExpressionBody(EventsBody):
-    """An event state of the draft of November 2019."""
+    """The body of an event state of the draft of November 2019."""
 
     KIND: ClassVar[str] = "event expression"
     entry: int = 0
-    """Which entry came true, if it is complete."""
+    """The entry whose expression was met, if it is complete."""
     waits: dict[str, float] = field(default_factory=dict)
-    """Until when each entry waits that does not wait without end, by its number."""
+    """The deadlines of entries that have one, by the number of the entry."""
 
     def forget_deadlines(self) -> None:
-        """Forget until when entries wait."""
+        """Reset the deadlines of entries."""
         self.waits.clear()
 
     def begun_anew(self) -> "StateBody":
@@ -252,18 +252,18 @@ class EventExpressionBody(EventsBody):
 
 @dataclass(slots=True)
 class ForeachFront(Front):
-    """The iterations of a foreach state that are complete, from the first on."""
+    """The completed iterations of a foreach state, from the first without gaps."""
 
     data: Value | None = None
-    """Of a state without outputs to keep: its data with the results of these iterations."""
+    """The data with the results of these iterations, if the state keeps no outputs."""
     in_turn: bool = False
-    """Whether one iteration follows the other: then the data has the results of the one under way, too."""
+    """Whether iterations are sequential: then the data also has the results of the running one."""
     over: bool = False
-    """Whether what iterations came to, in the front or not, lets no further one begin."""
+    """Whether the outputs of iterations, in the front or not, let no further iteration begin."""
 
     @property
     def results(self) -> JSON:
-        """What they came to, as far as it stands here."""
+        """The results of these iterations, as far as they are kept here."""
         return self.outputs if self.data is None else self.data.value
 
 
@@ -271,11 +271,11 @@ class ForeachFront(Front):
 class ForeachBody(Record, Body):
     KIND: ClassVar[str] = "foreach"
     front: ForeachFront | None = None
-    """There once its iterations begin."""
+    """Set once its iterations begin."""
     iterations: dict[int, PartFrame] = field(default_factory=dict)
-    """Those that the front has not."""
+    """The iterations that are not in the front."""
     begun: float | None = None
-    """When the latest iteration begins, if there is a pause between them."""
+    """The time at which the latest iteration begins, if there is a pause between iterations."""
 
     @property
     def latest(self) -> Value | None:
@@ -303,17 +303,17 @@ StateBody: TypeAlias = (
 
 @dataclass(slots=True)
 class CompensationFrame(Record):
-    """A compensation: the chains of states that the compensation log leads to, one after the other."""
+    """A compensation: the chains of states for the entries of the compensation log, one after the other."""
 
     walk: "WalkFrame | None" = None
-    """The chain under way."""
+    """The running chain."""
     data: Value | None = None
     """The data after the chains that are done."""
     done: bool = False
-    """Whether everything is undone."""
+    """Whether the compensation is complete."""
 
     def latest_data(self, data: JSON) -> JSON:
-        """Return the data as undoing has left it, which began with *data*."""
+        """Return the data as changed by the compensation, which began with *data*."""
         if self.walk is not None:
             return self.walk.latest_data
         return data if self.data is None else self.data.value
@@ -330,44 +330,44 @@ class StateFrame(TimedFrame):
     """One state, with what surrounds its body."""
 
     entered: bool = False
-    """Whether its begin was added to the trace."""
+    """Whether its start was added to the trace."""
     deadline: float | None = None
-    """When `stateExecTimeout` ends it."""
+    """The time at which `stateExecTimeout` ends it."""
     single: float | None = None
-    """When the `single` of that timeout does."""
+    """The time at which the `single` of that timeout ends it."""
     input: Value | None = None
-    """What its filter selected of the data that it was entered with; None if that is all."""
+    """The data that its input filter selected; None if that is all that it was entered with."""
     body: StateBody | None = None
     attempts: AttemptsFrame | None = None
-    """Of a state that is run once more as a whole."""
+    """The attempts at a state that is retried as a whole."""
     left: Step | None = None
-    """Once its body is done, which is gone then: with which data, and by which exit. No output filter was applied."""
+    """The result of its body, once it is done and `body` removed: the unfiltered data, and the exit."""
     output: Value | None = None
-    """What the output filter made of that data, once it did."""
+    """The data of `left` after the output filter, once it was applied."""
     recorded: bool = False
-    """Whether it stands in the compensation log."""
+    """Whether it is in the compensation log."""
     compensation: CompensationFrame | None = None
-    """The compensation that leaving it asks for."""
+    """The compensation that its transition or end asks for."""
     events: int = 0
-    """How many of the events that leaving it produces are produced."""
+    """The number of events of its transition or end that were produced."""
     since: float | None = None
-    """When it was entered: what its expressions see as `now`, so that they yield the same in a later execution."""
+    """The time at which it was entered: `now` in its expressions, so that a later execution evaluates them equally."""
 
     def forget_deadlines(self) -> None:
-        """Forget when its timeouts end."""
+        """Reset its timeouts."""
         self.deadline = self.single = None
 
     def forget_attempts(self) -> None:
-        """Forget the attempts that were made."""
+        """Reset its attempts."""
         self.attempts = None
 
     @property
     def _latest(self) -> Value | None:
-        """The data of the body that is under way; None if that is what the state was entered with."""
+        """The data of the running body; None if that is the data that the state was entered with."""
         return (None if self.body is None else self.body.latest) or self.input
 
     def latest_data(self, data: JSON) -> JSON:
-        """Return the data of the state, which was entered with *data*, as its actions or undoing have left it."""
+        """Return the data of the state, entered with *data*, as changed by its actions or by compensation."""
         if self.left is not None:
             data = self.left.data
         elif (latest := self._latest) is not None:
@@ -375,12 +375,12 @@ class StateFrame(TimedFrame):
         return data if self.compensation is None else self.compensation.latest_data(data)
 
     def end_with(self, data: JSON) -> None:
-        """Take note that the walk ends here with *data*: what follows may fail, and then the state is not run again."""
+        """Record that the walk ends here with *data*: if what follows fails, the state is not run again."""
         if self.left is not None:
             self.left.data, self.output = data, Value(data)
 
     def set_latest_data(self, data: JSON) -> bool:
-        """Have *data* where `latest_data` finds it; return False if that is where the state was entered with it."""
+        """Store *data* where `latest_data` reads it; return False if that is in the frame of the walk."""
         if self.compensation is not None:
             self.compensation.set_latest_data(data)
         elif self.left is not None:
@@ -395,13 +395,13 @@ class StateFrame(TimedFrame):
 @dataclass(slots=True)
 class WalkFrame(progress.WalkFrame):
     run: StateFrame | None = None
-    """How far it is."""
+    """The progress of the running state."""
     moved: bool = False
     """Whether the walk has left the state it began with."""
 
     @property
     def latest_data(self) -> JSON:
-        """The data as the running state has left it."""
+        """The data as changed by the running state."""
         return self.data if self.run is None else self.run.latest_data(self.data)
 
     @latest_data.setter
@@ -412,7 +412,7 @@ class WalkFrame(progress.WalkFrame):
 
 @dataclass(slots=True)
 class DetachedBranchFrame(Record):
-    """A branch that its state did not wait for, and that has not ended yet."""
+    """A branch that its state does not wait for, and that has not ended yet."""
 
     state: str
     """The path of the state."""
@@ -420,65 +420,65 @@ class DetachedBranchFrame(Record):
     lane: str
     """The path of execution that it was started on."""
     scope: str
-    """The path of what holds its states."""
+    """The path of the scope of its states."""
     data: JSON
     """The data that it began with."""
     variables: dict[str, JSON]
-    """Those of the iterations that it was started in."""
+    """The variables of the iterations in which it was started."""
     part: PartFrame = field(default_factory=PartFrame)
 
 
 @dataclass(slots=True)
 class InstanceFrame(Record):
     begun: bool = False
-    """Whether its input was compared with the schema."""
+    """Whether its input was checked against the schema."""
     deadline: float | None = None
-    """When the workflow's own timeout ends it."""
+    """The time at which the workflow's timeout ends it."""
     expired: bool = False
-    """Whether it did."""
+    """Whether the workflow timed out."""
     walk: WalkFrame | None = None
     """The walk from the start state."""
     before: WalkFrame | None = None
     """The walk from the `runBefore` state of the timeout."""
     running: list[DetachedBranchFrame] = field(default_factory=list)
-    """The branches that were left running beside that walk."""
+    """The detached branches that are running."""
     ended: Value | None = None
-    """The data that the walk ended with, once branches alone are running."""
+    """The data that the walk ended with, once only detached branches are running."""
     cancelled: CompensationFrame | None = None
-    """There once it was cancelled."""
+    """The compensation after a cancellation, once it was cancelled."""
     again: bool = False
-    """Of one that is kept active: whether this is not its first round."""
+    """For an instance that is kept active: whether its first round is over."""
     idle: bool = False
-    """Of one that is kept active and starts with no event: whether its only round is over."""
+    """For an instance that is kept active and does not start with an event: whether its only round is over."""
     correlation: dict[str, JSON] = field(default_factory=dict)
-    """The attributes that events have fixed."""
+    """The attributes that events have set."""
     completed: list[str] = field(default_factory=list)
-    """The states that were completed and can be undone, by their paths."""
+    """The completed states that can be undone, by their paths."""
     error: JSON = None
-    """The error that was caught last, as expressions see it."""
+    """The error caught last, as expressions see it."""
     noted: dict[str, JSON] = field(default_factory=dict)
-    """What else expressions see as `$WORKFLOW` of what happened on the way, where the language version has it."""
+    """Further facts of the run in `$WORKFLOW`, if the language version has them."""
 
     @property
     def walk_under_way(self) -> WalkFrame | None:
-        """The instance's own walk, or the one before its end; None before it begins."""
+        """The instance's own walk, or that of `runBefore`; None before it begins."""
         return self.before or self.walk
 
     @property
     def innermost_walk(self) -> WalkFrame | None:
-        """The walk whose state is running: that of what is being undone, if anything is."""
+        """The walk whose state is running, which may be that of a compensation."""
         walk = self.walk_under_way
         undoing = self.cancelled or (None if walk is None or walk.run is None else walk.run.compensation)
         return walk if undoing is None else undoing.walk or walk
 
     def latest_data(self, data: JSON) -> JSON:
-        """Return the data as the running state, or undoing, has left it; *data*, the input, before it begins."""
+        """Return the data as changed by the running state or compensation; *data*, the input, before it begins."""
         walk = self.walk_under_way
         data = data if walk is None else walk.latest_data
         return data if self.cancelled is None else self.cancelled.latest_data(data)
 
     def set_latest_data(self, data: JSON) -> None:
-        """Have *data* where `latest_data` finds it."""
+        """Store *data* where `latest_data` reads it."""
         if self.cancelled is not None:
             self.cancelled.set_latest_data(data)
         elif self.walk_under_way is not None:

@@ -1,4 +1,4 @@
-"""The functions and credentials of a definition in the terms in which calls cross the port."""
+"""Conversion of a definition's functions and credentials to those of the port."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,7 +23,7 @@ def function_of(function: Function) -> calls.Function:
 
 
 def priority_of(function: calls.Function) -> int | None:
-    """Return what the metadata of *function* say of the priority of its calls; None where that is nothing."""
+    """Return the priority that the metadata of *function* set for its calls; None if they set none."""
     value = function.metadata.get("priority")
     return value if is_priority(value) else None
 
@@ -33,29 +33,29 @@ def is_priority(value: JSON) -> TypeGuard[int]:
 
 
 def is_long_running(function: calls.Function) -> bool:
-    """Tell whether the metadata of *function* say that a call of it may outlast an execution of the run."""
+    """Return True if the metadata of *function* say that a call of it may outlast an execution of the run."""
     return truth_of(function.metadata.get("longRunning")) is True
 
 
 def locality_of(function: calls.Function) -> bool | None:
-    """Return whether the metadata of *function* ask for local calls, or for none; None where they do not say."""
+    """Return whether the metadata of *function* request local calls; None if they do not say."""
     return truth_of(function.metadata.get("local"))
 
 
 def takes_any_status(function: calls.Function) -> bool:
-    """Tell whether the metadata of *function* say that it succeeds whatever status a service answers with."""
+    """Return True if the metadata of *function* say that it succeeds with any response status."""
     return truth_of(function.metadata.get("failOnStatusCode")) is False
 
 
 def returns_variables(function: calls.Function) -> bool:
-    """Tell whether the metadata of *function*, a script, say that its result is an object of all its variables."""
+    """Return True if the metadata of *function*, a script, say that its result is an object of all its variables."""
     return function.metadata.get("returnsVariables") is True
 
 
 def truth_of(value: JSON) -> bool | None:
-    """Return what a switch in metadata says, which may be a text; None where it says neither true nor false."""
+    """Return the value of a switch in metadata, which may be a text; None if it is neither true nor false."""
     if isinstance(value, str):
-        # The specification knows metadata as texts (section "Workflow Metadata").
+        # In the specification, metadata values are texts (section "Workflow Metadata").
         value = {"true": True, "false": False}.get(value.strip().lower())
     return value if isinstance(value, bool) else None
 
@@ -69,9 +69,9 @@ def _reference(reference: AuthRef | None) -> calls.AuthRef | None:
 
 
 def with_shared_auth(functions: Iterable[calls.Function]) -> dict[str, calls.Function]:
-    """Return *functions* by name; those that do not say how to fetch their document do so as the first that does.
+    """Return *functions* by name; functions without credentials for fetching their document share those of the first.
 
-    One function names the credentials for all that share the document (section "AuthRef Definition").
+    One function names the credentials for all functions of the same document (section "AuthRef Definition").
     """
     known = {function.name: function for function in functions}
     resources: dict[str, str] = {}
@@ -91,7 +91,7 @@ def _authorised(function: calls.Function, resources: dict[str, str]) -> calls.Fu
 
 
 def _document(function: calls.Function) -> str | None:
-    """Return what stands before the first number sign of the function's operation."""
+    """Return the part of the function's operation before the first number sign."""
     if function.type == "expression" or not isinstance(function.operation, str):
         return None
     document, sign, _ = function.operation.partition("#")

@@ -1,8 +1,8 @@
-"""A path of execution: its place, its variables, its record of progress.
+"""A path of execution: its position, its variables, its progress.
 
-A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
-the execution they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
-progress record: written as the lane goes, read when a suspended instance goes on.
+A lane is one path through an instance: a state, a branch of it, an iteration. States and actions use the execution
+through their lane: for evaluating, waiting and tracing. `frame` is the lane's part of the progress record: written as
+the lane runs, read when a suspended instance resumes.
 """
 
 from collections.abc import Coroutine, Mapping
@@ -37,7 +37,7 @@ G = TypeVar("G", bound=Record)
 
 
 class Lane(LaneBase, Generic[F_co]):
-    """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
+    """One path of execution within an instance. Code that takes a plain `Lane` does not use its frame."""
 
     __slots__ = ("execution", "frame", "program", "scope", "state", "variables")
 
@@ -56,16 +56,16 @@ class Lane(LaneBase, Generic[F_co]):
         self.program = execution.program
         """The definition, prepared."""
         self.scope = scope
-        """The states that the state stands among: where its transitions lead."""
+        """The states that the state's transitions may lead to."""
         self.state = state
         self.frame = frame
         self.variables = variables
 
     async def run_scope(self: "Lane[PartFrame]", path: str, data: JSON) -> JSON:
-        """Return the output of the states that the part at *path* holds, which run on *data* within this lane.
+        """Run the states of the part at *path* on *data* within this lane, and return their output.
 
-        Nothing runs where their start is not active now: then that is *data*.
-        Raises Terminated where one of them ends the whole instance.
+        If their start is not active now, nothing runs and the output is *data*.
+        Raises Terminated if one of them ends the whole instance.
         """
         scope = self.program.scopes[path]
         frame = self.frame
@@ -88,23 +88,23 @@ class Lane(LaneBase, Generic[F_co]):
 
     @property
     def correlation(self) -> "CorrelationKeys":
-        """The attributes by which the instance knows its events."""
+        """The attributes by which the instance recognizes its events."""
         return self.execution.correlation
 
     @property
     def is_starting(self) -> bool:
-        """Whether the state is where the instance, or a round of one that is kept active, starts: none led there."""
+        """Whether the instance, or a round of one that is kept active, starts in this state without a transition."""
         return not self.scope.path and self.execution.is_starting(self.state)
 
     # Evaluating
 
     async def evaluate(self, compiled: Compiled, data: JSON) -> Any:
-        """Return what a compiled expression yields; NOTHING where it yields nothing."""
+        """Return the value of a compiled expression; NOTHING if it yields nothing."""
         value = await self._outcome(compiled, data)
         return list(value) if isinstance(value, Several) else value
 
     async def elements(self, compiled: Compiled, data: JSON) -> Any:
-        """Return the same where several outputs are as usual as one: the trace does not note them."""
+        """Evaluate like `evaluate` where several outputs are as usual as one: the trace does not report them."""
         value = await self._outcome(compiled, data, notes_several=False)
         return list(value) if isinstance(value, Several) else value
 
@@ -127,9 +127,9 @@ class Lane(LaneBase, Generic[F_co]):
             raise self.locate(fault) from None
 
     async def holds(self, condition: JSON, data: JSON) -> bool:
-        """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something.
+        """Return True if *condition* holds: any value but false and null does, and a JSONPath that finds something.
 
-        One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
+        Several values hold if all of them do. Raises ExpressionFailed if only some do.
         """
         value = await self._outcome(self.program.expressions.condition(condition), data)
         truth = is_narrowly_true if self.program.workflow.language_version.narrow_truths else is_true
@@ -142,20 +142,20 @@ class Lane(LaneBase, Generic[F_co]):
         return truths == {True}
 
     async def filtered(self, expression: JSON, data: JSON) -> JSON:
-        """Return what a state's filter selects of *data*; one that selects nothing does not filter."""
+        """Return what a state's filter selects of *data*; all of it if the filter selects nothing."""
         value = await self.selected(expression, data)
         return data if value is None else value
 
     async def selected(self, expression: JSON, data: JSON) -> JSON:
-        """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
+        """Return what a filter selects of *data*; null if it selects nothing, all of it if there is no filter."""
         if expression is None:
             return data
         value = await self.evaluate(self.program.expressions.expression(expression), data)
         return None if value is NOTHING else value
 
     async def fill(self, template: JSON, data: JSON) -> JSON:
-        """Return *template* with the expressions in it replaced by what they yield."""
-        if template is None:  # most often, where there is nothing to be filled
+        """Return *template* with the expressions in it replaced by their values."""
+        if template is None:  # the most frequent case
             self.run.pacing.charge()
             return None
         value = await self.evaluate(self.program.expressions.template(template), data)
@@ -170,7 +170,7 @@ class Lane(LaneBase, Generic[F_co]):
             raise self.locate(fault) from None
 
     async def duration(self, text: str, data: JSON) -> timedelta:
-        """Return the length of a duration, which may be an expression."""
+        """Return the duration that *text* describes, which may be an expression."""
         if "${" in text:
             value = await self.fill(text, data)
             text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
@@ -189,11 +189,12 @@ class Lane(LaneBase, Generic[F_co]):
         return merger.data
 
     def merge_at(self, path: Path, value: JSON, merger: Merger) -> None:
-        """Let *merger* merge *value* into the element at *path*. Raises WrongData where that cannot be."""
+        """Let *merger* merge *value* into the element at *path*. Raises WrongData if that is impossible."""
         try:
             merger.merge_at(path, value)
         except IndexError:
-            raise self.locate(WrongData(f"the element {list(path)} is not there to be merged into")) from None
+            message = f"nothing can be merged into {list(path)}: the element does not exist"
+            raise self.locate(WrongData(message)) from None
         except TypeError as error:
             raise self.locate(WrongData(f"nothing can be merged into {list(path)}: {error}")) from None
 
@@ -204,34 +205,34 @@ class Lane(LaneBase, Generic[F_co]):
     @overload
     async def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None: ...
     async def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None:
-        """Return the moment at which a timeout ends, as seconds of the epoch; None where there is no timeout.
+        """Return the time at which a timeout ends, in seconds since the epoch; None if there is no timeout.
 
-        It is fixed when it is first asked for, and is the one that was *kept* from then on.
+        It is computed once; afterwards it is the one that was *kept*.
         """
         if text is None:
             return None
         return self.run.time() + (await self.duration(text, data)).total_seconds() if kept is None else kept
 
     async def pause_until(self, kept: float | None, text: str, data: JSON, why: str) -> float:
-        """Return until when to wait that is to wait as long as *text* says, from the first time that this is asked."""
+        """Return the end of a pause of the duration *text*, which begins when this is first called."""
         until = await self.deadline(kept, text, data)
         if kept is None:
             self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else await self.fill(text, data))
         return until
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str, part: str = "") -> T:
-        """Return the result of *work*, or raise TimedOut when *deadline* comes first.
+        """Return the result of *work*, or raise TimedOut if *deadline* passes first.
 
-        *what* may take no longer: a *part* of the state, or the state itself.
+        *what* names what timed out in the message: a *part* of the state, or the state itself.
         """
         return await self.in_time(
             deadline, work, lambda: self.locate(TimedOut(f"{what} took longer than it may")), part
         )
 
-    # Telling
+    # Variables
 
     def note(self, **facts: JSON) -> None:
-        """Let expressions see *facts* as `$WORKFLOW`, where the language version has such."""
+        """Make *facts* visible to expressions as `$WORKFLOW`, if the language version has them."""
         self.execution.note(**facts)
         about = self.variables["WORKFLOW"]
         if isinstance(about, dict) and self.program.workflow.language_version.tells_of_requests:
@@ -243,7 +244,7 @@ class Lane(LaneBase, Generic[F_co]):
 
 
 class ExecutionPort(Protocol):
-    """The execution, as the paths that belong to it see it."""
+    """The interface of the execution for its lanes."""
 
     @property
     def run(self) -> Run:
@@ -255,11 +256,11 @@ class ExecutionPort(Protocol):
 
     @property
     def correlation(self) -> "CorrelationKeys":
-        """The attributes by which the instance knows its events."""
+        """The attributes by which the instance recognizes its events."""
 
     @property
     def compensation(self) -> "CompensationLog":
-        """What was done and can be undone."""
+        """The completed states that can be undone."""
 
     @property
     def frame(self) -> InstanceFrame:
@@ -267,30 +268,30 @@ class ExecutionPort(Protocol):
 
     @property
     def data(self) -> JSON:
-        """The data that the running state began with."""
+        """The data that the running state started with."""
 
     @property
     def is_expired(self) -> bool:
-        """Whether the workflow's time was over before it ended."""
+        """Whether the workflow timed out before it ended."""
 
     def is_starting(self, state: "State") -> bool:
-        """Tell whether the instance, or a round of it, starts in *state*."""
+        """Return True if the instance, or a round of it, starts in *state*."""
 
     @property
     def request(self) -> Mapping[str, JSON]:
-        """What sub-workflows are told of the request that began the instance."""
+        """The facts passed to sub-workflows about the request that started the instance."""
 
     def note(self, **facts: JSON) -> None:
-        """Let expressions see *facts* as `$WORKFLOW` from now on, where the language version has such."""
+        """Make *facts* visible to expressions as `$WORKFLOW` from now on, if the language version has them."""
 
     def caught(self, fault: WorkflowFault) -> None:
-        """Let expressions see *fault* from now on."""
+        """Make *fault* visible to expressions from now on."""
 
     def terminated(self, ended: "Ended") -> Exception:
-        """Return what ends the instance where one of its paths *ended*."""
+        """Return the exception that ends the instance because one of its paths *ended*."""
 
     def detach(self, path: str, data: JSON, lane: "Lane") -> None:
-        """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
+        """Run the states of the branch at *path* concurrently with everything else, to the end of the instance."""
 
     async def walk(self, frame: WalkFrame, scope: "Scope | None" = None, within: Lane | None = None) -> "Ended":
-        """Run states, from the one where *frame* is, until one of them ends."""
+        """Run states from the current one of *frame* until one of them ends."""

@@ -1,9 +1,9 @@
 """Data flow in the draft of May 2020: what a path selects goes into the data under the last key of the path.
 
-The text says that it is merged, and shows by its examples where: `$.payload.greeting` puts a greeting under `greeting`.
-Where a path selects nothing there is no filtering; what it is about then stands as a whole at the place that the path
-names, where later states read it. Data that are injected are added to texts that are there; all else takes the place of
-what is there (section "Workflow Data").
+The text says that it is merged, and its examples show where: `$.payload.greeting` puts a greeting under `greeting`.
+A path that selects nothing does not filter; the whole value then goes to the place that the path names, where later
+states read it. Injected texts are appended to existing ones; other values replace existing ones (section "Workflow
+Data").
 """
 
 from collections.abc import Callable, Sequence
@@ -27,13 +27,13 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 
 
 class OneByOne:
-    """Applies each effect to the data that the one before came to."""
+    """Applies each effect to the data that results from the one before."""
 
     def __init__(self, apply: Callable[[ActionResult, JSON, Lane], JSON], data: JSON, lane: Lane) -> None:
         self._apply = apply
         self._lane = lane
         self.data = data
-        """The data with all that was applied."""
+        """The data with everything applied so far."""
 
     def apply(self, effect: ActionResult) -> None:
         self.data = self._apply(effect, self.data, self._lane)
@@ -42,8 +42,8 @@ class OneByOne:
 class LastKeys:
     """Data flow as in May 2020: what a path selects is put under the last key of the path."""
 
-    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
-        """Add the state's data, which are meant as they are written."""
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
+        """Add the state's data, which are literal."""
         return _added(data, state.data)
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
@@ -51,11 +51,11 @@ class LastKeys:
         given = state.state_data_filter
         return data if given is None else (await _selected(given.input, data, lane))[1]
 
-    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return what the filter's path selects; all of it if that is nothing.
 
-        A later state reads it by the path's last key, so what is not an object stands under that, except where it is
-        what the workflow itself gives.
+        A later state reads it by the path's last key, so a value that is not an object is put under that key, except in
+        the output of the workflow itself.
         """
         leads_on = state.transition is not None or isinstance(state, SwitchState)
         return await _output(state, data, lane, leads_on=leads_on or lane.branch is not None)
@@ -65,13 +65,13 @@ class LastKeys:
         given = action.action_data_filter
         return data if given is None else (await _selected(given.from_state_data, data, lane))[1]
 
-    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - others need the data
-        """Return what the filter's path selects of *result*, and its place; without one the whole, and no place."""
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - used by other data flows
+        """Return what the filter's path selects of *result*, and its place; without a path the whole, and no place."""
         given = action.action_data_filter
         if given is None or given.results is None or result is None:
             return ActionResult(value=result)
         place, value = await _selected(given.results, result, lane)
-        return ActionResult(place, _alone(value, given.results, lane))
+        return ActionResult(place, _single_element(value, given.results, lane))
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Merge a value into the data, under a key if there is one."""
@@ -82,7 +82,7 @@ class LastKeys:
             return add_result(data, value)
         given = lane.state.state_data_filter
         if not isinstance(data, dict) and given is not None and isinstance(given.input, str):
-            # What was selected of the state's input stands beside the value, as it did before.
+            # What was selected of the state's input is kept beside the value.
             data = {_path(given.input, lane).last_key or "data": data}
         return lane.merged_at(path, value, data)
 
@@ -91,14 +91,14 @@ class LastKeys:
     ) -> JSON:
         """Merge the payload, or what the filter's path selects of it or of the event.
 
-        The attribute by which events are correlated is known by its name, too: actions are to be called with it.
+        The correlation attribute is added under its name, too, so that actions can be called with it.
         """
         if given is None or given.data is None:
             data = data if event.data is None else add_result(data, event.data)
         else:
             whole: JSON = event.to_json()
             place, value = await _selected(given.data, whole, lane, first=event.data)
-            data = self.apply(ActionResult(place, _alone(value, given.data, lane)), data, lane)
+            data = self.apply(ActionResult(place, _single_element(value, given.data, lane)), data, lane)
         for rule in definition.correlation:
             value = event.attribute(rule.context_attribute_name)
             if value is not None and isinstance(data, dict):
@@ -106,17 +106,17 @@ class LastKeys:
         return data
 
     def folding(self, data: JSON, lane: Lane) -> OneByOne:
-        """Apply one effect after the other."""
+        """Return an object that applies effects one by one."""
         return OneByOne(self.apply, data, lane)
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
-        """Merge what actions yielded, one after the other."""
+        """Merge the results of actions, one after the other."""
         for effect in effects:
             data = self.apply(effect, data, lane)
         return data
 
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
-        """Put the error into the data as `error`, or what the entry's path selects of it under the path's last key."""
+        """Put the error into the data as `error`, or the part that the entry's path selects under its last key."""
         error = error_of(fault, lane.program.state_word)
         known: JSON = {**error, "error": error, "exception": error}
         leads_on = entry is not None and entry.transition is not None
@@ -130,11 +130,11 @@ class LastKeys:
         return await _output(lane.state, await _put(data, place, value, lane), lane, leads_on=leads_on)
 
     async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
-        """Return the data with the element at the place that the iteration parameter names."""
+        """Return the data with the element at the path that the iteration parameter names."""
         return await _put(data, await lane.target(state.iteration_param, data), item, lane)
 
     async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
-        """Merge what branches or iterations have changed in the data, one after the other."""
+        """Merge the changes of branches or iterations into the data, one after the other."""
         merger = Merger(data)
         for output in outputs:
             if isinstance(state, ForeachState):
@@ -153,12 +153,12 @@ class LastKeys:
 
 def _path(text: str, lane: Lane) -> EarlyPath:
     compiled = lane.program.expressions.expression(text)
-    assert isinstance(compiled, EarlyPath)  # noqa: S101 - what compiles the expressions of this draft has only paths
+    assert isinstance(compiled, EarlyPath)  # noqa: S101 - this draft has no expressions but paths
     return compiled
 
 
 async def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -> tuple[list[str | int] | None, JSON]:
-    """Return where what the path *text* selects goes, and what that is: of *first*, or else of *data*, or else all."""
+    """Return the place and the value of what the path *text* selects from *first*, or else from *data*, or else all."""
     if not isinstance(text, str):
         return None, data
     lane.run.pacing.charge()
@@ -171,15 +171,15 @@ async def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -
 
 
 def _place(path: EarlyPath, *, is_found: bool) -> list[str | int] | None:
-    """Return where what *path* finds goes, or else the whole in which it finds nothing; None if it names no key."""
+    """Return the place for the value that *path* finds, or for the whole if it finds nothing; None if it has no key."""
     steps = path.steps
     if not is_found and steps and all(isinstance(step, str) for step in steps):
         return steps
     return None if path.last_key is None else [path.last_key]
 
 
-def _alone(value: JSON, text: JSON, lane: Lane) -> JSON:
-    """Return the element alone where the path *text*, which may find several, has found one."""
+def _single_element(value: JSON, text: JSON, lane: Lane) -> JSON:
+    """Return the only element if the path *text*, which may find several, has found one."""
     if isinstance(text, str) and not _path(text, lane).is_singular and isinstance(value, list) and len(value) == 1:
         return value[0]
     return value
@@ -194,7 +194,7 @@ async def _output(state: State, data: JSON, lane: Lane, *, leads_on: bool) -> JS
 
 
 def _added(data: JSON, addition: JSON) -> JSON:
-    """Return *data* with *addition* merged in: texts are joined, and all else is merged as results are."""
+    """Return *data* with *addition* merged in: texts are concatenated, everything else is merged as results are."""
     if addition in ({}, None):
         return data
     if isinstance(data, dict) and isinstance(addition, dict):
@@ -206,7 +206,7 @@ def _added(data: JSON, addition: JSON) -> JSON:
 
 
 def _changes(given: JSON, output: JSON) -> JSON:
-    """Return what *output* has that *given* has not; None if that is nothing."""
+    """Return what *output* has and *given* has not; None if that is nothing."""
     if identity(given) == identity(output):
         return None
     if isinstance(given, dict) and isinstance(output, dict):
@@ -218,7 +218,7 @@ def _changes(given: JSON, output: JSON) -> JSON:
 
 
 async def _put(data: JSON, steps: Sequence[str | int], value: JSON, lane: Lane) -> JSON:
-    """Return *data* with *value* at the place that *steps* lead to, in place of what was there."""
+    """Return *data* with the value at the path *steps* replaced by *value*."""
     try:
         return put_at(data if isinstance(data, dict) else {}, steps, value)
     except (IndexError, TypeError) as error:

@@ -1,8 +1,8 @@
-"""The values of expressions among a workflow's own parameters, for one run.
+"""Evaluation of expressions in a workflow's own parameters, for one run.
 
-Its name and version, its timeouts and its retries may hold expressions, which see the workflow's input and nothing
-else (section "Workflow Expressions"). They are evaluated when a run begins; a run that goes on evaluates them again,
-to the same values. Constants and metadata are static: `${` in them stays as it is.
+Its name and version, its timeouts and its retries may contain expressions, which see only the workflow's input (section
+"Workflow Expressions"). They are evaluated when a run begins; a run that is resumed evaluates them again, to the same
+values. Constants and metadata are static: `${` in them is kept as it is.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -36,9 +36,9 @@ def has_open_parameters(workflow: Workflow) -> bool:
 
 
 def for_run(program: "Program", data: JSON, variables: Mapping[str, JSON]) -> "Program":
-    """Return *program* with what its open parameters are for a run whose input is *data*.
+    """Return *program* with its parameters evaluated for a run whose input is *data*.
 
-    Raises WrongData where a parameter yields what it cannot be, and ExpressionFailed.
+    Raises WrongData if a parameter evaluates to an invalid value, and ExpressionFailed.
     """
 
     def filled(node: _N, what: str) -> _N:
@@ -77,12 +77,12 @@ def _value(what: str, reading: _Reading, compiled: Any, data: JSON, variables: M
     try:
         return reading(value)
     except (ValueError, OverflowError):
-        raise WrongData(f"{what} yields {describe_value(value)}, which it cannot be") from None
+        raise WrongData(f"{what} yields {describe_value(value)}, which is not valid there") from None
 
 
 def _text(value: JSON) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError  # noqa: TRY004 - like what is of the right type and still cannot be read
+        raise ValueError  # noqa: TRY004 - handled like a value of the right type that cannot be read
     return str(value)
 
 
@@ -140,4 +140,4 @@ _PARAMETERS: Mapping[type[Node], Mapping[str, _Reading]] = {
         "jitter": _jitter,
     },
 }
-"""The settings that may be expressions, and the reader of what each yields."""
+"""The settings that may be expressions, each with the reader of its value."""

@@ -1,9 +1,8 @@
 """Data flow in the draft of November 2019: the output of each part is the input of the next.
 
-Nothing is merged but events. A filter selects what goes in (`inputPath`), puts what came of it at a place in what was
-there before (`resultPath`), and selects what goes out (`outputPath`); each is `$`, all of it, where it is not written.
-Without an action, what went in is what came of it. A path that leads nowhere is an error: what would go on is not
-there (section "Filter Mechanism").
+Nothing is merged but events. A filter selects the input (`inputPath`), puts the result at a path in the data before it
+(`resultPath`), and selects the output (`outputPath`); each defaults to `$`, the whole. Without an action, the result is
+the input. A path that finds nothing is an error (section "Filter Mechanism").
 """
 
 from collections.abc import Sequence
@@ -21,11 +20,11 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
 
 FILTER_ERROR = "SYS.FilterError"
-"""The code of the error that a filter is which selects nothing (the draft's list of errors)."""
+"""The code of the error of a filter that selects nothing (the draft's list of errors)."""
 
 
 class Pipeline:
-    """Data go through states and actions, one after the other."""
+    """Data flow in which data pass through states and actions, one after the other."""
 
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         return merge(data, await lane.fill(state.data, data))
@@ -36,7 +35,7 @@ class Pipeline:
         return data if given is None else await _selected("inputPath", given.input, data, lane)
 
     async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
-        """Return what the filter's outputPath selects of what the state was given, with its result at resultPath."""
+        """Return what the filter's outputPath selects of the data before the state with its result at resultPath."""
         own = state.state_data_filter
         if own is None:
             return data
@@ -48,35 +47,35 @@ class Pipeline:
         return data if given is None else await _selected("inputPath", given.from_state_data, data, lane)
 
     async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
-        """Return what goes on to the next action: what outputPath selects, with the result at resultPath."""
+        """Return the input of the next action: what outputPath selects, with the result at resultPath."""
         given = action.action_data_filter
         if given is None:
             return ActionResult([], result)
         put = await _put(given.to_state_data, result, data, lane)
         return ActionResult([], await _selected("outputPath", given.results, put, lane))
 
-    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
-        """Return what an action gave on, in place of the data; what was not waited for gave nothing."""
+    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
+        """Return the output of an action, in place of the data; an action that is not waited for has none."""
         path, value = effect.path, effect.value
         return data if path is None else value
 
     def folding(self, data: JSON, lane: Lane) -> OneByOne:
-        """Apply one effect after the other."""
+        """Return an object that applies effects one by one."""
         return OneByOne(self.apply, data, lane)
 
-    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
-        """Return what the actions gave on, as an array."""
+    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
+        """Return the outputs of the actions, as an array."""
         return [effect.value for effect in effects]
 
     async def with_event(
         self,
-        definition: Event,  # noqa: ARG002 - others ask it what is data
+        definition: Event,  # noqa: ARG002 - used by other data flows
         event: CloudEvent,
         given: EventDataFilter | None,
         data: JSON,
         lane: Lane,
     ) -> JSON:
-        """Return the data with what inputPath selects of the event merged in, at resultPath if that is written.
+        """Return the data with what inputPath selects of the event merged in, at resultPath if there is one.
 
         The path leads into the event's payload or, where it finds nothing there, into the event as a whole.
         """
@@ -91,15 +90,15 @@ class Pipeline:
             return data  # an event without a payload has nothing to merge
         return merge(data, value) if isinstance(value, dict) else value
 
-    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the data with the error at the resultPath of the state's filter, if it has one."""
         own = lane.state.state_data_filter
         return data if own is None or own.result is None else await _put(own.result, public(fault), data, lane)
 
-    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         return item
 
-    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         return list(outputs)
 
 
@@ -119,5 +118,5 @@ async def _put(path: str | None, value: JSON, into: JSON, lane: Lane) -> JSON:
     try:
         return put_at(into, await lane.target(path, into), value)
     except (IndexError, TypeError) as error:
-        message = f"resultPath {path!r} names no place in the data: {error}"
+        message = f"resultPath {path!r} is not a valid path in the data: {error}"
         raise lane.locate(WrongData(message, code=FILTER_ERROR)) from None

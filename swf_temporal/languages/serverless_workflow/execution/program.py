@@ -1,10 +1,10 @@
-"""The program: all that is computed once for a definition, before anything runs.
+"""The program: everything that is computed once for a definition, before it runs.
 
-States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
-all the runs of its definition and never changes.
+States, functions and events by name; compiled expressions; timeouts with inherited ones. A program is shared by all
+runs of its definition and never changes.
 
-A transition leads to a state of the same scope, and the end of a scope ends its walk. States are known by their path,
-in which the names of the parts that hold them stand before their own: `Ship/left/Pack`.
+A transition leads to a state of the same scope, and the end of a scope ends its walk. States are identified by their
+path, in which the names of the parts that contain them come before their own: `Ship/left/Pack`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,9 +47,9 @@ class Scope:
     states: Mapping[str, State]
     start: str
     path: str = ""
-    """Of what holds the states; empty for the workflow itself."""
+    """The path of the part that contains the states; empty for the workflow itself."""
     window: str | None = None
-    """The interval in which a walk may begin, if not always."""
+    """The interval in which a walk may begin; None means always."""
 
     def state(self, name: str) -> State:
         """Return the state *name*. Raises UnknownDefinition."""
@@ -68,17 +68,17 @@ class StatePlan:
     """The plan of a state: its timeouts, whether it is retried, and which events it waits for."""
 
     timeouts: StateTimeouts
-    """Its own, and those that it inherits from the workflow."""
+    """Its own timeouts, and those that it inherits from the workflow."""
     is_limited: bool
     """Whether the state itself has a timeout."""
     retries_errors: bool
-    """Whether entries of its onErrors try it again."""
+    """Whether entries of its onErrors retry it."""
     events: tuple[str, ...]
-    """Of an event state: the names of the events of all its entries."""
+    """The names of the events of all entries of an event state."""
 
 
 class Program:
-    """A definition, ready to be interpreted as the semantics number says, by what compiles its *expressions*."""
+    """A definition prepared for running under a semantics number, with the compiler of its *expressions*."""
 
     def __init__(self, workflow: Workflow, semantics: int, expressions: Expressions) -> None:
         self.workflow = workflow
@@ -86,9 +86,9 @@ class Program:
         self.scopes: dict[str, Scope] = dict(
             _scopes(workflow.id, workflow.states, workflow.start_state, workflow.start.window)
         )
-        """The states that the workflow and parts of it hold, by the path of what holds them."""
+        """The scopes of the workflow and its parts, by path."""
         self.scope = self.scopes[""]
-        """The states of the workflow itself."""
+        """The scope of the workflow itself."""
         self.data_flow = data_flow_of(workflow)
         self.functions: dict[str, Function] = with_shared_auth(functions_of(workflow))
         self.events: dict[str, Event] = {event.name: as_read(event) for event in workflow.events}
@@ -105,30 +105,30 @@ class Program:
 
     @property
     def state_word(self) -> str:
-        """What messages about a run call a state."""
+        """The word for a state in messages about a run."""
         return self.workflow.language_version.state_word
 
     @cached_property
     def constants(self) -> dict[str, JSON]:
-        """What `$CONST` holds."""
+        """The value of `$CONST`."""
         return dict(self.workflow.constants)
 
     @cached_property
     def about(self) -> dict[str, JSON]:
-        """What `$WORKFLOW` says of the definition."""
+        """The facts about the definition in `$WORKFLOW`."""
         workflow = self.workflow
         return {"id": workflow.id, "name": workflow.name, "version": workflow.version}
 
     @cached_property
     def input_schema(self) -> DataSchemaValidator | None:
-        """What a run's input must fit. Where a run starts by waiting for an event, its input does not count."""
+        """The validator of a run's input. If a run starts by waiting for an event, its input is not checked."""
         if isinstance(self.scope.states.get(self.scope.start), EventState):
             return None
         return _validator("dataInputSchema", self.workflow.data_input_schema)
 
     @cached_property
     def output_schema(self) -> DataSchemaValidator | None:
-        """What a run's output must fit."""
+        """The validator of a run's output."""
         return _validator("dataOutputSchema", self.workflow.data_output_schema)
 
     @cached_property
@@ -139,7 +139,7 @@ class Program:
 
     @cached_property
     def has_open_parameters(self) -> bool:
-        """Whether parameters of the workflow are expressions, which each run evaluates for itself."""
+        """Whether parameters of the workflow are expressions, which each run evaluates itself."""
         return has_open_parameters(self.workflow)
 
     def with_workflow(self, workflow: Workflow) -> "Program":
@@ -163,7 +163,7 @@ class Program:
         if name in self.functions:
             return self.functions[name]
         if "functions" in self.workflow.externals:
-            # Defined in a document that could not be read: what performs the call may know it by name.
+            # Defined in a document that could not be read: the host may know the function by name.
             return Function(name=name, type="custom")
         raise UnknownDefinition(f"{name!r} is not a function of workflow {self.workflow.id!r}")
 
@@ -175,7 +175,7 @@ class Program:
         raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
 
     def event_selector(self, refs: tuple[str, ...]) -> EventSelector:
-        """Return the events that *refs* define, for what asks for them."""
+        """Return the selector of the events that *refs* define."""
         known = self._event_selectors.get(refs)
         if known is None:
             definitions = [self.event(ref) for ref in refs]
@@ -190,7 +190,7 @@ class Program:
         return tuple(auth_of(auth) for auth in self.workflow.auth if auth.name in (ref.resource, ref.invocation))
 
     def timeouts(self, state: State) -> StateTimeouts:
-        """Return the timeouts of *state*; what it does not say it inherits from the workflow."""
+        """Return the timeouts of *state*, its own or inherited from the workflow."""
         return self.plan(state).timeouts
 
     def plan(self, state: State) -> StatePlan:
@@ -200,14 +200,14 @@ class Program:
         return known
 
     def retry_rule(self, action: Action) -> RetryRule | None:
-        """Return how *action* is tried again, or None if it is not."""
+        """Return the retry rule of *action*, or None if it is not retried."""
         key = id(action)
         if key not in self._rules:
             self._rules[key] = self._make_rule(action)
         return self._rules[key]
 
     def state_retry_rule(self, name: str) -> RetryRule:
-        """Return how a state is run once more by the retry *name*."""
+        """Return the rule for retrying a state by the retry *name*."""
         try:
             rule = rule_of(self._retry(name), auto_retries=False, retryable=(), non_retryable=())
         except ValueError as error:
@@ -270,11 +270,11 @@ def _events_of(state: State) -> tuple[str, ...]:
 
 
 def _validator(key: str, declared: DataSchema | None) -> DataSchemaValidator | None:
-    """Return what compares data with a schema; None where there is none, or one that was not found."""
+    """Return the validator for a schema; None if there is no schema, or it was not found."""
     if declared is None or isinstance(declared.schema_, str):
         return None
     try:
         return DataSchemaValidator(declared.schema_)
     except BadSchema as bad:
-        # Only where what is installed here knows less of schemas than what checked the definition.
-        raise WrongData(f"{key} is not a JSON Schema that can be used: {bad.message}") from None
+        # Only if the release that checked the definition supports more of JSON Schema than this one.
+        raise WrongData(f"{key} is not a usable JSON Schema: {bad.message}") from None

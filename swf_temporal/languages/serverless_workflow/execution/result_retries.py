@@ -1,7 +1,7 @@
-"""Retries of the draft of November 2019: what is done about one result, or one error, of a function.
+"""Retries of the draft of November 2019: each applies to one result, or one error, of a function.
 
-Each attempt is a call of its own, since a result may ask for the next. Where attempts are used up the state is left for
-where the retry says (section "Retry Definition").
+Each attempt is a separate call, since a result may require the next. When the attempts are used up, the state is left
+for the state that the retry names (section "Retry Definition").
 """
 
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ WORDS: Final[dict[str, Callable[[WorkflowFault], bool]]] = {
     "SYS.InvalidParameter": lambda fault: fault.status in _INVALID[0] or fault.code in _INVALID[1],
     "SYS.FilterError": lambda fault: fault.code == FILTER_ERROR or isinstance(fault, ExpressionFailed),
 }
-"""The errors that the draft's predecessor gives names to; SYS.MatchAny is any error, but not any result."""
+"""The errors that the draft's predecessor names; SYS.MatchAny matches any error, but no result."""
 
 
 async def with_result_retries(
@@ -39,10 +39,10 @@ async def with_result_retries(
     given: Callable[[], Coroutine[Any, Any, JSON]],
     lane: Lane[ActionFrame],
 ) -> ActionResult:
-    """Return the effect of the first *attempt* that no retry of *action* asks to repeat.
+    """Return the effect of the first *attempt* to which no retry of *action* applies.
 
-    Raises Diverted where a retry that has been used up says where to go, and at once where what each attempt is *given*
-    cannot be selected: the data stay the same.
+    Raises Diverted if a retry that is used up names the next state; at once if the input of each attempt, *given*,
+    cannot be selected, since the data stay the same.
     """
     frame = lane.frame
     attempts = frame.retries = frame.retries or AttemptsFrame()
@@ -50,17 +50,17 @@ async def with_result_retries(
     async def delay_after(outcome: ActionResult | WorkflowFault) -> float | None:
         fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
         result = None if frame.result is None else frame.result.value
-        index = await lane.run.evaluated(lambda: _asked_for(action, fault, result))
+        index = await lane.run.evaluated(lambda: _applicable_retry(action, fault, result))
         if index is None:
             return None
-        is_futile = fault is not None and not (fault.retryable and await _is_there(given))
-        if not _is_left(action.result_retries[index], index, fault, attempts, is_futile=is_futile):
+        is_futile = fault is not None and not (fault.retryable and await _is_selectable(given))
+        if not _may_repeat(action.result_retries[index], index, fault, attempts, is_futile=is_futile):
             return None
         retry = action.result_retries[index]
         attempts.counts[str(index)] = attempts.counts.get(str(index), 0) + 1
         error = retry.match if fault is None else fault.name
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=error)
-        # All is as it was before the call.
+        # Reset everything to the state before the call.
         frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
         frame.id = None
         return 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
@@ -68,8 +68,8 @@ async def with_result_retries(
     return await lane.repeat(attempts, attempt, delay_after, name)
 
 
-def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:
-    """Return which retry of *action* is for *fault* or, if there is none, for *result*: the first, in their order."""
+def _applicable_retry(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:
+    """Return the index of the first retry of *action* for *fault* or, if there is none, for *result*."""
     for index, retry in enumerate(action.result_retries):
         if fault is None:
             if not isinstance(result, dict | list) and is_equal(result, retry.match):
@@ -81,7 +81,7 @@ def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int
     return None
 
 
-async def _is_there(given: Callable[[], Coroutine[Any, Any, JSON]]) -> bool:
+async def _is_selectable(given: Callable[[], Coroutine[Any, Any, JSON]]) -> bool:
     try:
         await given()
     except WorkflowFault:
@@ -89,10 +89,10 @@ async def _is_there(given: Callable[[], Coroutine[Any, Any, JSON]]) -> bool:
     return True
 
 
-def _is_left(
+def _may_repeat(
     retry: ResultRetry, index: int, fault: WorkflowFault | None, attempts: AttemptsFrame, *, is_futile: bool
 ) -> bool:
-    """Tell whether the function is to be called again. Raises Diverted if it is not, and *retry* says where to go."""
+    """Return True if the function is to be called again. Raises Diverted if not, and *retry* names the next state."""
     is_used_up = retry.times is not None and attempts.counts.get(str(index), 0) >= retry.times
     if not (is_used_up or is_futile):
         return True

@@ -1,4 +1,4 @@
-"""The retry rule that a definition's retry strategy asks for (sections "Retry Definition" and "Action retries")."""
+"""The retry rule for a definition's retry strategy (sections "Retry Definition" and "Action retries")."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,10 +24,10 @@ def rule_of(
     retryable: Sequence[ErrorName],
     non_retryable: Iterable[ErrorName],
 ) -> RetryRule | None:
-    """Return the rule for an action, or None if nothing is tried again.
+    """Return the rule for an action, or None if it is not retried.
 
-    Without autoRetries an action is tried again only if it names a retry definition: on its retryableErrors if it
-    names any, else on every error. With autoRetries every action is, except on its nonRetryableErrors.
+    Without autoRetries an action is retried only if it names a retry definition: on its retryableErrors if it names
+    any, else on every error. With autoRetries every action is retried, except on its nonRetryableErrors.
     """
     if retry is None:
         return RetryRule(multiplier=DEFAULT_MULTIPLIER, never=tuple(non_retryable)) if auto_retries else None
@@ -68,8 +68,8 @@ def handler_of(
 ) -> OnError | None:
     """Return the first onErrors entry of *state* that covers *fault*, in the order written.
 
-    If the *closest* is wanted, one that has its name or code comes first, then one with a pattern. Raises
-    ExpressionLimitExceeded where that cannot be told in time.
+    With *closest*, an entry with its name or code comes first, then one with a pattern. Raises ExpressionLimitExceeded
+    if matching takes too long.
     """
     if not fault.catchable:
         return None
@@ -83,9 +83,9 @@ def handler_of(
 
 
 def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: TimedOut) -> OnError | None:
-    """Return the onErrors entry that asks for a timeout by name.
+    """Return the onErrors entry that names the timeout.
 
-    A missed event is not an error unless the author says so; an entry that merely catches everything does not say so.
+    A missed event is an error only if the author says so; an entry that merely catches everything does not say so.
     """
     return next((one for one in state.on_errors if any(fault.name in name for name in _names(one, errors))), None)
 

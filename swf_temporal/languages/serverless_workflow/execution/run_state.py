@@ -1,14 +1,14 @@
-"""Running one state: what surrounds the body of every state, whatever its type.
+"""Running one state: the steps around its body that all types of state share.
 
-In the order of the specification: filter the input, run within the state's timeout, catch what the state's onErrors
-catch, filter the output. What is special about a type of state stands in its own file under `states/`.
+In the order of the specification: filter the input, run within the state's timeout, handle errors by the state's
+onErrors, filter the output. Each type of state has its own file under `states/`.
 
 Before 0.7 (section "Defining Retries"), the entry of a state's onErrors that covers the error may name a retry. Each
-entry counts its own attempts. Only when they are used up does the entry lead on.
+entry counts its own attempts. Its transition is taken only when they are used up.
 
-In the draft of May 2020 (section "Workflow Error Handling - Retrying"), a retry is asked for by a condition on the
-state's data and its error: either may call for another attempt, since a function may also report an error in its
-result. The first retry whose condition holds decides.
+In the draft of May 2020 (section "Workflow Error Handling - Retrying"), a retry has a condition on the state's data and
+its error: either may require another attempt, since a function may also report an error in its result. The first retry
+whose condition holds applies.
 """
 
 from collections.abc import Awaitable, Callable
@@ -52,9 +52,9 @@ from swf_temporal.runtime.retrying import AttemptsFrame, no_jitter
 async def with_retries(
     state: State, data: JSON, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]
 ) -> Step:
-    """Return what an *attempt* at *state* comes to, the last one if its retries ask for several.
+    """Return the result of the last *attempt* at *state*, which is repeated as its retries say.
 
-    Raises the fault of the last one, if it met one.
+    Raises the fault of the last attempt, if it had one.
     """
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
@@ -65,7 +65,7 @@ async def with_retries(
             return None
         reached = outcome.data if isinstance(outcome, Step) else frame.latest_data(data)
         seen = with_error(reached, fault, lane.program.state_word, data)
-        index = await _asked_for(state, seen, lane)
+        index = await _applicable_retry(state, seen, lane)
         if index is None:
             return None
         retry, count = state.retries[index], attempts.counts.get(str(index), 0)
@@ -81,8 +81,8 @@ async def with_retries(
     return await lane.repeat(attempts, attempt, delay_after)
 
 
-async def _asked_for(state: State, seen: JSON, lane: Lane) -> int | None:
-    """Return which retry of *state* is to be made: the first whose condition holds of what is *seen*."""
+async def _applicable_retry(state: State, seen: JSON, lane: Lane) -> int | None:
+    """Return the index of the first retry of *state* whose condition holds for the data *seen*."""
     for index, retry in enumerate(state.retries):
         if await lane.holds(retry.condition, seen):
             return index
@@ -90,14 +90,14 @@ async def _asked_for(state: State, seen: JSON, lane: Lane) -> int | None:
 
 
 async def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
-    """Return how many seconds to wait before the next attempt, of which there were *count* before."""
+    """Return the delay in seconds before the next attempt, after *count* retries."""
     first = 0.0 if retry.delay is None else (await lane.duration(retry.delay, data)).total_seconds()
     added = 0.0 if retry.increment is None else (await lane.duration(retry.increment, data)).total_seconds()
     return first + count * added
 
 
 async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
-    """Return what an *attempt* at *state* comes to, the last one if its errors are retried; raises the last fault."""
+    """Return the result of the last *attempt* at *state*, whose errors are retried; raise the last fault."""
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
@@ -111,7 +111,7 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
             return None
         number = str(state.on_errors.index(entry))
         failed = attempts.counts.get(number, 0) + 1
-        # Jitter would have to be the same when this is replayed: there is none.
+        # No jitter: it would have to be the same on replay.
         delay = lane.program.state_retry_rule(entry.retry_ref).after(failed, fault, no_jitter)
         if delay is None:
             return None
@@ -127,23 +127,23 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
 
 @dataclass(slots=True)  # not frozen: each state has one, and that would double what it costs
 class StateResult:
-    """The result of a state: its data, and where it leads."""
+    """The result of a state: its data, and the transition or end by which it is left."""
 
     data: JSON
     leaving: Transition | End
     completed: bool = True
-    """False if it met an error, and one of its onErrors entries leads on."""
+    """False if it failed and one of its onErrors entries handled the error."""
 
 
 async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateResult:
-    """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
+    """Run *state* on *data*. Raises a fault that none of its onErrors entries covers."""
     frame = lane.frame
     if not frame.entered:
         lane.emit(TraceKind.STATE_ENTERED, lane.state_path, type=state.type)
         frame.entered = True
     try:
         if frame.left is None:
-            # Leaving may take more steps, and a suspension between them must not run the state again.
+            # Leaving may take several steps, and a suspension between them must not run the state again.
             frame.left = await _step(state, data, lane)
             frame.body = frame.input = None
         step = frame.left
@@ -156,7 +156,7 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
 
 
 async def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
-    """Return how *state* is left that met *fault*, in or after its body; raises it if no onErrors entry covers it."""
+    """Return how *state* is left after *fault*, in or after its body. Raises it if no onErrors entry covers it."""
     frame = lane.frame
     step = await _catch(state, lane.locate(fault), data, lane)
     frame.left, frame.body, frame.input, frame.output, frame.compensation = step, None, None, None, None
@@ -165,7 +165,7 @@ async def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: La
 
 
 async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
-    """Return what the body of *state* comes to, which was entered with *data*."""
+    """Return the result of the body of *state*, which was entered with *data*."""
     plan, begun = lane.program.plan(state), lane.frame.input
     seen = await lane.program.data_flow.state_input(state, data, lane) if begun is None else begun.value
     if begun is None and seen is not data:
@@ -177,7 +177,7 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
             return await with_retries(state, seen, lane, lambda: _in_time(state, seen, lane, plan))
         return await _in_time(state, seen, lane, plan)
     except WorkflowFault as fault:
-        if not _goes_on(state, fault):
+        if not _ignores_timeout(state, fault):
             raise
         lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
         release(lane.frame.body, lane)
@@ -186,10 +186,10 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
         return await _diverted(diverted, data, lane)
 
 
-def _goes_on(state: State, fault: WorkflowFault) -> bool:
-    """Tell whether *state* is left as if nothing had happened, though an action took longer than it may.
+def _ignores_timeout(state: State, fault: WorkflowFault) -> bool:
+    """Return True if *state* continues normally although one of its actions timed out.
 
-    So the draft of May 2020 has it for one that says nothing of errors (section "Action Definition").
+    In the draft of May 2020, a state without onErrors does (section "Action Definition").
     """
     return state.goes_on_when_late and isinstance(fault, TimedOut) and fault.is_of_action
 
@@ -197,8 +197,7 @@ def _goes_on(state: State, fault: WorkflowFault) -> bool:
 async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: StatePlan) -> Step:
     """Run the body of *state* within its timeout.
 
-    The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
-    thing, and the shorter decides.
+    Both timeouts, that for all attempts and that for a single one, apply to this attempt: the shorter one decides.
     """
     if not plan.is_limited:
         return await run_body(state, data, lane)
@@ -210,7 +209,7 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: State
 
 
 async def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
-    """Return the step that an onErrors entry asks for, with the latest data of the state."""
+    """Return the exit by the onErrors entry for *fault*, with the latest data of the state."""
     try:
         closest = lane.program.workflow.language_version.closest_handler
         entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault, closest=closest))
@@ -228,7 +227,7 @@ async def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[Stat
 
 
 async def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
-    """Return the step to where a retry leads that has been used up, with the data that it was tried with."""
+    """Return the step to the state that a used-up retry names, with the data of the attempts."""
     data = lane.frame.latest_data(data)
     fault = diverted.fault
     if fault is not None:
@@ -241,7 +240,7 @@ async def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> S
 async def _handler_by_condition(
     state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]
 ) -> OnError | None:
-    """Return the first onErrors entry whose condition holds of *fault* (draft of May 2020)."""
+    """Return the first onErrors entry whose condition holds for *fault* (draft of May 2020)."""
     seen = with_error(lane.frame.latest_data(data), fault, lane.program.state_word)
     of_error = (one for one in state.on_errors if one.condition is not None)
     for one in of_error:
@@ -251,7 +250,7 @@ async def _handler_by_condition(
 
 
 def _leaving(state: State, exit_: Exit | None) -> Transition | End:
-    """Return the transition or end that *exit_* stands for; a node that has neither ends there."""
+    """Return the transition or end of *exit_*; a node that has neither is an end."""
     node: WithTransition | None = state
     match exit_:
         case ToState():

@@ -1,7 +1,7 @@
-"""The search attributes that a definition names, in its `metadata.searchAttributes`.
+"""The search attributes of a definition: `metadata.searchAttributes`.
 
-That is an object: by the name of each its value, or an object with a `type` and a `value`. A value is an expression
-over the input, or stands for itself.
+It is an object that maps each name to a value, or to an object with a `type` and a `value`. A value is an expression
+over the input, or a literal.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
 
 METADATA: Final = "searchAttributes"
-"""The key of a definition's metadata."""
+"""The key in the definition's metadata."""
 
 
 class Attribute(NamedTuple):
     type: str
     value: JSON
-    """As it is written."""
+    """The value as written."""
 
 
 def attributes_of(metadata: Mapping[str, Any]) -> dict[str, Attribute]:
-    """Return what *metadata* of a definition name, without what means nothing."""
+    """Return the search attributes in *metadata* of a definition, without invalid ones."""
     asked = metadata.get(METADATA)
     if not isinstance(asked, dict):
         return {}
@@ -41,7 +41,7 @@ def _attribute(asked: JSON) -> Attribute:
 
 
 async def attribute_values(execution: "Execution") -> dict[str, JSON | WorkflowFault]:
-    """Return what the values of the definition yield for the input, or why one yields nothing."""
+    """Return the values of the definition's search attributes for the input, or the fault of each that failed."""
     found: dict[str, JSON | WorkflowFault] = {}
     for name, one in attributes_of(execution.program.workflow.metadata).items():
         try:

@@ -1,4 +1,4 @@
-"""The results of running a state's body, and of a walk."""
+"""The results of a state's body and of a walk."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -22,7 +22,7 @@ class ByDefault(Record):
 
 @dataclass(slots=True)
 class ByEntry(Record):
-    """By the way of an entry of an event state."""
+    """Exit by an entry of an event state."""
 
     KIND: ClassVar[str] = "entry"
     index: int
@@ -36,7 +36,7 @@ class ByError(Record):
 
 @dataclass(slots=True)
 class ToState(Record):
-    """To a state that neither the state nor its errors lead to."""
+    """Exit to a state that neither the state nor its onErrors lead to."""
 
     KIND: ClassVar[str] = "state"
     name: str
@@ -44,13 +44,13 @@ class ToState(Record):
 
 @dataclass(slots=True)
 class Nowhere(Record):
-    """By an end without more."""
+    """Exit by a plain end."""
 
     KIND: ClassVar[str] = "nowhere"
 
 
 Exit: TypeAlias = ByCondition | ByDefault | ByEntry | ByError | ToState | Nowhere
-"""How a state is left, if not by its own transition or end."""
+"""The exit by which a state is left, if not its own transition or end."""
 
 
 @dataclass(slots=True)  # not frozen: each state has some, and that would double what they cost
@@ -59,7 +59,7 @@ class Step(Record):
 
     data: JSON
     exit: Exit | None = None
-    """None is its own transition or end."""
+    """None means its own transition or end."""
 
 
 @dataclass(slots=True)  # not frozen: as above
@@ -71,7 +71,7 @@ class Ended:
 
 
 class Terminated(Exception):  # noqa: N818 - an end, not an error
-    """An end within a branch or an iteration that ends the whole instance."""
+    """An end in a branch or an iteration that ends the whole instance."""
 
     def __init__(self, ended: Ended) -> None:
         super().__init__(ended)
@@ -79,10 +79,10 @@ class Terminated(Exception):  # noqa: N818 - an end, not an error
 
 
 class Diverted(Exception):  # noqa: N818 - a way, not an error
-    """A retry that has been used up leads to another state than the one that the state would lead to."""
+    """A used-up retry leads to the state that it names, instead of the state's transition."""
 
     def __init__(self, next_state: str, fault: WorkflowFault | None) -> None:
         super().__init__(next_state)
         self.next_state = next_state
         self.fault = fault
-        """What was tried in vain; none where it was a result that was not wanted."""
+        """The fault of the last attempt; None if the retry was for a result."""

@@ -1,1 +1,1 @@
-"""The vocabulary of a definition: frozen models without behaviour, every node knowing where it was written."""
+"""The model of a definition: frozen nodes without behaviour, each with its position in the text."""

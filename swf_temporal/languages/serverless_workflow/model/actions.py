@@ -46,7 +46,7 @@ class ActionSleep(Node):
 
 
 class ActionDataFilter(Node):
-    """A filter of the data that an action gets, and the place of its results (section "Action data filters")."""
+    """A filter of the data that an action gets, and the path of its results (section "Action data filters")."""
 
     from_state_data: Expression | None = None
     use_results: bool = True
@@ -55,7 +55,7 @@ class ActionDataFilter(Node):
 
 
 class EventDataFilter(Node):
-    """A filter of the data that a state takes of an event, and their place (section "Event data filters")."""
+    """A filter of the data that a state takes from an event, and their path (section "Event data filters")."""
 
     use_data: bool = True
     data: Filter = None
@@ -66,12 +66,12 @@ class ResultRetry(Node):
     """A retry on one result, or one error, of a function (draft of November 2019)."""
 
     match: Text
-    """The result, the name or code of an error, or a word such as SYS.Timeout."""
+    """A result, the name or code of an error, or a word such as SYS.Timeout."""
     interval: str | None = None
     times: int | None = None
-    """How often the function is called again; none means no limit."""
+    """The maximum number of retries; none means no limit."""
     next_state: Text | None = None
-    """Where the state leads then."""
+    """The next state when the retries are used up."""
 
 
 class Action(Node):
@@ -89,5 +89,5 @@ class Action(Node):
     action_data_filter: ActionDataFilter | None = None
     condition: Template = None
     timeout: str | None = Field(default=None, alias="@timeout")
-    """How long it may take, where it says so itself, as before 0.7."""
+    """Its own timeout, as before 0.7."""
     result_retries: tuple[ResultRetry, ...] = Field(default=(), alias="@resultRetries")

@@ -21,7 +21,7 @@ class Function(Node):
     type: str = "rest"
     """rest, asyncapi, rpc, graphql, odata, expression or custom; any other word is a custom type."""
     operation: Template = None
-    """What is called, in the form that the type asks for; a text except for plain HTTP."""
+    """The operation that is called, in the form that the type requires; a text except for plain HTTP."""
     auth_ref: AuthRef | None = None
     metadata: dict[str, Template] = Field(default_factory=dict)
 
@@ -32,7 +32,7 @@ class Correlation(Node):
     context_attribute_name: Text
     context_attribute_value: Template = None
     path: str | None = Field(default=None, alias="@path")
-    """Where the value stands in the event, in the draft of November 2019; the attribute is only the value's name."""
+    """The path of the value in the event, in the draft of November 2019; the attribute is only the value's name."""
 
 
 class Event(Node):
@@ -61,9 +61,9 @@ class Retry(Node):
     name: Text
     delay: str | None = None
     max_attempts: int | str | None = None
-    """Counts the first attempt. 0 and 1 both mean that nothing is tried again; none means no limit."""
+    """Includes the first attempt. 0 and 1 both mean no retries; none means no limit."""
     counts_retries: bool = Field(default=False, alias="@countsRetries")
-    """Whether `maxAttempts` leaves the first attempt out, as before 0.7."""
+    """Whether `maxAttempts` excludes the first attempt, as before 0.7."""
     max_delay: str | None = None
     increment: str | None = None
     multiplier: float | str | None = None
@@ -81,7 +81,7 @@ class Auth(Node):
 
 
 class Cron(Node):
-    """A calendar rule, and until when it holds (section "Cron Definition")."""
+    """A calendar rule and its expiry (section "Cron Definition")."""
 
     expression: str
     valid_until: str | None = None
@@ -96,9 +96,9 @@ class Schedule(Node):
 
 
 class Start(Node):
-    """The state to start in, and when (section "Start Definition")."""
+    """The state to start in, and the schedule (section "Start Definition")."""
 
     state_name: str | None = None
     schedule: Schedule | None = None
     window: str | None = Field(default=None, alias="@window")
-    """The interval in which runs may begin, in the draft of May 2020."""
+    """The interval in which runs may start, in the draft of May 2020."""

@@ -1,4 +1,4 @@
-"""The base of all nodes of a definition: frozen, with the place where it was written."""
+"""The base of all nodes of a definition: frozen, with its position in the text."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -12,7 +12,7 @@ Expression: TypeAlias = str
 """A text that is an expression, with or without `${ }` around it."""
 
 Template: TypeAlias = Any
-"""JSON in which texts may hold `${ … }`."""
+"""JSON in which texts may contain `${ … }`."""
 
 
 def _filter(value: object) -> object:
@@ -22,7 +22,7 @@ def _filter(value: object) -> object:
 
 
 Filter: TypeAlias = Annotated[Any, AfterValidator(_filter)]
-"""A filter of data: an expression, or an object or a list in which texts may hold `${ … }`."""
+"""A filter of data: an expression, or an object or a list in which texts may contain `${ … }`."""
 
 
 def _text(value: object) -> object:
@@ -45,7 +45,7 @@ class Node(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         arbitrary_types_allowed=True,
-        # Most kinds of nodes are validated as parts of others alone: to build a validator for each takes long.
+        # Most kinds of nodes are only validated as parts of others: building a validator for each takes long.
         defer_build=True,
     )
 

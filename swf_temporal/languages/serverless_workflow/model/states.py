@@ -1,4 +1,4 @@
-"""The states of a workflow, and how one leads to the next."""
+"""The states of a workflow and their transitions."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
@@ -24,7 +24,7 @@ class Transition(Node):
     produce_events: tuple[ProduceEvent, ...] = ()
     compensate: bool = False
     condition: Template = Field(default=None, alias="@condition")
-    """What has to hold of the state's output, before 0.6: else the run fails."""
+    """A condition on the state's output, before 0.6: if it does not hold, the run fails."""
 
 
 class ContinueAs(Node):
@@ -57,23 +57,23 @@ class OnError(WithTransition):
 
     error_refs: tuple[Text, ...]
     code: Text | None = Field(default=None, alias="@code")
-    """The code of the error, where it is not defined elsewhere: before 0.7."""
+    """The code of the error, before 0.7, if it is not defined elsewhere."""
     retry_ref: Text | None = Field(default=None, alias="@retryRef")
-    """The retry by which the whole state is run once more on this error: before 0.7."""
+    """The retry of the whole state on this error, before 0.7."""
     condition: Template = Field(default=None, alias="@condition")
-    """What has to hold of the error, in place of names, in the draft of May 2020."""
+    """A condition on the error, in place of names, in the draft of May 2020."""
     data: str | None = Field(default=None, alias="@data")
-    """What of the error goes into the data there."""
+    """The part of the error that is put into the data, in the draft of May 2020."""
 
 
 class StateRetry(Node):
-    """A retry of a whole state: on which errors, how often, and after how long (draft of May 2020)."""
+    """A retry of a whole state: its condition, number and delay (draft of May 2020)."""
 
     condition: Template
     delay: str | None = None
     increment: str | None = None
     max_attempts: int
-    """How often it is run once more."""
+    """The maximum number of retries."""
 
 
 class StateDataFilter(Node):
@@ -82,15 +82,15 @@ class StateDataFilter(Node):
     input: Filter = None
     output: Filter = None
     result: str | None = Field(default=None, alias="@result")
-    """Where what the state came to is put, in the draft of November 2019."""
+    """The path of the state's result, in the draft of November 2019."""
 
 
 class StateTimeouts(Node):
-    """The timeouts of a state, and of what is in it (section "Workflow Timeouts")."""
+    """The timeouts of a state and its parts (section "Workflow Timeouts")."""
 
     state_exec_timeout: str | None = None
     single_state_exec_timeout: str | None = Field(default=None, alias="stateExecTimeout.single")
-    """The `single` of a `stateExecTimeout` that says a `total` as well."""
+    """The `single` of a `stateExecTimeout` that also has a `total`."""
     action_exec_timeout: str | None = None
     branch_exec_timeout: str | None = None
     event_timeout: str | None = None
@@ -106,39 +106,39 @@ class StateBase(WithTransition):
     on_errors: tuple[OnError, ...] = ()
     retries: tuple[StateRetry, ...] = Field(default=(), alias="@retries")
     goes_on_when_late: bool = Field(default=False, alias="@goesOnWhenLate")
-    """Whether it is left in its own way where an action takes longer than it may, in the draft of May 2020."""
+    """Whether it continues normally if an action times out, in the draft of May 2020."""
     written_type: str | None = Field(default=None, alias="@writtenType")
-    """What its version calls a state that does this, where it is another word than the type."""
+    """The type in the words of its version, if that is another word."""
     compensated_by: Text | None = None
     used_for_compensation: bool = False
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
 class EventNeed(Node):
-    """The events that an entry needs, in the draft of November 2019: one, or all or any of what it joins."""
+    """The events that an entry needs, in the draft of November 2019: one, or all or any of several parts."""
 
     join: Literal["event", "and", "or"]
     ref: Text = ""
-    """The name of the one."""
+    """The name of the event, if it is one."""
     parts: "tuple[EventNeed, ...]" = ()
 
 
 class ExpectedEvent(WithTransition):
-    """What an entry waits for as an expression says, in a time of its own, and its own way out of the state."""
+    """The event expression of an entry, with its own timeout and transition."""
 
     need: EventNeed
     timeout: str | None = None
 
 
 class OnEvents(Node):
-    """Events to wait for, and the actions to run when they came (section "OnEvents Definition")."""
+    """Events to wait for, and the actions to run when they arrive (section "OnEvents Definition")."""
 
     event_refs: tuple[Text, ...]
     action_mode: Literal["sequential", "parallel"] = "sequential"
     actions: tuple[Action, ...] = ()
     event_data_filter: EventDataFilter | None = None
     expected: ExpectedEvent | None = Field(default=None, alias="@expected")
-    """Which of the events are needed, in the draft of November 2019: the first entry that has its own is taken."""
+    """The events that are needed, in the draft of November 2019: the first entry that is met is taken."""
 
 
 class EventState(StateBase):
@@ -148,20 +148,20 @@ class EventState(StateBase):
     exclusive: bool = True
     on_events: tuple[OnEvents, ...]
     timeout_is_between_events: bool = Field(default=False, alias="@timeoutIsBetweenEvents")
-    """Whether its timeout is one between events where the instance starts in it, as in the draft of May 2020."""
+    """Whether its timeout applies between events if the instance starts in it, as in the draft of May 2020."""
 
 
 class Repeat(Node):
     """The repetition of a state's actions, in 0.6 (section "Repeat Definition")."""
 
     expression: Expression | None = None
-    """They are run as long as this holds of the state's data."""
+    """They are run as long as this holds for the state's data."""
     check_before: bool = True
     max: int | str | None = None
-    """How often at most; 0 means no limit."""
+    """The maximum number of runs; 0 means no limit."""
     continue_on_error: bool = False
     stop_on_events: tuple[Text, ...] = ()
-    """They are run until one of these events came."""
+    """They are run until one of these events has arrived."""
 
 
 class OperationState(StateBase):
@@ -171,7 +171,7 @@ class OperationState(StateBase):
     action_mode: Literal["sequential", "parallel"] = "sequential"
     actions: tuple[Action, ...] = ()
     repeat: Repeat | None = Field(default=None, alias="@repeat")
-    """For a sub-workflow that is run again and again."""
+    """The repetition of a sub-workflow."""
 
 
 class DataCondition(WithTransition):
@@ -192,13 +192,13 @@ class EventCondition(WithTransition):
 
 
 class DefaultCondition(WithTransition):
-    """The default of a switch state: no condition holds, or no event came in time (section "Switch State")."""
+    """The default of a switch state: no condition holds, or no event arrived in time (section "Switch State")."""
 
     name: Text | None = None
 
 
 class SwitchState(StateBase):
-    """Chooses the way by data or by the first event to come (section "Switch State")."""
+    """Chooses the transition by data or by the first event to arrive (section "Switch State")."""
 
     type: Literal["switch"]
     data_conditions: tuple[DataCondition, ...] = ()
@@ -207,14 +207,14 @@ class SwitchState(StateBase):
 
 
 class SleepState(StateBase):
-    """Waits for a time (section "Sleep State")."""
+    """Waits for a duration (section "Sleep State")."""
 
     type: Literal["sleep"]
     duration: str
 
 
 class NestedStates(Node):
-    """States that a branch or an iteration runs, in the drafts; from 0.5 on these have actions alone."""
+    """States that a branch or an iteration runs, in the drafts; since 0.5 these have only actions."""
 
     start: Text
     states: "tuple[State, ...]"
@@ -229,13 +229,13 @@ class Branch(Node):
     actions: tuple[Action, ...]
     timeouts: StateTimeouts = StateTimeouts()
     scope: NestedStates | None = Field(default=None, alias="@scope")
-    """What it runs in place of actions."""
+    """The states that it runs in place of actions."""
     is_awaited: bool = Field(default=True, alias="@awaited")
     """Whether the state waits for it."""
 
 
 class ParallelState(StateBase):
-    """Runs branches side by side (section "Parallel State")."""
+    """Runs branches concurrently (section "Parallel State")."""
 
     type: Literal["parallel"]
     branches: tuple[Branch, ...]
@@ -261,11 +261,11 @@ class ForeachState(StateBase):
     mode: Literal["sequential", "parallel"] = "parallel"
     actions: tuple[Action, ...] = ()
     scope: NestedStates | None = Field(default=None, alias="@scope")
-    """What an iteration runs in place of actions."""
+    """The states that an iteration runs in place of actions."""
     pause: str | None = Field(default=None, alias="@pause")
-    """How long to wait between the begins of iterations or, where there is one at a time, between iterations."""
+    """The pause between the starts of iterations or, if they are sequential, between iterations."""
     until: str | None = Field(default=None, alias="@until")
-    """What ends the state when it holds after an iteration, where there is one at a time."""
+    """A condition that ends the state if it holds after an iteration, if they are sequential."""
 
 
 class CallbackState(StateBase):
@@ -288,7 +288,7 @@ STATE_TYPES: Final[tuple[str, ...]] = tuple(
 
 
 def scopes_of(state: State) -> Iterator[tuple[str, NestedStates]]:
-    """Yield the scopes that *state* holds, each with its path below that of the state: the name of its branch."""
+    """Yield the scopes in *state*, each with its path relative to the state: the name of its branch."""
     if isinstance(state, ForeachState) and state.scope is not None:
         yield "", state.scope
     elif isinstance(state, ParallelState):
@@ -296,13 +296,13 @@ def scopes_of(state: State) -> Iterator[tuple[str, NestedStates]]:
 
 
 def expectations(state: State) -> tuple[ExpectedEvent, ...]:
-    """Return what the entries of *state* wait for if it is an event state by expressions; none for all others."""
+    """Return the event expressions of *state*, if it is an event state with expressions; else an empty tuple."""
     entries = state.on_events if isinstance(state, EventState) else ()
     return tuple(entry.expected for entry in entries if entry.expected is not None)
 
 
 def all_states(states: Iterable[State]) -> Iterator[State]:
-    """Yield *states*, each with those that it holds, at any depth."""
+    """Yield *states*, each with those that it contains, at any depth."""
     for state in states:
         yield state
         for _, scope in scopes_of(state):
@@ -313,10 +313,10 @@ _Kind = TypeVar("_Kind", bound=Node)
 
 
 class NodesByKind:
-    """Nodes, each with the words that tell an author which one it is, such as `action 'charge' of state 'Pay'`."""
+    """Nodes, each with the words that identify it for an author, such as `action 'charge' of state 'Pay'`."""
 
     def __init__(self, located: Iterable[tuple[Node, str]]) -> None:
-        """Sort nodes by their kinds. Many rules ask for the same ones: what each gets is worked out here, once."""
+        """Group nodes by kind, once, since many rules iterate over the same ones."""
         self._by_class: dict[type[Node], list[tuple[Node, str]]] = {}
         for one in located:
             self._by_class.setdefault(type(one[0]), []).append(one)
@@ -331,5 +331,5 @@ class NodesByKind:
             yield from found
 
     def each(self, kind: type[_Kind]) -> Iterator[tuple[_Kind, str]]:
-        """Yield every node of *kind*, or of a kind derived from it, with the words for where it is."""
+        """Yield every node of *kind*, or of a kind derived from it, with the words for its location."""
         return iter(self._by_kind.get(kind, ()))

@@ -31,14 +31,14 @@ class WorkflowTimeouts(Node):
     workflow_exec_timeout: WorkflowExecTimeout | None = None
     state_exec_timeout: str | None = None
     single_state_exec_timeout: str | None = Field(default=None, alias="stateExecTimeout.single")
-    """The `single` of a `stateExecTimeout` that says a `total` as well."""
+    """The `single` of a `stateExecTimeout` that also has a `total`."""
     action_exec_timeout: str | None = None
     branch_exec_timeout: str | None = None
     event_timeout: str | None = None
 
 
 class External(Node):
-    """Definitions that stand in another document, named by its URI."""
+    """Definitions in another document, given by its URI."""
 
     uri: str
 
@@ -72,9 +72,9 @@ class Workflow(Node):
     metadata: dict[str, Template] = Field(default_factory=dict)
 
     language_version: LanguageVersion = Field(alias="@version", exclude=True, repr=False)
-    """The version that it is written in: one of `reading/versions`."""
+    """Its language version: one of `reading/versions`."""
     externals: dict[str, External] = Field(default_factory=dict)
-    """For `functions`, `events` and the like: the URI that stood in their place."""
+    """The URIs that were written in place of `functions`, `events` and the like."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)
 
     @property
@@ -84,6 +84,6 @@ class Workflow(Node):
 
     @property
     def start_state(self) -> str:
-        """The name of the state where instances start: that of `start`, else the first; empty if there is none."""
+        """The name of the state where instances start: that of `start`, else the first; empty without states."""
         first = self.states[0].name if self.states else ""
         return first if self.start.state_name is None else self.start.state_name

@@ -1,1 +1,1 @@
-"""From the text of a definition to the model: positions, other spellings, documents beside the definition."""
+"""From the text of a definition to the model: positions, other spellings, included documents."""

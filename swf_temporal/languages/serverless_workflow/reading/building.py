@@ -1,6 +1,6 @@
-"""Builds a model from a document, or says in an author's words what is wrong with its form.
+"""Building a model from a document, or problems of its form in an author's words.
 
-The model knows the form; this file turns what it refuses into problems, each at the value that it is about.
+The model validates the form; this module turns its errors into problems, each with the position of the value.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,20 +23,20 @@ N = TypeVar("N", bound=Node)
 
 @dataclass(frozen=True, slots=True)
 class DefinitionForm(Generic[N]):
-    """The model that definitions of a version are built as, and the words that its authors have for its parts."""
+    """The model of a version's definitions, and the words for its parts."""
 
     model: type[N]
     state_types: Sequence[str]
     called: Mapping[str, str]
-    """What one thing in the list, or the object, under each key is called."""
+    """The singular of each key that holds a list or an object."""
     state: str = "state"
-    """What a state is called."""
+    """The word for a state."""
     texts_too: Collection[str] = ()
-    """The keys under which there is an object, or a text in place of it."""
+    """The keys of objects that may be written as a text."""
     truths_too: Collection[str] = ()
-    """The keys under which there is an object, or true in place of it."""
+    """The keys of objects that may be written as true."""
     words: Mapping[str, str] = field(default_factory=dict)
-    """What the author writes for keys of the model, where that is another word."""
+    """The author's words for keys of the model, where they differ."""
 
 
 def build(
@@ -45,9 +45,9 @@ def build(
     form: DefinitionForm[N],
     recover: Callable[[Object, ValidationError], N | None] | None = None,
 ) -> tuple[N | None, list[Problem]]:
-    """Return the definition that *root* describes, with everything that keeps it from being one.
+    """Return the definition *root* with the problems of its form.
 
-    If there is any such problem, the definition is what *recover* leaves without the parts concerned, or None.
+    If there are any, the definition is what *recover* returns without the malformed parts, or None.
     """
     root["source"] = source
     try:
@@ -58,13 +58,13 @@ def build(
 
 
 class _DefinitionPlace(ErrorPlace):
-    """A place in a definition, with the words for what stands there."""
+    """A place in a definition, with the words for the value there."""
 
     def __init__(self, root: Object, path: Sequence[int | str], called: Mapping[str, str]) -> None:
         super().__init__(root, path)
         self.called = called
         self.what = ""
-        """The key that the value stands under, or what the list that it stands in holds."""
+        """The key of the value, or of the list that contains it."""
         self.owners: list[str] = []
         key = ""
         for step, value in self.steps:
@@ -75,7 +75,7 @@ class _DefinitionPlace(ErrorPlace):
                 self._own(key, step, value)
 
     def _own(self, key: str, index: int | None, value: Any) -> None:
-        """Note that what follows belongs to *value*, if that is something that authors have a word for."""
+        """Record *value* as an owner of what follows, if there is a word for it."""
         if key in self.called and (index is not None or key == "action"):
             name = value.get("name") if isinstance(value, Object) else None
             number = "" if index is None else f" number {index + 1}"
@@ -85,7 +85,7 @@ class _DefinitionPlace(ErrorPlace):
 
     @property
     def owner(self) -> str:
-        """The words for the innermost thing that has some."""
+        """The words for the innermost owner."""
         return " of ".join(reversed(self.owners)) or "the workflow"
 
     @property
@@ -100,8 +100,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Definiti
         key = str(path[-1]) if kind == "missing" else "type"
         return _missing(place, key, source, form, form.state_types if kind != "missing" else ())
     if place.what == "stateExecTimeout" and isinstance(place.value, Object):
-        # One that says its total was replaced by that.
-        meant = "a state is not retried: how long it may take is its total"
+        # A timeout with a total was replaced by the total before.
+        meant = "write a total: a state is not retried, so that is its timeout"
         return source.problem("missing", f"{place.subject} has no total", place.position, meant)
     if kind == "union_tag_invalid":
         word, position = place.value["type"], place.value.where.value("type")
@@ -112,7 +112,7 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Definiti
 
 
 def _as_list(place: _DefinitionPlace, fields: Collection[str]) -> str | None:
-    """Return how the object at *place* is written as a list of what has *fields*: of itself, or of those in it."""
+    """Return a hint how to write the object at *place* as a list of objects with *fields*."""
     if not isinstance(place.value, Object) or not place.value:
         return None
     first = next(iter(place.value))

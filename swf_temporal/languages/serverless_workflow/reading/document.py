@@ -1,7 +1,7 @@
-"""Reads the workflow that a text describes, in whichever version of the language it is written.
+"""Reading the workflow that a text describes, in any version of the language.
 
-An author is told everything at once: so what does have the right form is still put before the rules. What is
-taken out keeps its name, so that references to it are not called dangling.
+All problems are reported at once: the well-formed parts are still validated by the rules. Malformed parts are replaced
+by stand-ins with the same name, so that references to them are not reported as dangling.
 """
 
 from dataclasses import replace
@@ -24,11 +24,11 @@ from swf_temporal.text.suggestions import nearest
 
 _DEFINITIONS = ("functions", "events", "retries", "errors", "auth")
 _ROUNDS = 8
-"""The number of rounds in which parts are taken out. Each reveals what the ones before it hid."""
+"""The maximum number of rounds that remove malformed parts. Each may reveal problems that were hidden before."""
 
 
 def recover(root: Object, refused: ValidationError) -> Workflow | None:
-    """Return the workflow in *root* without its broken parts, or None if too little would be left."""
+    """Return the workflow in *root* without its malformed parts, or None if too little is left."""
     for _ in range(_ROUNDS):
         for details in refused.errors(include_url=False, include_context=False, include_input=False):
             _repair(root, details["loc"], details["type"])
@@ -52,7 +52,7 @@ def _repair(root: Object, path: tuple[int | str, ...], kind: str) -> None:
 
 
 def _innermost(root: Object, path: tuple[int | str, ...]) -> tuple[Any, str | None]:
-    """Return the last object on *path*, and the key that the path then takes in it."""
+    """Return the last object on *path*, and the key of the path in it."""
     value: Any = root
     node, key = root, None
     for step in path:
@@ -76,7 +76,7 @@ def _retype(root: Object, path: tuple[int | str, ...]) -> None:
 
 
 def _replace(root: Object, path: tuple[int | str, ...]) -> None:
-    """Put something harmless, of the same name, in the place of the state or definition on *path*."""
+    """Replace the state or definition on *path* by a harmless one with the same name."""
     kind = str(path[0]) if path else ""
     items = root.get(kind)
     index = path[1] if len(path) > 1 else None
@@ -85,7 +85,7 @@ def _replace(root: Object, path: tuple[int | str, ...]) -> None:
         return
     root.pop(kind, None)
     if kind in _DEFINITIONS:
-        # As if they stood elsewhere: references to them cannot be checked.
+        # Treated as external: references to them cannot be checked.
         root["externals"] = {**(root.get("externals") or {}), kind: {"uri": ""}}
     elif kind == "id":
         root["id"] = "unnamed"
@@ -136,7 +136,7 @@ FORM: Final = DefinitionForm(
 
 
 def read(source: Source, fetch: Fetch = nothing) -> Reading:
-    """Return the workflow in *source*, whose external definitions are got by *fetch*."""
+    """Return the workflow in *source*, whose external definitions are read by *fetch*."""
     try:
         root, tolerated = read_object(source)
     except UnreadableText as unreadable:
@@ -146,37 +146,37 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
 
 
 def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
-    """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
+    """Return the workflow *root*, an already parsed part of *source*."""
     detected, externals = detect(root), Externals()
     if detected.version is not None and detected.version.reader is None:
         externals = take_externals(root, source, fetch)
     bundled = None
     if externals.are_taken:
         bundled = written(root)
-        detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
+        detected = detect(root)  # a run carries the included documents, whose keys show the version, too
     version = detected.version
     if version is None:
         return Reading(None, (_refusal(detected, source),), detected=detected)
-    told = (*_told_of_version(root, detected, source), *externals.problems)
+    reported = (*_version_problems(root, detected, source), *externals.problems)
     reader = reader_of(version)
     if reader is not None:
         reading = reader.read(root, source, fetch)
-        return replace(reading, problems=(*told, *reading.problems), bundled=bundled, detected=detected)
+        return replace(reading, problems=(*reported, *reading.problems), bundled=bundled, detected=detected)
     normalizer = Normalizer(source, version.vocabulary.spellings, StateBase)
     normalizer.normalize(Workflow, root, root.where.position)
     root["@version"] = version
     root["externals"] = externals.uris
     workflow, refused = build(root, source, FORM, recover)
-    return Reading(workflow, (*told, *normalizer.problems, *refused), bundled, detected)
+    return Reading(workflow, (*reported, *normalizer.problems, *refused), bundled, detected)
 
 
-def _told_of_version(root: Object, detected: Detected, source: Source) -> tuple[Problem, ...]:
+def _version_problems(root: Object, detected: Detected, source: Source) -> tuple[Problem, ...]:
     problem = version_problem(root, detected, source)
     return () if problem is None else (problem,)
 
 
 def _refusal(detected: Detected, source: Source) -> Problem:
     shown = "" if detected.evidence is None else f", as {detected.evidence.key!r} shows"
-    message = f"this is written for {detected.title}{shown}; what runs here is Serverless Workflow 0.8"
+    message = f"this is written for {detected.title}{shown}; swf-temporal runs Serverless Workflow 0.8"
     hint = None if detected.other_language is None else detected.other_language.hint
     return source.problem("dialect", message, detected.position, hint)

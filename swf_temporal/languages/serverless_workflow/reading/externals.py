@@ -1,10 +1,10 @@
-"""Takes in the documents that a workflow names by a URI, in place of writing them out.
+"""Including the documents that a workflow names by a URI.
 
-It is put in the URI's place and remembers its own file: a problem about it is told there. What is not found is a
+A document replaces its URI and keeps its own file: problems are reported there. A document that is not found is a
 warning, and references to definitions of that kind are then not checked.
 
-Each document becomes one of the `$defs` of the schema, once, and all references lead there: so the schema is whole,
-wherever it travels. A reference that leads nowhere stays, and is told with what is wrong with schemas.
+Documents that a schema refers to become its `$defs`, once each, and all references lead there: so the schema is
+self-contained. A dangling reference is kept, and reported by the rule for schemas.
 """
 
 import posixpath
@@ -30,11 +30,11 @@ _DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 _MAX_DOCUMENTS: Final = 200
 
 Read: TypeAlias = Callable[[str, Object], Object | None]
-"""Returns the document at a URI, which the object refers to; None if it cannot be had."""
+"""Returns the document at a URI, to which the object refers; None if it cannot be read."""
 
 
 def take_documents(schema: Any, uri: str, read: Read) -> bool:
-    """Take into *schema*, which stands at *uri*, what it refers to in other documents; tell whether there was any."""
+    """Include into *schema*, which is at *uri*, other documents that it refers to; return True if there are any."""
     if not isinstance(schema, Object):
         return False
     whole = _Whole(schema, uri, read)
@@ -47,7 +47,7 @@ class _Whole:
         self._schema = schema
         self._read = read
         self._places = {_normal(uri): ""} if uri else {}
-        """Where each document stands in the schema, by its URI."""
+        """The path of each document in the schema, by its URI."""
         self._waiting = [(schema, uri, "")]
         self.taken = Object(schema.where.position)
 
@@ -55,7 +55,7 @@ class _Whole:
         while self._waiting:
             document, base, place = self._waiting.pop()
             parts = list(_parts(document))
-            ids = {one for part in parts if isinstance(one := part.get("$id"), str)}  # a property may be called so
+            ids = {one for part in parts if isinstance(one := part.get("$id"), str)}  # a property may have this name
             for part in parts:
                 reference = part.get("$ref")
                 if isinstance(reference, str) and not reference.startswith(_DRAFTS):
@@ -67,7 +67,7 @@ class _Whole:
         self._put()
 
     def _lead(self, part: Object, target: str, fragment: str) -> None:
-        """Let the reference in *part* lead into the document at *target*, if there is one."""
+        """Point the reference in *part* to the document at *target*, if there is one."""
         if target not in self._places and len(self._places) < _MAX_DOCUMENTS:
             found = self._read(target, part)
             if found is None:
@@ -80,22 +80,22 @@ class _Whole:
             part["$ref"] = f"#{self._places[target]}{fragment}"
 
     def _put(self) -> None:
-        """Put what was taken beside the definitions that the schema has."""
+        """Add the included documents to the definitions of the schema."""
         for document in self.taken.values():
-            for key in ("$id", "id", "$schema"):  # of a whole, which it is a part of now
+            for key in ("$id", "id", "$schema"):  # keys of a whole schema, of which it is only a part now
                 if isinstance(document.get(key), str):
                     del document[key]
         if self.taken and "$defs" not in self._schema:
             position = self.taken.where.position
             self._schema.put("$defs", Object(position), (position, position))
         definitions = self._schema.get("$defs")
-        if isinstance(definitions, Object):  # anything else is told with what is wrong with schemas
+        if isinstance(definitions, Object):  # the rule for schemas reports anything else
             for key, document in self.taken.items():
                 definitions.put(key, document, self.taken.where.keys[key])
 
 
 def _parts(node: Any) -> Iterator[Object]:
-    """Yield the objects of a schema in which a `$ref` may refer to something."""
+    """Yield the objects of a schema in which a `$ref` is a reference."""
     waiting = [node]
     while waiting:
         part = waiting.pop()
@@ -107,7 +107,7 @@ def _parts(node: Any) -> Iterator[Object]:
 
 
 def _beside(base: str, location: str) -> str:
-    """Return the URI of *location*, which a document at *base* refers to."""
+    """Return the URI of *location* in a document at *base*."""
     scheme = location.partition(":")[0]
     is_whole = location.startswith("/") or (scheme != location and scheme.isalnum())
     folder = base.rpartition("/")[0]
@@ -121,14 +121,14 @@ def _normal(uri: str) -> str:
 Places: TypeAlias = tuple[Position, Position]
 
 KINDS = ("functions", "events", "retries", "errors", "auth", "secrets", "constants", "timeouts", "extensions")
-"""Parts of a workflow that may stand in a document of their own (section "Workflow Definition Structure")."""
+"""Parts of a workflow that may be in a separate document (section "Workflow Definition Structure")."""
 
 SCHEMAS = ("dataInputSchema", "dataOutputSchema")
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignPosition(Position):
-    """A place in another document than the definition's own."""
+    """A position in a document other than the definition's own."""
 
     source: Source = UNWRITTEN
 
@@ -138,14 +138,14 @@ class Externals:
     """The documents that a definition includes."""
 
     uris: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Where definitions stand that are not written out, by their kind."""
+    """The URIs of definitions that are not written out, by kind."""
     problems: list[Problem] = field(default_factory=list)
     are_taken: bool = False
-    """Whether any document was found, so that the text alone is not the whole definition."""
+    """Whether any document was found, so that the text is not the whole definition."""
 
 
 def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
-    """Put what *root* names by URI in the URI's place, where it is found; return which that is."""
+    """Replace the URIs in *root* by the documents that are found, and return these."""
     externals = Externals()
     resolver = _ExternalResolver(source, fetch, externals)
     for kind in KINDS:
@@ -166,7 +166,7 @@ def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
 
 
 def at_its_origin(problem: Problem) -> Problem:
-    """Return *problem* with the file and the line that it is about, if that is not in the definition's own text."""
+    """Return *problem* with its own file and line, if it is not in the definition's own text."""
     place = problem.position
     if not isinstance(place, ForeignPosition):
         return problem
@@ -183,9 +183,9 @@ class _ExternalResolver:
         self._externals = externals
 
     def take(self, what: str, uri: str, places: Places, holder: Object, key: str | None = None) -> None:
-        """Put the document at *uri*, written at *places*, into *holder*, or say why that cannot be.
+        """Put the document at *uri*, written at *places*, into *holder*, or report why that is impossible.
 
-        Without a *key* the document may be an object in which what is meant stands under its name.
+        Without a *key* the document may be an object with the definitions under the name of their kind.
         """
         try:
             source = self._source(uri)
@@ -193,38 +193,38 @@ class _ExternalResolver:
         except UnreadableText as unreadable:
             self._externals.problems += unreadable.problems
         except ResourceError as error:
-            self._tell(error, f"{what} stand in {uri!r}" if key is None else f"{what} is {uri!r}", places[1])
+            self._report(error, f"{what} are in {uri!r}" if key is None else f"{what} is {uri!r}", places[1])
         else:
             holder.put(key or what, _moved(value, source), (places[0], _elsewhere(position, source)))
             self._externals.are_taken = True
 
     def take_schemas(self, what: str, schema: Any, uri: str) -> None:
-        """Put into *schema*, which is called *what* and stands at *uri*, the documents that it refers to."""
+        """Include into *schema*, called *what* and located at *uri*, the documents that it refers to."""
 
         def read(target: str, part: Object) -> Object | None:
             try:
                 source = self._source(target)
                 value, tolerated = read_source(source)
             except MissingResourceError:
-                return None  # the rules of schemas report that the reference leads nowhere
+                return None  # the rule for schemas reports the dangling reference
             except UnreadableText as unreadable:
                 self._externals.problems += unreadable.problems
             except ResourceError as error:
-                self._tell(error, f"{what} refers to {target!r}", part.where.value("$ref"))
+                self._report(error, f"{what} refers to {target!r}", part.where.value("$ref"))
             else:
                 self._externals.problems += tolerated
                 moved = _moved(value, source)
                 return moved if isinstance(moved, Object) else None
-            del part["$ref"]  # the definition is refused for it, and once is enough
+            del part["$ref"]  # the problem is reported once
             return None
 
         if take_documents(schema, uri, read):
             self._externals.are_taken = True
 
-    def _tell(self, error: ResourceError, subject: str, position: Position) -> None:
+    def _report(self, error: ResourceError, subject: str, position: Position) -> None:
         source, message = self._naming, f"{subject}, {error.reason}"
         if isinstance(error, MissingResourceError):
-            left = "references to them are not checked" if " stand in " in subject else "no data is validated by it"
+            left = "references to them are not checked" if " are in " in subject else "no data is validated by it"
             hint = "correct the path, or put the document there"
             problem = source.problem("external-missing", f"{message}: {left}", position, hint, Severity.WARNING)
             self._externals.problems.append(problem)
@@ -248,13 +248,13 @@ class _ExternalResolver:
         if unwrap and isinstance(value, Object) and what in value:
             value, position = value[what], value.where.value(what)
         if isinstance(value, str):
-            message = f"{what} stand in yet another document, {value!r}: one that is named by a URI cannot name others"
+            message = f"{what} are in yet another document, {value!r}: an included document cannot include others"
             raise UnreadableText(source.problem("external-nested", message, position))
         return value, position
 
 
 def _schema_uri(root: Object, name: str) -> Iterator[tuple[Object, str]]:
-    """Yield the object and the key under which the schema *name* is given by a URI."""
+    """Yield the object and the key that give the schema *name* by a URI."""
     written = root.get(name)
     if isinstance(written, str):
         places = root.where.keys[name]
@@ -266,9 +266,9 @@ def _schema_uri(root: Object, name: str) -> Iterator[tuple[Object, str]]:
 
 
 def _documents_of_extensions(root: Object) -> Iterator[tuple[str, Object, str]]:
-    """Yield what each extension is called, and the object and the key under which the URI of its document stands.
+    """Yield the name of each extension, and the object and the key that give the URI of its document.
 
-    Texts have `path` for that key and schemas `resource`. The document is put beside it.
+    The key is `path` in texts of the specification and `resource` in its schemas. The document is put beside it.
     """
     extensions = root.get("extensions")
     for extension in extensions if isinstance(extensions, Array) else ():
@@ -284,7 +284,7 @@ def _elsewhere(position: Position, source: Source) -> ForeignPosition:
 
 
 def _moved(value: Any, source: Source) -> Any:
-    """Return *value* with every place in it known to be one of *source*."""
+    """Return *value* with all its positions assigned to *source*."""
     if isinstance(value, Object):
         moved = Object(_elsewhere(value.where.position, source))
         for key, item in value.items():

@@ -1,9 +1,8 @@
-"""Rewrites a definition so that each thing is written in one way.
+"""Rewriting a definition to canonical form.
 
-The model says what a node is made of; a table of `Spelling`s says how else the node may be written. `Normalizer`
-goes through a document by both and changes it in place: shorthands become objects, other versions' keys the
-present ones, free-form values plain JSON. What is not a part of a node is dropped from it, and stays known to
-its `Where`.
+The model defines the fields of a node; a table of `Spelling`s defines the other ways to write the node. `Normalizer`
+walks a document by both and changes it in place: shorthands become objects, other versions' keys the present ones,
+free-form values plain JSON. Unknown keys are removed from a node, but kept in its `Where`.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,10 +18,10 @@ from swf_temporal.text.origin import Source, Where
 from swf_temporal.text.suggestions import nearest
 
 Step: TypeAlias = "Callable[[Object, Normalizer], None]"
-"""Rewrites one node where a mere change of name does not do."""
+"""Rewrites one node if renaming a key is not enough."""
 
 TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
-"""Texts that are read as true or false, since YAML authors mean them so."""
+"""Texts that are read as true or false, as YAML authors intend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +29,15 @@ class Spelling:
     """The other forms in which a kind of node may be written."""
 
     short: str | None = None
-    """The key that a bare text, in place of the object, gives the value of."""
+    """The key whose value may be given as a bare text in place of the object."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Keys of other versions of the specification, and what they are called here."""
+    """Keys of other versions of the specification, with their present names."""
     tolerated: Mapping[str, str] = field(default_factory=dict)
-    """Keys that no version defines but authors, and official examples, write."""
+    """Keys that no version defines but authors, and official examples, use, with their present names."""
     steps: tuple[Step, ...] = ()
 
     def then(self, newer: "Spelling") -> "Spelling":
-        """Return this one with that of a newer version, whose steps come after its own."""
+        """Return this spelling combined with that of a newer version, whose steps come after its own."""
         return Spelling(
             short=newer.short or self.short,
             renamed={**self.renamed, **newer.renamed},
@@ -49,7 +48,7 @@ class Spelling:
 
 _AS_IT_IS = Spelling()
 _ATTRIBUTES = frozenset({"contextAttributeValue", "contextAttributes"})
-"""Keys under which there is what attributes of events are, which have no fractions: 1.10 is meant as a text."""
+"""Keys with attributes of events as values, which have no fractions: 1.10 is meant as a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +56,25 @@ class NodeField:
     """A field of a node, as the model describes it."""
 
     kinds: Mapping[str, type[Node]] = field(default_factory=dict)
-    """The nodes that may stand here: by their `type`, or the only one under an empty key."""
+    """The kinds of nodes allowed here: by their `type`, or the only one under an empty key."""
     many: bool = False
     free: bool = False
     null: bool = False
-    """Whether null is a value like any other here, and does not stand for nothing at all."""
+    """Whether null is a value like any other here, and not the same as a missing key."""
     truth: bool = False
 
 
 @cache
 def parts(kind: type[Node]) -> Mapping[str, NodeField]:
-    """Return the fields of *kind* as authors write them. Those whose alias begins with @ are not for authors."""
+    """Return the fields of *kind* for authors, without those whose alias begins with @."""
     return {name: part for name, part in every_part(kind).items() if not name.startswith("@")}
 
 
 @cache
 def every_part(kind: type[Node]) -> Mapping[str, NodeField]:
-    """Return the fields of *kind*: those that authors write, and those that reading makes of what they write."""
+    """Return the fields of *kind*: those for authors, and those that are set in reading."""
     if not kind.__pydantic_fields_complete__:
-        kind.model_rebuild()  # it names a class that stands behind it, as states in states do
+        kind.model_rebuild()  # it refers to a class that is defined after it, as states in states do
     named = ((info.alias or name, info) for name, info in kind.model_fields.items())
     return {name: _part(info.annotation) for name, info in named if name != "@"}
 
@@ -112,21 +111,21 @@ class Normalizer:
         self.source = source
         self.spellings = spellings
         self.fallback = fallback
-        """What a node of an unknown `type` is taken for; the model will complain of it."""
+        """The kind as which a node of an unknown `type` is read; the model will report the type."""
         self.problems: list[Problem] = []
         self.state_ids: dict[str, str] = {}
-        """The names of states, by their ids."""
+        """The names of states by id."""
 
     def tolerate(self, message: str, position: Position, hint: str | None = None) -> None:
-        """Note that something is not written the way the specification has it, and is taken as meant."""
+        """Report a deviation from the specification that is read as intended."""
         self.warn("tolerated-spelling", message, position, hint)
 
     def warn(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
-        """Note a problem that does not stop the definition from running."""
+        """Report a problem that does not prevent the definition from running."""
         self.problems.append(self.source.problem(code, message, position, hint, Severity.WARNING))
 
     def normalize(self, kind: type[Node], value: Any, position: Position) -> Any:
-        """Return *value*, written at *position*, as the object that the model of *kind* is built from."""
+        """Return *value*, written at *position*, in the canonical form of the model *kind*."""
         spelling = self.spellings.get(kind, _AS_IT_IS)
         if isinstance(value, str) and spelling.short is not None:
             text, value = value, Object(position)
@@ -134,7 +133,7 @@ class Normalizer:
         if not isinstance(value, Object):
             return value
         for key in [key for key in value if key.startswith("@")]:
-            del value[key]  # no author can set what only reading makes
+            del value[key]  # authors cannot set fields that are set in reading
         for old, new in spelling.renamed.items():
             if old in value and new not in value:
                 value.rename(old, new)
@@ -151,7 +150,7 @@ class Normalizer:
         for key in list(value):
             part, item = known.get(key), value[key]
             if part is None and key == "type":
-                continue  # one that is not known: which ones are is told when the model is built
+                continue  # an unknown type: building the model reports it with the known ones
             if part is None or (item is None and not part.null):
                 del value[key]
             elif part.free:
@@ -188,9 +187,9 @@ class Normalizer:
 
 
 def _freed(value: Any, where: Where, path: tuple[str | int, ...], *, as_written: bool) -> Any:
-    """Return *value* as plain JSON, noting in *where* the places of the texts and objects in it.
+    """Return *value* as plain JSON, recording in *where* the positions of the texts and objects in it.
 
-    A number with a fraction is the text *as_written*, or what it is in JSON.
+    A number with a fraction becomes its text if *as_written*, else a JSON number.
     """
     if isinstance(value, Object):
         for key, (_, position) in value.where.keys.items():

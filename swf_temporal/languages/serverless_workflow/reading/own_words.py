@@ -1,4 +1,4 @@
-"""Problems in the words of the version that the author writes: rules are written in those of the model."""
+"""Translation of problems from the words of the model, which rules use, to those of the author's version."""
 
 import re
 from dataclasses import replace
@@ -10,12 +10,12 @@ _QUOTED = re.compile(r"('[^']*')")
 
 
 def _is_key(word: str) -> bool:
-    """Tell whether *word* is a key wherever it stands, and not a word of English as well."""
+    """Return True if *word* can only be a key, and not an English word as well."""
     return not word.isalpha() or not word.islower()
 
 
 def _as_a_key(word: str) -> str:
-    """Return the pattern of *word* where messages have it as a key, or as the type of a state."""
+    """Return the pattern of *word* as a key, or as the type of a state, in messages."""
     return f"(?:(?<=: )|(?<=in )|(?<=type )){word}(?= |$)"
 
 
@@ -29,7 +29,7 @@ class WordsOf:
         self._any = re.compile(rf"(?<![\w.])(?:{'|'.join(keys)})(?!\w)")
 
     def problem_in_own_words(self, problem: Problem) -> Problem:
-        """Return *problem* with the model's words replaced, outside of what the author wrote."""
+        """Return *problem* with the model's words replaced, except in quotations of the author's text."""
         if not self._words:
             return problem
         hint = None if problem.hint is None else self._translated(problem.hint, problem.line)
@@ -45,7 +45,7 @@ class WordsOf:
         return "".join(pieces)
 
     def _own(self, word: str, line: str) -> str:
-        """Return *word* if it is a key in the line, else the version's: of several that in the line, else the first."""
+        """Return *word* if it is a key in the line, else the version's word: one in the line if there are several."""
         if re.search(rf"""(?<!\w){word}["']?\s*:""", line):
             return word
         choices = self._words[word]

@@ -1,4 +1,4 @@
-"""The port of drafts that read their own documents, and what reading yields."""
+"""The interface of drafts that read their own documents, and the result of reading."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The workflow that a text describes, or None, and what is to be said about the text."""
+    """The workflow that a text describes, or None, and the problems of the text."""
 
     workflow: Workflow | None
-    """Without the parts of the wrong form, where there are problems about such parts."""
+    """The workflow, without malformed parts, for which there are problems."""
     problems: tuple[Problem, ...]
-    """Some may be about another text: `externals.at_its_origin` has the last word about places."""
+    """The problems; those of included texts get their final positions by `externals.at_its_origin`."""
     bundled: str | None = None
-    """The definition with all its externals in place, where it has some that were found."""
+    """The definition with all its externals included, if any were found."""
     detected: Detected | None = None
-    """The version that the text is written in; None if no document could be read in it."""
+    """The version of the text; None if it could not be parsed."""
     draft: Node | None = None
     """The document in its draft's own model, for the draft's rules."""
 
 
 class Reader(Protocol):
-    """Reads the documents of one draft. The module that its `Version` names has one as `READER`."""
+    """The reader of the documents of one draft: `READER` in the module that its `Version` names."""
 
     def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:
-        """Return the workflow that *root* describes, made of the draft's model, without asking the draft's rules."""
+        """Return the workflow that *root* describes, converted from the draft's model, without the draft's rules."""
 
     def lowered(self, root: Object, source: Source) -> Object:
-        """Return the document that 0.8 has for *root*. Raises InvalidDefinition if that has the wrong form."""
+        """Return *root* converted to a document of 0.8. Raises InvalidDefinition if *root* is malformed."""
 
     def validate(self, reading: Reading, expressions: "Expressions | None") -> list[Problem]:
-        """Return what the draft's rules say of what was read; *expressions* compiles those of its workflow."""
+        """Return the problems by the draft's rules; *expressions* is the compiler for the workflow's expressions."""
 
     def json_schema(self, title: str | None) -> dict[str, Any]:
         """Return the JSON Schema of the draft's documents."""
 
 
 def reader_of(version: Version) -> Reader | None:
-    """Return what reads documents of *version*, if that is a draft."""
+    """Return the reader of *version*, if that is a draft."""
     if version.reader is None:
         return None
     reader: Reader = module_named(version.reader).READER

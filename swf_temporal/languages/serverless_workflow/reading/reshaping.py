@@ -1,6 +1,6 @@
-"""Steps that rewrite a node in place which is written elsewhere, or in another shape, than the model has it.
+"""Steps that rewrite a node in place whose location or shape differs from the model.
 
-The tables of the versions say which nodes each step is for.
+The tables of the versions assign the steps to kinds of nodes.
 """
 
 import re
@@ -13,7 +13,7 @@ _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
 
 
 def child(node: Object, key: str) -> Object:
-    """Return the object under *key*, made in the place of *node* if there is none."""
+    """Return the object under *key*; create it, with the position of *node*, if there is none."""
     if not isinstance(node.get(key), Object):
         node.put(key, Object(node.where.position), (node.where.position, node.where.position))
     found: Object = node[key]
@@ -21,7 +21,7 @@ def child(node: Object, key: str) -> Object:
 
 
 def hoist(node: Object, old: str, into: str, new: str) -> bool:
-    """Move the value of *old* to *new* in the object under *into*; tell whether there was one to move."""
+    """Move the value of *old* to *new* in the object under *into*; return True if there was one to move."""
     if old not in node or (into in node and not isinstance(node[into], Object)):
         return False
     target = child(node, into)
@@ -33,7 +33,7 @@ def hoist(node: Object, old: str, into: str, new: str) -> bool:
 
 
 def end_as_truth(node: Object, normalizer: Normalizer) -> None:
-    """Spell out `end: true` as an end without more, and leave out `end: false`, which says nothing."""
+    """Expand `end: true` to a plain end, and remove `end: false`, which has no effect."""
     end, position = node.get("end"), node.where.value("end")
     if isinstance(end, str) and end.lower() in TRUTHS:
         normalizer.tolerate(f"end is the text {end!r}, and is read as {str(TRUTHS[end.lower()]).lower()}", position)
@@ -56,7 +56,7 @@ def states_by_name(*keys: str) -> Any:
 
 
 def state_exec_timeout(node: Object, _normalizer: Normalizer) -> None:
-    """Put the two times that 0.8 knows beside each other: that for all attempts at a state, and that for one."""
+    """Put the two timeouts of 0.8 side by side: that for all attempts at a state, and that for a single one."""
     value = node.get("stateExecTimeout")
     if isinstance(value, Object) and "total" in value:
         node["stateExecTimeout"] = value["total"]
@@ -65,7 +65,7 @@ def state_exec_timeout(node: Object, _normalizer: Normalizer) -> None:
 
 
 def attributes_as_map(node: Object, normalizer: Normalizer) -> None:
-    """Make one object of contextAttributes, which official examples write as a list of objects."""
+    """Merge contextAttributes into one object, since official examples write a list of objects."""
     attributes = node.get("contextAttributes")
     if isinstance(attributes, Array) and all(isinstance(item, Object) for item in attributes):
         one = Object(node.where.value("contextAttributes"))
@@ -79,7 +79,7 @@ def attributes_as_map(node: Object, normalizer: Normalizer) -> None:
 
 
 def arguments_into_function(node: Object, normalizer: Normalizer) -> None:
-    """Move arguments that stand beside a functionRef into it."""
+    """Move arguments beside a functionRef into it."""
     for key in ("arguments", "args", "parameters"):
         if key in node and isinstance(node.get("functionRef"), str):
             reference = Object(node.where.value("functionRef"))
@@ -91,7 +91,7 @@ def arguments_into_function(node: Object, normalizer: Normalizer) -> None:
 
 
 def retries_out_of_function(node: Object, normalizer: Normalizer) -> None:
-    """Move what is retried, and how, from the functionRef to the action, which says it."""
+    """Move the properties of retries from the functionRef to the action, where they belong."""
     reference = node.get("functionRef")
     if not isinstance(reference, Object):
         return
@@ -103,13 +103,13 @@ def retries_out_of_function(node: Object, normalizer: Normalizer) -> None:
 
 
 def error_refs(node: Object, normalizer: Normalizer) -> None:
-    """Make `errorRefs`, which names several errors, of `errorRef`, which names one, or of both."""
+    """Combine `errorRef`, which names one error, and `errorRefs`, which names several, to `errorRefs`."""
     if "errorRef" not in node:
         return
     one, places = node.take("errorRef")
     several = node.get("errorRefs")
     if isinstance(several, Array):
-        normalizer.tolerate("errorRef and errorRefs are both given: all of them are meant", places[0])
+        normalizer.tolerate("errorRef and errorRefs are both given: all of them are used", places[0])
         several.insert(0, one)
         several.positions.insert(0, places[1])
     elif several is None:
@@ -117,7 +117,7 @@ def error_refs(node: Object, normalizer: Normalizer) -> None:
 
 
 def iteration_param(node: Object, normalizer: Normalizer) -> None:
-    """Take the name out of an iteration parameter that is written as an expression, as in examples."""
+    """Extract the name from an iteration parameter that is written as an expression, as in examples."""
     name = node.get("iterationParam")
     match = _IN_BRACES.fullmatch(name.strip()) if isinstance(name, str) else None
     if match:
@@ -126,7 +126,7 @@ def iteration_param(node: Object, normalizer: Normalizer) -> None:
 
 
 def schema_in_place(node: Object, normalizer: Normalizer) -> None:
-    """Put an object around a data schema that is written out in place of its URI."""
+    """Wrap a data schema that is written out in place of its URI in an object."""
     del normalizer
     for key in ("dataInputSchema", "dataOutputSchema"):
         schema = node.get(key)
@@ -136,7 +136,7 @@ def schema_in_place(node: Object, normalizer: Normalizer) -> None:
 
 
 def null_operator(word: str) -> Step:
-    """Return a step that reads an operator as the *word* of a draft for which YAML reads null."""
+    """Return a step that reads a null operator as *word*, a draft's word that YAML reads as null."""
 
     def step(node: Object, normalizer: Normalizer) -> None:
         if "operator" in node and node["operator"] is None:

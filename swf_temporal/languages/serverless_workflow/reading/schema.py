@@ -1,7 +1,7 @@
-"""The JSON Schema that definitions fit, as authors write them.
+"""The JSON Schema of definitions, as authors write them.
 
-It is made from the model, so that it cannot tell of other properties than those that are read, and then widened by
-every other spelling that is accepted. Editors check and complete definitions by it.
+It is generated from the model, so that it has exactly the properties that are read, and then extended by every other
+accepted spelling. Editors check and complete definitions by it.
 """
 
 import re
@@ -29,8 +29,8 @@ _LIST_OF_TEXTS = {"type": "array", "items": TEXT}
 def json_schema(version: Version, title: str | None = None) -> Schema:
     """Return the JSON Schema (2020-12) of definitions of *version*, one of 0.5 and later, called *title*.
 
-    What loads without being told of an unknown property fits it. Below the top level it refuses properties that are
-    not known, except where a definition holds free data.
+    A definition that loads without problems about unknown properties is valid. Below the top level it rejects unknown
+    properties, except in free-form data.
     """
     schema = schema_of(version.vocabulary, title or version.title)
     for name in (name for name in KINDS if name in schema["properties"]):
@@ -40,7 +40,7 @@ def json_schema(version: Version, title: str | None = None) -> Schema:
 
 
 def schema_of(vocabulary: Vocabulary, title: str) -> Schema:
-    """Return the JSON Schema of what is written in *vocabulary*, called *title*."""
+    """Return the JSON Schema of definitions in *vocabulary*, called *title*."""
 
     class Generator(_Generator):
         state_types = vocabulary.state_types
@@ -77,24 +77,24 @@ def _references(schema: Any, parts: Mapping[str, Schema]) -> set[str]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Writes the model's types as what an author may write for them."""
+    """Generates the schema of what an author may write for the model's types."""
 
     state_types: Mapping[str, str] = {}
 
-    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
-        """Leave out what is not JSON: where a node was written."""
+    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
+        """Omit the position of a node, which is not JSON."""
         raise PydanticOmit
 
-    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
         """Return the schema of a text: the only type of the model that is read in two ways."""
         return dict(TEXT)
 
-    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
-        """Return the schema of what is true or false, or a text that says so."""
+    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
+        """Return the schema of true or false, or a text for it."""
         return {"type": ["boolean", "string"], "pattern": TRUTH_PATTERN}
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        """Return a schema that decides by the `type` first, so that only that type's faults are told."""
+        """Return a schema that decides by the `type` first, so that only errors of that type are reported."""
         cases = []
         for word, choice in schema["choices"].items():
             words = [word, *(old for old, new in self.state_types.items() if new == word)]
@@ -105,7 +105,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def _finish(part: Schema, kind: type[Node], vocabulary: Vocabulary) -> None:
-    """Widen *part*, the schema of *kind*, by its other spellings, and close it."""
+    """Extend *part*, the schema of *kind*, by its other spellings, and disallow other properties."""
     spelling, accepted = vocabulary.spellings.get(kind, Spelling()), vocabulary.accepted.get(kind, Accepted())
     part.pop("title", None)
     properties: dict[str, Schema] = part["properties"]
@@ -149,7 +149,7 @@ def _types(kind: type[Node], spelling: Spelling) -> str | list[str]:
 
 
 def _require(part: Schema, instead: dict[str, list[str]], optional: list[str]) -> None:
-    """Demand each property, or one of those that may stand in its place, but for those that are *optional*."""
+    """Require each property, or one of its alternatives, except those in *optional*."""
     sure = [name for name, others in instead.items() if not others and name not in optional]
     choices = [[name, *others] for name, others in instead.items() if others]
     if sure:
@@ -159,7 +159,7 @@ def _require(part: Schema, instead: dict[str, list[str]], optional: list[str]) -
 
 
 def _tidied(schema: Schema, *, is_optional: bool) -> Schema:
-    """Return *schema* without what says nothing to an author, and with what else is read for it."""
+    """Return *schema* without what is irrelevant for authors, and with other accepted values."""
     tidy = {key: value for key, value in schema.items() if key != "title"}
     if "default" in tidy and not isinstance(tidy["default"], str | int | float | bool):
         del tidy["default"]
@@ -168,20 +168,20 @@ def _tidied(schema: Schema, *, is_optional: bool) -> Schema:
             choice["type"] = ["array", "string"]  # a single text is read as the only element
     if is_optional:
         holder = {"of": tidy}
-        _also(holder, "of", {"type": "null"})  # a key without a value is read as if it were not there
+        _also(holder, "of", {"type": "null"})  # a key without a value is like a missing key
         tidy = holder["of"]
     return tidy
 
 
 def _also(properties: dict[str, Schema], name: str, shape: Schema) -> None:
-    """Let the property *name* have *shape*, too, unless it may be anything or that already."""
+    """Allow *shape* for the property *name*, unless it is allowed already."""
     schema = properties[name]
     described: Schema = {key: schema[key] for key in ("description", "default") if key in schema}
     plain = {key: value for key, value in schema.items() if key not in described}
     if not plain or shape in plain.get("anyOf", ()):
         return
     if shape.keys() == {"type"} and "type" in plain and "enum" not in plain:
-        # Within one `type` what is wrong is told where it stands, and not of the whole.
+        # With a single `type`, validators report errors at their position, not for the whole.
         types = [plain["type"]] if isinstance(plain["type"], str) else plain["type"]
         properties[name] = {**schema, "type": list(dict.fromkeys([*types, shape["type"]]))}
         return
@@ -189,7 +189,7 @@ def _also(properties: dict[str, Schema], name: str, shape: Schema) -> None:
 
 
 def _describe(properties: dict[str, Schema], kind: type[Node]) -> None:
-    """Give properties the text that stands under their fields in the model."""
+    """Use the docstrings of the model's fields as descriptions of properties."""
     for attribute, text in field_docs(kind):
         name = kind.model_fields[attribute].alias or attribute
         if name in properties:

@@ -1,7 +1,7 @@
 """The JSON Schema of spellings whose shape is not the model's.
 
-Other names of a property follow from the `Spelling`s of a version. What their steps do to a node is said once more,
-as what they accept.
+Other names of a property follow from the `Spelling`s of a version. For their steps, the accepted input is defined
+here once more.
 """
 
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ class Accepted:
     """The further properties that a kind of node may have, and the other shapes of its properties."""
 
     more: Mapping[str, Schema] = field(default_factory=dict)
-    """Properties that are moved or rewritten when they are read."""
+    """Properties that are moved or rewritten in reading."""
     widened: Mapping[str, Schema] = field(default_factory=dict)
     """Further shapes of properties."""
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For a required property, those that do as well."""
+    """The alternatives to required properties."""
     is_open: bool = False
-    """Whether it may have properties that are not defined."""
+    """Whether it may have undefined properties."""
 
     def then(self, newer: "Accepted") -> "Accepted":
         names = {**self.instead, **newer.instead}

@@ -1,4 +1,4 @@
-"""The vocabulary of a version: how its definitions are written where that is otherwise than the model has it."""
+"""The vocabulary of a version: how the form of its definitions differs from the model."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,22 +14,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Keys, types and forms of definitions that are not those of *model*."""
+    """Keys, types and forms of definitions that differ from *model*."""
 
     model: type[Node] = Workflow
     spellings: Mapping[type[Node], Spelling] = field(default_factory=dict)
-    """How each kind of node may be written."""
+    """The other forms of each kind of node."""
     accepted: Mapping[type[Node], Accepted] = field(default_factory=dict)
-    """What the steps of `spellings` accept, for the JSON Schema."""
+    """The input that the steps of `spellings` accept, for the JSON Schema."""
     state_types: Mapping[str, str] = field(default_factory=dict)
-    """The types of states that are called otherwise in the model."""
+    """The types of states that have another name in the model."""
     later: Mapping[type[Node], Collection[str]] = field(default_factory=dict)
-    """The properties that came later, or are called otherwise in the model: read, but not in the JSON Schema."""
+    """The properties of later versions, or with other names in the model: read, but not in the JSON Schema."""
 
     def then(self, newer: "Vocabulary") -> "Vocabulary":
-        """Return this one with what is left to that of a newer version.
+        """Return this vocabulary, extended by that of a newer version.
 
-        Its steps make of a node what the steps of *newer* expect. What *newer* renamed is still a word of its own.
+        Its steps run before those of *newer* and prepare their input. Words that *newer* renamed stay valid.
         """
         renamed = {kind: one.renamed.keys() for kind, one in self.spellings.items()}
         later = {kind: set(names) - renamed.get(kind, set()) for kind, names in newer.later.items()}

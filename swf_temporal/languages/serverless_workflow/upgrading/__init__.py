@@ -1,1 +1,1 @@
-"""Rewriting a definition in a newer version of the language, with its comments and the order of its keys."""
+"""Rewriting a definition in a newer version of the language, keeping its comments and the order of its keys."""

@@ -1,7 +1,7 @@
-"""Conditions of the drafts of 2019 and 2020 in jq: comparisons of what paths find, and the Spring Expression Language.
+"""Translation of conditions of the drafts of 2019 and 2020 to jq: comparisons, and the Spring Expression Language.
 
-Values were mostly written as texts whatever they were compared with, so that "18" is the number 18 where a number is
-found. What is meant by a value is known here; what is found is not.
+Values were mostly written as texts whatever they were compared with, so "18" means the number 18 if the path finds a
+number. The written value is known here; the found one is not.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,14 +26,14 @@ from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq impo
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 
 _NUMBER: Final = "(strings | trim | tonumber?) // ."
-"""The value found, as a number where it is a text that holds one."""
+"""The found value, converted to a number if it is a text that holds one."""
 _SIGNS: Final = {"lessthan": "<", "lessthanorequals": "<=", "greaterthan": ">", "greaterthanorequals": ">="}
 _NUMERIC: Final = {"LT": "<", "LTEQ": "<=", "GT": ">", "GTEQ": ">="}
 _TEXTUAL: Final = {"StrEQ": "==", "StrLT": "<", "StrLTEQ": "<=", "StrGT": ">", "StrGTEQ": ">="}
 
 
 def compared(path: str, operator: str, value: JSON, synonyms: Mapping[str, str] | None = None) -> str:
-    """Return a comparison of what *path* finds with *value*. Raises NotInJqError."""
+    """Return a comparison of the values at *path* with *value*. Raises NotInJqError."""
     finds = JqFinds(path, synonyms)
     if operator in _NUMERIC or operator in _TEXTUAL or operator == "EQ":
         return _of_2019(finds, operator, value)
@@ -100,7 +100,7 @@ def _of_2019(finds: JqFinds, operator: str, value: JSON) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a finite number as JSON writes it. Raises NotInJqError for another."""
+    """Return a finite number in JSON. Raises NotInJqError for others."""
     if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 - only NaN differs from itself
         raise NotInJqError(f"the number {value} is not translated to jq")
     return _json(int(value) if value.is_integer() else value)
@@ -134,7 +134,7 @@ def _comparison(operator: str, left: Operand, right: Operand) -> str:
     if isinstance(left, Literal) and not isinstance(right, Literal):
         mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         if operator == "matches":
-            raise NotInJqError("a pattern that is found in the data is not translated to jq")
+            raise NotInJqError("a pattern from the data is not translated to jq")
         return _comparison(mirrored.get(operator, operator), right, left)
     if not isinstance(right, Literal):
         test = _between(operator)
@@ -171,12 +171,12 @@ def _end(operator: str, test: str) -> str:
 
 
 def _found(operand: Operand) -> str:
-    """Return what *operand* may be, which may be null where it is nothing."""
+    """Return the expression for the values of *operand*, with null possible in place of nothing."""
     return _of(operand, lambda finds: finds.loose)
 
 
 def _or_null(operand: Operand) -> str:
-    """Return what *operand* may be: null if that is nothing."""
+    """Return the expression for the values of *operand*; null if there are none."""
     if isinstance(operand, PathValues) and operand.of is None and JqFinds(operand.path.text).is_singular:
         return f"first(({_exact(operand)}), null)"
     return (

@@ -1,7 +1,7 @@
-"""JSONPath as the drafts of 2019 and 2020 write it, in jq.
+"""Translation of JSONPath in the drafts of 2019 and 2020 to jq.
 
-A path finds values, or nothing: null that stands there is a value. So `found` is exact, and yields nothing where the
-path leads nowhere; `loose` is shorter, and may yield null there, for where that is the same.
+A path finds values, or nothing; null is a value. So `found` is exact, and yields nothing if the path finds nothing;
+`loose` is shorter, and may yield null then, for uses in which that makes no difference.
 """
 
 import re
@@ -53,12 +53,12 @@ class JqFinds:
 
     @property
     def value(self) -> str:
-        """The value, null or nothing where there is none; an array of all where the path may lead to several."""
+        """The value, null or nothing if there is none; an array of all if the path may find several."""
         return self.loose if self.is_singular else f"[{self.found}]"
 
     @property
     def or_all(self) -> str:
-        """The value or, where the path finds nothing, the whole that it was to be found in."""
+        """The value or, if the path finds nothing, the whole input."""
         if self.steps == []:
             return "."
         if self.is_singular:
@@ -72,7 +72,7 @@ def field(name: str) -> str:
 
 
 def place(steps: list[str | int]) -> str:
-    """Return the place that *steps* lead to, as `toStateData` names it."""
+    """Return the path *steps* in the form of `toStateData`."""
     made = ""
     for step in steps:
         made += f".{step}" if isinstance(step, str) and _PLAIN.fullmatch(step) else f"[{_literal(step)}]"
@@ -101,7 +101,7 @@ def _loose(steps: list[str | int]) -> str:
 
 
 def _as_path(text: str) -> str:
-    """Return what follows the `$`."""
+    """Return the part after the `$`."""
     return text.rstrip(".").removeprefix("$")
 
 
@@ -114,7 +114,7 @@ def _translated(path: str) -> str:
         deep = _DEEP.match(path, at)
         if deep is not None:
             parts.append("..")
-            # A name follows with one of the two dots; a bracket without any.
+            # One of the two dots belongs to a following name, none to a bracket.
             at = deep.end() - (path[deep.end()] != "[")
             continue
         found = next(
@@ -145,17 +145,17 @@ _PARTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 
 
 class _Test:
-    """The condition of a filter: comparisons of paths with literals, joined."""
+    """The condition of a filter: joined comparisons of paths with literals."""
 
     def __init__(self, path: str, at: int) -> None:
         self._path = path
         self._at = at
 
     def read(self) -> tuple[str, int]:
-        """Return it in jq, and where the brackets end in which it stands."""
+        """Return it in jq, and the end of its brackets."""
         alone = re.compile(rf"\s*\(?\s*(@(?:\.{_NAME}|\['[^']*'\])+)\s*\)?\s*\]").match(self._path, self._at)
         if alone is not None:
-            # A path alone keeps what has a value there that is not false.
+            # A path alone keeps elements with a value there that is not false.
             return f"any({_inner(alone[1])}; . != false)", alone.end()
         test = self._alternatives()
         end = re.compile(r"\s*\]").match(self._path, self._at)
@@ -221,5 +221,5 @@ class _Test:
 
 
 def _inner(path: str) -> str:
-    """Return what a path finds that begins at an element."""
+    """Return the expression for a path that begins at an element."""
     return JqFinds(f"${path[1:]}").found

@@ -1,4 +1,4 @@
-"""Texts that are read as truths or as lists of one are written as what they are read as."""
+"""Rewriting texts that are read as booleans or as lists with one element."""
 
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, chi
 
 
 def upgrade(node: Tree, report: UpgradeReport, kind: type[Node] = Workflow) -> None:
-    """Write in *node*, which is of that *kind*, what its model has as truths and lists."""
+    """Rewrite such texts in *node*, which is of that *kind*, as booleans and lists."""
     for key, part in parts(kind).items():
         value = node.get(key)
         if part.kinds:
@@ -22,7 +22,7 @@ def upgrade(node: Tree, report: UpgradeReport, kind: type[Node] = Workflow) -> N
         elif part.truth and value.lower() in TRUTHS:
             node[key] = TRUTHS[value.lower()]
             report.respelled(f"{key} is true or false", node)
-        elif part.many and key not in KINDS:  # under those keys a text is where they stand
+        elif part.many and key not in KINDS:  # under those keys a text is a URI
             node[key] = [value]
             report.respelled(f"{key} is a list", node)
 

@@ -27,7 +27,7 @@ _SINCE_0_6: Final = {
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root*, which is of 0.5, as 0.6."""
+    """Rewrite *root*, a definition of 0.5, as 0.6."""
     root.pop("expressionLang", None)
     root.pop("expressionLanguage", None)
     _start(root, report)
@@ -48,7 +48,7 @@ def _start(root: Tree, report: UpgradeReport) -> None:
             report.inexpressible("directInvoke 'deny' of the start", state)
         made: Any = state.get("name") if schedule is None else {"stateName": state.get("name"), "schedule": schedule}
         add(root, "start", made, "version" if "version" in root else "id")
-        report.reshaped(f"the start of {called(state)} stands at the top", state)
+        report.reshaped(f"the start of {called(state)} is at the top level", state)
 
 
 def _leaving(node: Tree, report: UpgradeReport) -> None:
@@ -68,7 +68,7 @@ def _leaving(node: Tree, report: UpgradeReport) -> None:
             report.inexpressible(f"the expression of the transition to {transition.get('nextState')!r}", transition)
         elif list(transition) == ["nextState"]:
             node["transition"] = transition["nextState"]
-            report.reshaped("transitions without more are the name of the next state", transition)
+            report.reshaped("plain transitions are the name of the next state", transition)
 
 
 def _produced(node: Tree) -> None:
@@ -166,7 +166,7 @@ def _of_action(action: Tree, owner: str, report: UpgradeReport) -> None:
 
 
 def _of_event(text: str) -> str:
-    """Return the filter of a payload; a path from `$.data` on is one into the whole event."""
+    """Return the filter of a payload; a path that begins with `$.data` is one into the whole event."""
     path = path_in(text)
     if path.steps[:1] == ["data"] and len(path.steps) > 1:
         inner = path_in(text.replace("$.data", "$", 1))
@@ -202,5 +202,5 @@ def _translated(value: Any, translate: Callable[[str], str], owner: str, report:
 
 
 def _is_bare(text: str) -> bool:
-    """Tell whether *text* is a path without the braces, as official examples have it, too."""
+    """Return True if *text* is a path without braces, as in some official examples."""
     return text.strip().startswith(("$.", "$[")) and " " not in text.strip()

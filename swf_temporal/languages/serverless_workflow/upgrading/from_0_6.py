@@ -19,7 +19,7 @@ _WILDCARD = "*"
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root*, which is of 0.6, as 0.8."""
+    """Rewrite *root*, a definition of 0.6, as 0.8."""
     root.pop("schemaVersion", None)
     _Errors(root, report).move()
     for state in list(states(root)):
@@ -28,7 +28,7 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
     for retry in children(root, "retries"):
         if "maxAttempts" in retry:
             retry["maxAttempts"] = _with_first(retry["maxAttempts"])
-            report.reshaped("maxAttempts counts the first attempt, too", retry)
+            report.reshaped("maxAttempts includes the first attempt", retry)
     older_words.upgrade(root, report)
 
 
@@ -42,7 +42,7 @@ def _with_first(attempts: Any) -> Any:
 
 
 class _Errors:
-    """Moves errors out of the states: to the top, and their retries to the actions."""
+    """Moves errors from the states to the top level, and their retries to the actions."""
 
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self._root = root
@@ -74,10 +74,10 @@ class _Errors:
         name, code = str(entry["error"]), entry.pop("code", None)
         entry["error"] = self._name(name, code)
         rename(entry, "error", "errorRef")
-        self._report.reshaped("errors are defined at the top, and referred to by errorRef", entry)
+        self._report.reshaped("errors are defined at the top level, and referred to by errorRef", entry)
 
     def _name(self, name: str, code: Any) -> str:
-        """Return under which name an error is defined: one of another code under the same needs another."""
+        """Return the name under which to define an error: the same name with another code needs a new one."""
         if name == _WILDCARD:
             return name
         number, free = 1, name
@@ -88,12 +88,12 @@ class _Errors:
         return free
 
     def _retries(self, state: Tree, entries: Sequence[Tree]) -> bool:
-        """Move the retries of *entries* to the action of *state*; tell whether the entries can be rewritten."""
+        """Move the retries of *entries* to the action of *state*; return True if the entries can be rewritten."""
         retried = [entry for entry in entries if "retryRef" in entry]
         if not retried:
             return True
         lists = list(action_lists(state))
-        # Where the state may wait in vain for an event, that is an error of the state, and not of the action.
+        # If the state may time out waiting for an event, that is an error of the state, and not of the action.
         waits = state.keys() & {"timeout", "eventTimeout"} and state.get("type") != "operation"
         is_one = len(lists) == 1 and state.get("type") in ("operation", "event", "callback") and not waits
         alone = lists[0][1] if is_one else []
@@ -103,12 +103,12 @@ class _Errors:
             alone = next(iter(action_lists(state)))[1]
         if len(alone) != 1:
             self._report.inexpressible(
-                f"{called(state)} runs as a whole once more on an error: since 0.7 an action does", state
+                f"{called(state)} is retried as a whole on an error: since 0.7 actions are retried", state
             )
             return False
         if len(retried) > 1:
-            told = "each of several errors has its own attempts: since 0.7 an action counts them together"
-            self._report.inexpressible(f"{called(state)}: {told}", state)
+            reason = "each of several errors has its own attempts: since 0.7 an action counts them together"
+            self._report.inexpressible(f"{called(state)}: {reason}", state)
             return False
         [action], [entry] = alone, retried
         if str(entry.get("error")) == _WILDCARD:
@@ -121,12 +121,12 @@ class _Errors:
         if names:
             add(action, key, names, first)
         add(action, "retryRef", entry.pop("retryRef"), first)
-        self._report.reshaped("retries are those of the action that failed", state)
+        self._report.reshaped("retries belong to the action that failed", state)
         return True
 
 
 def _action_timeouts(state: Tree, report: UpgradeReport) -> None:
-    """Move the timeouts of actions to the state or branch, which says them of all its actions."""
+    """Move the timeouts of actions to the state or branch, where they apply to all its actions."""
     groups: dict[int, tuple[Tree, list[Tree]]] = {}
     for holder, found in action_lists(state):
         place = holder if state.get("type") == "parallel" else state
@@ -139,8 +139,8 @@ def _action_timeouts(state: Tree, report: UpgradeReport) -> None:
             report.inexpressible(f"actions of {called(state)} have different timeouts: since 0.7 they share one", state)
             continue
         if any("retryRef" in action for action in found):
-            told = f"an action of {called(state)} is retried, and its timeout is for each attempt"
-            report.inexpressible(f"{told}: since 0.7 it is for all of them", state)
+            reason = f"an action of {called(state)} is retried, and its timeout is for each attempt"
+            report.inexpressible(f"{reason}: since 0.7 it is for all of them", state)
             continue
         for action in found:
             time = action.pop("timeout")
@@ -164,11 +164,11 @@ def _not_waited_for(state: Tree, report: UpgradeReport) -> None:
         state["workflowId"] = {
             "workflowId": state["workflowId"], "invoke": "async", "onParentComplete": "continue",
         }  # fmt: skip
-        report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent", state)
+        report.reshaped("a sub-workflow that is not awaited is invoked async, and outlives its parent", state)
 
 
 def _as_loop(root: Tree, state: Tree, repeat: Tree, report: UpgradeReport) -> bool:
-    """Express a repeat by a switch that leads back; tell whether that was possible."""
+    """Express a repeat by a switch that leads back; return True if that was possible."""
     plain = repeat.keys() <= {"expression", "checkBefore"} and "expression" in repeat
     special = state.keys() & {"stateDataFilter", "onErrors", "compensatedBy", "usedForCompensation", "metadata"}
     name = state.get("name")
@@ -198,9 +198,11 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: UpgradeReport) -> bo
 
 
 def _obstacle(repeat: Tree, special: Iterable[str]) -> str:
-    """Return what keeps *repeat* from being a loop, where its state has the keys in *special*."""
+    """Return the reason why *repeat* cannot be a loop, if its state has the keys in *special*."""
     others = sorted(repeat.keys() - {"expression", "checkBefore"})
     if others:
         return f"which has {' and '.join(others)}"
     kept = sorted(special)
-    return f"since the state has {' and '.join(kept)}" if kept else "which has no expression or leads nowhere"
+    if kept:
+        return f"since the state has {' and '.join(kept)}"
+    return "which has no expression, or whose state has no single transition or end"

@@ -1,6 +1,7 @@
-"""A lowered draft that is made a definition of 0.8: what its two drafts have in common.
+"""Conversion of a lowered draft to a definition of 0.8: the parts that both drafts share.
 
-What `@` begins is what 0.8 cannot express. It is expressed by what comes nearest, or it is told, and left.
+Keys that begin with `@` hold what 0.8 cannot express. They are replaced by the closest equivalent, or
+reported and kept.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,10 +20,10 @@ LATE: Final = "TimedOut"
 
 
 class Lowered:
-    """One definition, and what is added to it."""
+    """One definition, and the additions to it."""
 
     holders: ClassVar[str] = "branches and iterations"
-    """What the draft has states in."""
+    """The parts of the draft that contain states."""
 
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self.root = root
@@ -30,11 +31,11 @@ class Lowered:
         self._names = {state.get("name") for state in children(root, "states")}
         self._inserted: list[dict[str, Any]] = []
         self._defined: dict[str, dict[str, dict[str, Any]]] = {"functions": {}, "retries": {}, "errors": {}}
-        """By the key at the top, and the name."""
+        """The definitions to add, by top-level key and name."""
         root.pop("expressionLang", None)
 
     def rewrite_states(self, rewrite: Callable[[Tree], None]) -> None:
-        """Rewrite each state by *rewrite*, and put those that it inserts behind it."""
+        """Rewrite each state by *rewrite*, and insert additional states after it."""
         listed = self.root["states"]
         for state in list(children(self.root, "states")):
             self._inserted = []
@@ -46,7 +47,7 @@ class Lowered:
             listed[at + 1 : at + 1] = self._inserted
 
     def define(self) -> None:
-        """Define what states refer to at the top."""
+        """Add the definitions that states refer to at the top level."""
         for key, made in self._defined.items():
             if not made and not self.root.get(key):
                 self.root.pop(key, None)
@@ -55,26 +56,26 @@ class Lowered:
             elif made:
                 add(self.root, key, list(made.values()), "start")
 
-    # What is added
+    # Additions
 
     def free(self, name: str) -> str:
-        """Return *name*, or one like it that no state has, which is then taken."""
+        """Return *name*, or a similar one that no state has, and reserve it."""
         found = free_name(name, self._names)
         self._names.add(found)
         return found
 
     def insert(self, name: str, rest: dict[str, Any]) -> str:
-        """Put a state behind the present one, and return its name."""
+        """Insert a state after the present one, and return its name."""
         found = self.free(name)
         self._inserted.append({"name": found, **rest})
         return found
 
     def inserted(self) -> list[dict[str, Any]]:
-        """Return the states that were put behind the present one."""
+        """Return the states that were inserted after the present one."""
         return list(self._inserted)
 
     def expression(self, name: str, jq: str) -> str:
-        """Define a function that is the expression *jq*, and return its name."""
+        """Define a function with the expression *jq*, and return its name."""
         made = self._defined["functions"]
         known = {one["name"]: one for one in children(self.root, "functions")} | made
         found = free_name(name, {one for one, function in known.items() if function.get("operation") != braced(jq)})
@@ -95,12 +96,12 @@ class Lowered:
         self._defined["retries"][found] = {"name": found, "delay": delay or "PT0S", **more}
         return found
 
-    # What states and actions have
+    # Parts of states and actions
 
     def leave(self, holder: Tree, name: str, seen: str = "") -> None:
-        """Rewrite the transition or the end of *holder*, which is a state *name*, or leads out of it.
+        """Rewrite the transition or the end of *holder*, which is the state *name* or a part of it.
 
-        *seen* is what of the data a condition of the transition sees, with a pipe.
+        *seen* is the expression, with a pipe, for the data that a condition of the transition sees.
         """
         for end in children(holder, "end"):
             if not _public(end):
@@ -112,26 +113,26 @@ class Lowered:
             if condition is None:
                 holder["transition"] = made
                 if made is not transition:
-                    self.report.reshaped("transitions without more are the name of the next state", transition)
+                    self.report.reshaped("plain transitions are the name of the next state", transition)
                 continue
             word = self.report.written(transition, "@condition")
             del transition["@condition"]
             choice = {"condition": braced(f"{seen}{in_spel(condition)}"), "transition": deepcopy(made)}
             holder["transition"] = self.insert(f"{name} may lead on", {"type": "switch", "dataConditions": [choice]})
             self.report.reshaped(
-                f"the {word} of a transition is a switch without a default: a run that it stops fails with"
-                " NoConditionMatched in place of TransitionRefused",
+                f"the {word} of a transition is a switch without a default: if it does not hold, the run fails with"
+                " NoConditionMatched instead of TransitionRefused",
                 transition,
             )
 
     def sub_workflow(self, action: Tree) -> None:
-        """Name the workflow that *action* runs, if it runs one, and nothing more is said of it."""
+        """Shorten the reference of *action* to a workflow, if it has no other properties."""
         for reference in children(action, "subFlowRef"):
             if _public(reference) == ["workflowId"]:
                 action["subFlowRef"] = reference["workflowId"]
 
     def shared_timeout(self, state: Tree, actions: Sequence[Tree]) -> str | None:
-        """Return the timeout of *actions* of *state*, which 0.8 has for all of them; None if there is none."""
+        """Return the timeout that all *actions* of *state* share, as in 0.8; None without one."""
         times = {str(action.get("@timeout")) for action in actions}
         if times <= {"None"}:
             return None
@@ -142,7 +143,7 @@ class Lowered:
         return times.pop()
 
     def set_action_timeout(self, holder: Tree, actions: Sequence[Tree], time: str) -> None:
-        """Set the *time* that each of *actions*, which *holder* has, may take."""
+        """Set the timeout *time* of each of *actions* in *holder*."""
         for action in actions:
             del action["@timeout"]
         self.set_timeout(holder, "actionExecTimeout", time)
@@ -154,9 +155,9 @@ class Lowered:
     # Branches and iterations
 
     def sequence(self, scope: Tree, owner: str, why_not: Callable[[Tree], str | None]) -> list[Tree] | None:
-        """Return the states of *scope* in the order in which they run; None, and tell, if they cannot be actions.
+        """Return the states of *scope* in the order in which they run; None, with a report, if they cannot be actions.
 
-        *why_not* says what keeps a state from being some.
+        *why_not* returns the reason why a state cannot be converted to actions.
         """
         by_name = {state["name"]: state for state in children(scope, "states")}
         at: Tree | None = by_name[scope["start"]]
@@ -166,7 +167,7 @@ class Lowered:
             if why is None and "@condition" in at.get("transition", {}):
                 why = f"leads on by its {self.report.written(at['transition'], '@condition')}"
             if why is None and at.get("actionMode") == "parallel" and len(list(children(at, "actions"))) > 1:
-                why = "runs its actions side by side"
+                why = "runs its actions in parallel"
             if why is None and any("@timeout" in action for action in children(at, "actions")):
                 why = "has an action with a timeout"
             if why is not None:
@@ -179,7 +180,7 @@ class Lowered:
         return found
 
     def with_sleeps(self, found: Sequence[Any]) -> list[Any]:
-        """Return actions with the times that stand between them as the sleep of the one that follows."""
+        """Return the actions in *found*, with each duration between them as the sleep of the following one."""
         actions: list[Any] = []
         waits: list[str] = []
         for one in found:
@@ -198,12 +199,12 @@ class Lowered:
 
 
 def left(node: Tree, key: str, now: str) -> None:
-    """Call the *key* of *node* by what stands *now* in its place: with @ before it, it is left as it was."""
+    """Rename the *key* of *node* to *now*, replacing that; a name with @ marks a key that is left as it was."""
     if now in node:
         del node[now]
     rename(node, key, now)
 
 
 def _public(node: Tree) -> list[str]:
-    """Return the keys of *node* that 0.8 has."""
+    """Return the keys of *node* that exist in 0.8."""
     return [key for key in node if not key.startswith("@")]

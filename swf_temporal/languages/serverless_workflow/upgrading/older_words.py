@@ -1,4 +1,4 @@
-"""The words of before 0.7 that only have other names or places since: 0.6 has them, and 0.8 tolerates them."""
+"""Words from before 0.7 that were only renamed or moved since: 0.6 has them, and 0.8 tolerates them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _COMPLETIONS: dict[str, dict[str, Any]] = {
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Give what *root* has of these words the names and places that it has since 0.7."""
+    """Replace these words in *root* by their names and locations since 0.7."""
     _exec_timeout(root, report)
     for state in states(root):
         for holder in (state, *children(state, "branches")):
@@ -39,11 +39,11 @@ def _exec_timeout(root: Tree, report: UpgradeReport) -> None:
     if "timeouts" not in root:
         add(root, "timeouts", {}, "start" if "start" in root else "id")
     root["timeouts"]["workflowExecTimeout"] = timeout
-    report.reshaped("execTimeout is the workflowExecTimeout of timeouts, and does not interrupt unless it says so")
+    report.reshaped("execTimeout is the workflowExecTimeout of timeouts, and does not interrupt by default")
 
 
 def sub_workflow(node: Tree, report: UpgradeReport) -> None:
-    """Make an action of the workflow that a state or branch runs."""
+    """Convert the workflow that a state or branch runs to an action."""
     if "workflowId" in node and "actions" not in node:
         replace(node, "workflowId", {"actions": [{"subFlowRef": node["workflowId"]}]})
         report.reshaped("workflowId is an action with a subFlowRef", node)

@@ -1,7 +1,7 @@
-"""JSONPath in double braces, as 0.5 has it, in jq.
+"""Translation of JSONPath in double braces, as in 0.5, to jq.
 
-Names, indexes, all elements, and filters that compare one path with a value are translated. Everything else is reported
-as something that cannot be expressed.
+Names, indexes, wildcards, and filters that compare one path with a value are translated. Everything else is reported as
+not expressible.
 """
 
 import re
@@ -21,7 +21,7 @@ _LITERAL: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|'[^'\\]*'|\"[^\"\
 
 
 class NotInJqError(ValueError):
-    """A path that is not translated."""
+    """A path or an expression that is not translated."""
 
 
 class JqPath:
@@ -29,7 +29,7 @@ class JqPath:
         """Translate *text*. Raises NotInJqError."""
         self.steps: list[str | int] = []
         self.is_single = True
-        """Whether it leads to one place at most."""
+        """Whether it finds one value at most."""
         rest = text.strip().rstrip(".")
         if not rest.startswith("$"):
             raise NotInJqError(f"{text.strip()!r} is not a path")
@@ -38,7 +38,7 @@ class JqPath:
 
     @property
     def jq(self) -> str:
-        """The expression that yields what the path leads to, as an array if it may lead to several places."""
+        """The expression that yields the value at the path, or an array if there may be several."""
         return self._jq if self.is_single else f"[{self._jq}]"
 
     @property
@@ -47,7 +47,7 @@ class JqPath:
 
     @property
     def found(self) -> str:
-        """The expression that tells whether the path leads somewhere."""
+        """The expression that yields true if the path finds something."""
         if not self.is_single:
             return "true"
         tests, at = [], "."
@@ -60,7 +60,7 @@ class JqPath:
 
     @property
     def holds(self) -> str:
-        """The expression that tells whether it is true as a condition."""
+        """The expression that yields true if the path holds as a condition."""
         if self._root_filter is not None:
             return f'if type == "object" then {self._root_filter} else ({self.jq} | length > 0) end'
         if not self.is_single:
@@ -68,7 +68,7 @@ class JqPath:
         return f'({self._jq} | . != null and . != false and . != "" and . != [] and . != {{}})'
 
     def keyed(self, without: str = ".") -> str:
-        """Return the expression that yields what is found under the path's last name; *without* if nothing is."""
+        """Return the expression that yields the value under the path's last name; *without* if nothing is found."""
         if self.key is None:
             return self.jq
         made = f"{{{_field(self.key)}: {self.jq}}}"
@@ -93,14 +93,14 @@ class JqPath:
                     self._root_filter = test
                 jq, rest = f"{jq}[]? | select({test})", rest[chosen.end() :]
                 if rest:
-                    raise NotInJqError(f"the path {text.strip()!r} goes on after a filter")
+                    raise NotInJqError(f"the path {text.strip()!r} continues after a filter")
             else:
                 raise NotInJqError(f"the path {text.strip()!r} is not translated to jq")
         return jq
 
 
 def in_template(text: str) -> str:
-    """Return *text* with its paths in braces as jq in `${ }`, which in 0.5 is text itself. Raises NotInJqError."""
+    """Return *text* with its paths in braces as jq in `${ }`, which is plain text in 0.5. Raises NotInJqError."""
     if "${" in text:
         if BRACES.search(text):
             raise NotInJqError(f"{text.strip()!r} has a path beside a text with ${{")
@@ -114,13 +114,13 @@ def in_template(text: str) -> str:
 
 
 def path_in(text: str) -> JqPath:
-    """Return the path that *text* is, with or without braces. Raises NotInJqError."""
+    """Return the path in *text*, with or without braces. Raises NotInJqError."""
     whole = BRACES.fullmatch(text.strip())
     return JqPath(text if whole is None else whole[1])
 
 
 def _test(chosen: re.Match[str], text: str) -> str:
-    # Of an element that is not an object, a path finds nothing.
+    # A path finds nothing in an element that is not an object.
     path, operator, literal = f"first(.{chosen[1][2:].replace('.', '?.')}?, null)", chosen[2], chosen[3]
     if operator is None:
         return path

@@ -1,4 +1,4 @@
-"""The report of an upgrade: what it changed, and what the newer language cannot express."""
+"""The report of an upgrade: changes, and parts that the newer version cannot express."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass, field
@@ -12,48 +12,48 @@ from swf_temporal.text.round_trip import WrittenText
 
 @dataclass(slots=True)
 class UpgradeReport:
-    """All changes to one definition, each told once, where it was first met."""
+    """All changes to one definition, each reported once, at its first occurrence."""
 
     changes: list[UpgradeChange] = field(default_factory=list)
     word: str = "state"
-    """What the author calls a state."""
+    """The author's word for a state."""
     text: WrittenText | None = None
-    """The text, if the document knows where its parts are written."""
+    """The text, if the document has the positions of its parts."""
     _lines: dict[int, tuple[Any, int]] = field(default_factory=dict)
-    """By the identity of an object in the document: the object, which keeps it from another's use, and its line."""
+    """By the id of an object in the document: the object, so that its id is not reused, and its line."""
 
     def place(self, node: Any, line: int) -> None:
-        """Take note that *node* is written in *line*."""
+        """Record that *node* is written in *line*."""
         self._lines[id(node)] = (node, line)
 
     def called(self, state: MutableMapping[str, Any]) -> str:
         return f"{self.word} {state.get('name')!r}"
 
     def respelled(self, message: str, node: Any = None) -> None:
-        """Note that something in *node* is only called otherwise."""
+        """Report that something in *node* was only renamed."""
         self._add(UpgradeChange("respelled", message, self._line(node)))
 
     def reshaped(self, message: str, node: Any = None) -> None:
-        """Note that something in *node* is said in another form."""
+        """Report that something in *node* was expressed in another form."""
         self._add(UpgradeChange("changed", message, self._line(node)))
 
     def changed(self, old: str, new: str | None, place: Position) -> None:
-        """Note that the key or word *old*, at *place*, is called *new*, or has no place any more."""
+        """Report that the key or word *old*, at *place*, was renamed to *new*, or removed."""
         if new is None:
-            self._add(UpgradeChange("changed", f"{old} has no place of its own any more", place.line))
+            self._add(UpgradeChange("changed", f"{old} does not exist any more", place.line))
         else:
             self._add(UpgradeChange("respelled", f"{old} is {new}", place.line))
 
     def differs(self, message: str, hint: str | None = None, node: Any = None) -> None:
-        """Note that something in *node* is left as it was, and has another effect."""
+        """Report that something in *node* is unchanged, and has another effect."""
         self._add(UpgradeChange("differs", message, self._line(node), hint))
 
     def inexpressible(self, message: str, node: Any = None, hint: str | None = None) -> None:
-        """Note that something in *node* cannot be expressed in the newer version, and is left as it was."""
+        """Report that something in *node* cannot be expressed in the newer version, and is unchanged."""
         self._add(UpgradeChange("inexpressible", message, self._line(node), hint))
 
     def written(self, node: Any, key: str) -> str:
-        """Return what the author calls the *key* of *node*."""
+        """Return the author's word for the *key* of *node*."""
         is_known = self.text is not None and isinstance(node, Object)
         return self.text.called(node, key) if is_known and self.text is not None else key
 

@@ -1,4 +1,4 @@
-"""From 0.8 to the text that follows it: the events of actions have other names, and states no ids."""
+"""From 0.8 to the text after it: the events of actions have other names, and states have no ids."""
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
@@ -18,7 +18,7 @@ _EVENT_REFS = {
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root*, which is of 0.8, as its successor."""
+    """Rewrite *root*, a definition of 0.8, as its successor."""
     for _, action in actions(root):
         for reference in children(action, "eventRef"):
             for old in renamed(reference, _EVENT_REFS):
@@ -50,6 +50,6 @@ def _without_ids(root: Tree, report: UpgradeReport) -> None:
 
 
 def _named(node: Tree, key: str, ids: dict[str, str]) -> None:
-    """Put the name of a state in the place of its id."""
+    """Replace the id of a state by its name."""
     if isinstance(node.get(key), str):
         node[key] = ids.get(node[key], node[key])

@@ -1,4 +1,4 @@
-"""Spellings in definitions of 0.7 and 0.8 that differ from the text, and are read all the same."""
+"""Spellings in definitions of 0.7 and 0.8 that differ from the specification, and are tolerated."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from swf_temporal.text.round_trip import rename, replace
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Write in *root* what is tolerated as the text of 0.8 has it."""
+    """Rewrite tolerated spellings in *root* as 0.8 has them."""
     older_words.upgrade(root, report)
     names = {"schemaVersion": "specVersion", "expressionLanguage": "expressionLang"}
     for old in renamed(root, names):
@@ -70,7 +70,7 @@ def _action(action: Tree, report: UpgradeReport) -> None:
         for key in ("retryRef", "retryableErrors", "nonRetryableErrors"):
             if key in reference and key not in action:
                 action[key] = reference.pop(key)
-                report.respelled(f"{key} stands in the action", action)
+                report.respelled(f"{key} belongs to the action", action)
     for reference in children(action, "eventRef"):
         if "event" in reference and "triggerEventRef" not in reference and "produceEventRef" not in reference:
             rename(reference, "event", "triggerEventRef")

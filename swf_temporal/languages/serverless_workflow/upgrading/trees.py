@@ -1,4 +1,4 @@
-"""The parts of a definition as it is written, whatever its version: nothing is made of them but what is there."""
+"""Access to the parts of a definition as written, in any version."""
 
 from collections.abc import Container, Iterator, MutableMapping
 from typing import Any, Final, TypeAlias
@@ -26,7 +26,7 @@ def states(root: Tree) -> Iterator[Tree]:
 
 
 def name_of(node: Tree, key: str = "name") -> str | None:
-    """Return the name that *node* has under *key*; None if that is no text."""
+    """Return the name of *node* under *key*; None if that is not a text."""
     name = node.get(key)
     return name if isinstance(name, str) else None
 
@@ -36,7 +36,7 @@ def called(state: Tree) -> str:
 
 
 def action_lists(state: Tree) -> Iterator[tuple[Tree, list[Tree]]]:
-    """Yield the actions that stand together in *state*, with what they stand in: the state, an entry or a branch."""
+    """Yield the lists of actions in *state*, each with its holder: the state, an entry or a branch."""
     for holder in (state, *children(state, "onEvents", "branches")):
         actions = list(children(holder, "actions", "action"))
         if actions:
@@ -52,7 +52,7 @@ def actions(root: Tree) -> Iterator[tuple[Tree, Tree]]:
 
 
 def leavings(root: Tree) -> Iterator[Tree]:
-    """Yield whatever may have a transition or an end."""
+    """Yield the nodes that may have a transition or an end."""
     for state in states(root):
         yield state
         yield from children(state, "onErrors", "dataConditions", "eventConditions", "defaultCondition", "default")
@@ -66,7 +66,7 @@ def event_filters(root: Tree) -> Iterator[Tree]:
 
 
 def renamed(node: Tree, names: dict[str, str]) -> list[str]:
-    """Give the keys of *node* their new *names*, where those are free; return which."""
+    """Rename the keys of *node* to their new *names*, if those are free; return the renamed ones."""
     done = [old for old, new in names.items() if old in node and new not in node]
     for old in done:
         rename(node, old, names[old])
@@ -74,7 +74,7 @@ def renamed(node: Tree, names: dict[str, str]) -> list[str]:
 
 
 def free_name(name: str, taken: Container[Any]) -> str:
-    """Return *name*, with a number behind it if it is *taken*."""
+    """Return *name*, with a number appended if it is *taken*."""
     number, free = 1, name
     while free in taken:
         number += 1
@@ -87,22 +87,22 @@ SYNONYMS: Final = {"exception": "error"}
 
 
 def path(text: Any) -> JqFinds:
-    """Return what the path *text* finds. Raises NotInJqError."""
+    """Return the translated path *text*. Raises NotInJqError."""
     return JqFinds(str(text), SYNONYMS)
 
 
 def braced(jq: str) -> str:
-    """Return an expression as definitions write it."""
+    """Return an expression in `${ }`."""
     return f"${{ {jq} }}"
 
 
 def value(text: Any) -> str:
-    """Return the expression that yields what the path *text* finds. Raises NotInJqError."""
+    """Return the expression that yields the value at the path *text*. Raises NotInJqError."""
     return braced(path(text).value)
 
 
 def template(given: Any) -> Any:
-    """Return *given* with the paths in its texts in braces, changed in place where it can be. Raises NotInJqError."""
+    """Return *given* with the paths in its texts in braces, changed in place if possible. Raises NotInJqError."""
     if isinstance(given, dict):
         for key in given:
             given[key] = template(given[key])

@@ -1,6 +1,6 @@
-"""Rewrites the text of a definition in a newer version of the language.
+"""Rewriting the text of a definition in a newer version of the language.
 
-Each version names the modules that make of a document what the next versions would write, from its own on.
+Each version lists the modules that rewrite its documents, step by step, in the following versions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,14 +21,14 @@ from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, roun
 
 
 def upgrade(source: Source, to: str) -> Upgraded:
-    """Return the definition in *source* as the version *to* would write it.
+    """Return the definition in *source*, rewritten in the version *to*.
 
-    Raises InvalidDefinition if there is none in it, and UsageError if it is of a language that is not rewritten.
+    Raises InvalidDefinition if it is not a definition, and UsageError if its language is not supported.
     """
     target = versions.named(to)
     if target is None or target.writers is None:
         known = " and ".join(one.name for one in versions.VERSIONS if one.writers is not None)
-        raise UsageError(f"definitions are not rewritten in version {to!r}", f"but in {known}")
+        raise UsageError(f"definitions cannot be upgraded to version {to!r}", f"supported versions: {known}")
     try:
         located, _ = read_object(source)
     except UnreadableText as unreadable:
@@ -36,14 +36,14 @@ def upgrade(source: Source, to: str) -> Upgraded:
     detected = detect(located)
     version = detected.version
     if version is None:
-        raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
+        raise UsageError(f"{source.name} is written for {detected.title}, which cannot be upgraded")
     document, report = round_trip(source), UpgradeReport()
     reader = reader_of(version)
     if reader is None:
         place(located, document.root, report)
         _rewrite(document.root, version.upgraders, report)
     else:
-        # What runs of a draft is put into its text: the document that it is lowered to, in the words of 0.8.
+        # The lowered document, in the words of 0.8, is put into the draft's text.
         report.text = text = WrittenText(located, document.root)
         lowered = reader.lowered(located, source)
         report.word = lowered.pop("@version").state_word
@@ -54,7 +54,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
         _rewrite(document.root, target.writers, report)
     say_version(document.root, report)
     if document.has_merged and report.changes:
-        report.reshaped("what '<<' merges is written out")
+        report.reshaped("merge keys ('<<') are expanded")
     upgraded = document.written() if report.changes else source.text
     return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
 
@@ -65,7 +65,7 @@ def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:
 
 
 def place(located: Any, node: Any, report: UpgradeReport) -> None:
-    """Take note where the objects below *node* are written, which is *located* as it was read."""
+    """Record the lines of the objects in *node*; *located* is the same document as it was read."""
     if isinstance(located, Object) and isinstance(node, Mapping):
         report.place(node, located.where.position.line)
         for key, value in located.items():
@@ -77,7 +77,7 @@ def place(located: Any, node: Any, report: UpgradeReport) -> None:
 
 
 def say_version(root: Tree, report: UpgradeReport, number: str | None = versions.PRESENT.number) -> None:
-    """Say that *root* is of the version with that number."""
+    """Set the version number of *root*."""
     said = root.get("specVersion")
     if said is None:
         add(root, "specVersion", number, "version" if "version" in root else "id")

@@ -1,1 +1,1 @@
-"""The rules for definitions that have the right form: one per file."""
+"""Validation rules for well-formed definitions: one per file."""

@@ -1,4 +1,4 @@
-"""The context of a rule: what it sees of a workflow, and how it reports problems."""
+"""The context of a rule: its view of a workflow, and the reporting of problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,7 +16,7 @@ Result: TypeAlias = Compiled | Target | BadExpression
 
 
 def compiled_fields(nodes: NodesByKind, expressions: Expressions) -> Iterator[tuple[Field, Result]]:
-    """Yield every text that holds an expression, with what it compiles to, or with why it does not."""
+    """Yield every text that holds an expression, with the compiled expression or the error."""
     for field in fields(nodes):
         if field.sort is not Sort.TEMPLATE or expressions.opening in field.text:
             yield field, _compiled(field, expressions)
@@ -42,7 +42,7 @@ SINGULAR = {
     "errors": "error",
     "auth": "auth",
 }
-"""By the keys of definitions, what one of them is called."""
+"""The singular of each key of definitions."""
 
 
 class Context:
@@ -51,21 +51,21 @@ class Context:
     def __init__(self, workflow: Workflow, expressions: Expressions | None) -> None:
         self.workflow = workflow
         self.compiler = expressions
-        """What compiles the expressions; None if they are in a language that is not supported: a rule says so."""
+        """The compiler of expressions; None if their language is not supported, which a rule reports."""
         self.nodes = nodes_of(workflow)
 
     @cached_property
     def expressions(self) -> Sequence[tuple[Field, Result]]:
-        """Every text that holds an expression, with what it compiles to."""
+        """Every text that holds an expression, with the compiled expression or the error."""
         return () if self.compiler is None else tuple(compiled_fields(self.nodes, self.compiler))
 
     @cached_property
     def states(self) -> Mapping[str, State]:
-        """The states by name; of several that share one, the first."""
+        """The states by name; the first of several with the same name."""
         return {state.name: state for state in reversed(self.workflow.states)}
 
     def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
-        """Return a problem that keeps the definition from running."""
+        """Return a problem that prevents the definition from running."""
         return self.workflow.source.problem(code, message, position, hint)
 
     def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
@@ -74,7 +74,7 @@ class Context:
     def undefined(self, kind: str, name: str | None, position: Position, owner: str) -> Iterator[Problem]:
         """Yield a problem if *owner* refers at *position* to a *kind* (`functions` …) that is not defined.
 
-        Nothing is said where the definitions of that kind stand in a document that was not found.
+        Nothing is reported if the definitions of that kind are in a document that was not found.
         """
         defined = self.names(kind)
         if name is None or name in defined or (kind in self.workflow.externals and not defined):
@@ -86,12 +86,12 @@ class Context:
         )
 
     def names(self, kind: str) -> list[str]:
-        """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""
+        """Return the names defined under *kind*: `functions`, `events` and so on."""
         return [definition.name for definition in getattr(self.workflow, kind)]
 
 
 def number(value: float | str | None) -> float | None:
-    """Return *value* as a number, 0 if there is none or an expression will say it, or None."""
+    """Return *value* as a number; 0 if it is missing or an expression, None if it is not a number."""
     if value is None:
         return 0
     if is_open(value):

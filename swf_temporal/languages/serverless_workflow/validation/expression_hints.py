@@ -1,4 +1,4 @@
-"""What an author may have meant by an expression that does not compile, or can write in its place."""
+"""Hints for expressions that do not compile: what the author may have meant, or can write instead."""
 
 import re
 from collections.abc import Iterable
@@ -7,11 +7,13 @@ from typing import Final
 from swf_temporal.text.suggestions import meant_or_known
 
 _NAMES: Final = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*")
-"""A path without the `$` that it begins with."""
-_LEAVE_OUT: Final = "leave it out where nothing is to be selected"
+"""A path without its leading `$`."""
+_LEAVE_OUT: Final = "leave it out to select everything"
 _A_PATH: Final = "'$.order.id', '$.items[0]' or '$.items[?(@.price > 10)]'"
 _A_CONDITION: Final = "write a comparison, such as '$.age gt 18'; and, or and not join several"
-_GOES_ON: Final = re.compile(r"(?:[|,+\-*/%=<>:?.]+|\b(?:and|or|not|then|else|if|as|elif|reduce|foreach|try|catch))$")
+_EXPECTS_MORE: Final = re.compile(
+    r"(?:[|,+\-*/%=<>:?.]+|\b(?:and|or|not|then|else|if|as|elif|reduce|foreach|try|catch))$"
+)
 _BRACES: Final = re.compile(r"\$\{(?P<jq>.*)\}|\{\{(?P<older>.*)\}\}", re.DOTALL)
 _OF_OTHER_LANGUAGES: Final = {
     "&&": "jq writes 'and' for &&",
@@ -22,7 +24,7 @@ _OF_OTHER_LANGUAGES: Final = {
     "'": 'jq writes texts in double quotes: "..."',
 }
 _SHOWN_BY: Final = ("character", "'|'", "'='")
-"""What jq does not expect, where it is a sign of another language."""
+"""Unexpected tokens, in jq's words, that may be a sign of another language."""
 _JSON_PATH: Final = re.compile(r"\$(?P<jq>\.(?!\.)(?:(?!\[[?*]|\.[.*]).)*)", re.DOTALL)
 """A JSONPath that is jq without its `$`."""
 _ELEMENTS: Final = "'.items[]' for '$.items[*]', and '.items[] | select(.price > 10)' for a filter"
@@ -31,12 +33,12 @@ _UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
 
 
 def hint_for_path(text: str, *, in_braces: bool = False) -> str:
-    """Return what to write in place of *text*, which is not a JSONPath; *in_braces* as 0.5 writes one."""
+    """Return a hint for *text*, which is not a JSONPath; *in_braces* if paths are in braces, as in 0.5."""
     text = text.strip()
     if not text:
         return _LEAVE_OUT
     if "${" in text or text.startswith("{{"):
-        return f"the path stands here without braces, such as {_A_PATH}"
+        return f"write the path without braces, such as {_A_PATH}"
     if _NAMES.fullmatch(text):
         path = f"$.{text.removeprefix('.')}"
         return f"did you mean '{{{{ {path} }}}}'?" if in_braces else f"did you mean {path!r}?"
@@ -44,14 +46,14 @@ def hint_for_path(text: str, *, in_braces: bool = False) -> str:
 
 
 def hint_for_condition(text: str) -> str:
-    """Return what to write in place of *text*, which is not a condition in spel."""
+    """Return a hint for *text*, which is not a condition in spel."""
     if "${" in text:
-        return "${ } marks jq, which came with 0.6: write a comparison without it, such as '$.age gt 18'"
+        return "${ } marks jq, which is supported since 0.6: write a comparison without it, such as '$.age gt 18'"
     return _A_CONDITION
 
 
 def hint_for_variable(message: str, known: Iterable[str]) -> str | None:
-    """Return which variables there are, if *message* is that one is not defined."""
+    """Return a hint with the known variables, if *message* says that one is not defined."""
     undefined = _UNDEFINED.fullmatch(message)
     if undefined is None:
         return None
@@ -59,9 +61,9 @@ def hint_for_variable(message: str, known: Iterable[str]) -> str | None:
 
 
 def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool) -> str | None:
-    """Return how to go on from the syntax error of jq in *message*.
+    """Return a hint for the syntax error of jq in *message*.
 
-    *is_marked* tells whether *text* is in `${ }`, and *is_target* whether it is to lead to a place in the data.
+    *is_marked* is True if *text* is in `${ }`, and *is_target* if it has to be a path in the data.
     """
     unexpected = _UNEXPECTED.match(message)
     if unexpected is None:
@@ -69,11 +71,11 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     braces = _BRACES.fullmatch(text.strip())
     inner = (text if braces is None else braces["jq"] or braces["older"] or "").strip()
     if unexpected["what"] == "end of the expression":
-        goes_on = _GOES_ON.search(inner)
-        if goes_on is not None:
-            return f"write what follows {goes_on[0]!r}, or remove it"
+        expects_more = _EXPECTS_MORE.search(inner)
+        if expects_more is not None:
+            return f"write what follows {expects_more[0]!r}, or remove it"
         return "close what is open: a bracket, a quote or an 'end' is missing"
-    foreign = next((told for mark, told in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
+    foreign = next((hint for mark, hint in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
     if unexpected["what"] in _SHOWN_BY and foreign is not None:
         return foreign
     if inner.startswith("$."):

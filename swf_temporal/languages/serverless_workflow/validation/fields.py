@@ -19,14 +19,14 @@ class Sort(Enum):
     EXPRESSION = auto()
     """An expression by definition, with or without `${ }`."""
     TEMPLATE = auto()
-    """JSON in which texts may hold `${ … }`."""
+    """JSON in which texts may contain `${ … }`."""
     TARGET = auto()
-    """The place in the data where something goes."""
+    """A path in the data at which something is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One text that holds an expression, or may."""
+    """One text that holds an expression or may hold one."""
 
     owner: str
     node: Node
@@ -36,7 +36,7 @@ class Field:
     position: Position
 
     def at(self, offset: int | None, source: Source) -> Position:
-        """Return where the character at *offset* of the text stands, if it stands in one line as it is."""
+        """Return the position of the character at *offset* of the text, if the text is in one line and unescaped."""
         line = source.problem("", "", self.position).line
         for skipped in (0, 1):
             start = self.position.column - 1 + skipped
@@ -92,7 +92,7 @@ _FIELDS: Mapping[type[Node], Mapping[str, Sort]] = {
 
 
 def fields(nodes: NodesByKind) -> Iterator[Field]:
-    """Yield every text in which an expression stands or may stand.
+    """Yield every text that contains an expression or may contain one.
 
     A field that is an expression by definition may be an object or a list, whose texts are then templates.
     """
@@ -134,7 +134,7 @@ def _in_metadata(nodes: NodesByKind) -> Iterator[Field]:
 
 @cache
 def _attributes(kind: type[Node]) -> Mapping[str, str]:
-    """Return the names of the fields of *kind*, by their keys."""
+    """Return the names of the fields of *kind* by key."""
     return {info.alias or name: name for name, info in kind.model_fields.items()}
 
 

@@ -1,4 +1,4 @@
-"""The states that a state leads to."""
+"""The control flow between states."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 
 
 def ways(state: State) -> Iterator[WithTransition]:
-    """Yield every way out of *state*: itself, or its conditions or entries; and what it does on errors."""
+    """Yield the nodes by which *state* can be left: itself, or its conditions or entries; and its error handlers."""
     if isinstance(state, SwitchState):
         yield from state.data_conditions
         yield from state.event_conditions
@@ -41,14 +41,14 @@ def diversions(state: State) -> Iterator[ResultRetry]:
 
 
 def targets(state: State) -> Iterator[tuple[str, Position]]:
-    """Yield the names that *state* leads to, each with the place where it is written."""
+    """Yield the names of the states that *state* leads to, with their positions."""
     for way in ways(state):
         if way.transition is not None:
             yield way.transition.next_state, way.transition.where.value("nextState")
 
 
 def reachable(states: Mapping[str, State], start: str) -> set[str]:
-    """Return the names of the states that can be entered from *start* on, itself included."""
+    """Return the names of the states that are reachable from *start*, including itself."""
     found: set[str] = set()
     waiting = [start]
     while waiting:

@@ -1,8 +1,8 @@
-"""The fields that the data of a state can have, where that is certain.
+"""The fields that the data of a state can have, if that is certain.
 
-Data that comes from outside, the workflow's input, results of functions, payloads of events, may hold anything. But a
-state whose output filter makes an object of its own gives on just the fields of that object, and what follows can
-only add to them. Where nothing is certain, None stands for any field at all.
+Data from outside (the workflow's input, results of functions, payloads of events) may contain anything. But a state
+whose output filter constructs an object passes on only the fields of that object, and the following states can only add
+to them. If nothing is certain, None stands for any field.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,7 +28,7 @@ KnownFields: TypeAlias = frozenset[str] | None
 
 
 def known_at(states: Mapping[str, State], start: str, variables: Collection[str]) -> dict[str, KnownFields]:
-    """Return, for each state that can be entered, the fields that its input can have."""
+    """Return, for each reachable state, the fields that its input can have."""
     known: dict[str, KnownFields] = {start: None}
     waiting = [start]
     while waiting:
@@ -38,7 +38,7 @@ def known_at(states: Mapping[str, State], start: str, variables: Collection[str]
         left = left_by(state, known[state.name], variables)
         for target, _ in targets(state):
             before = known.get(target, frozenset())
-            # An error leaves the state with what it had when the error came, which is less, and so in the union.
+            # On an error, the state is left with the data it had so far, which has fewer fields: the union covers it.
             after = None if before is None or left is None else before | left
             if target not in known or after != before:
                 known[target] = after
@@ -57,7 +57,7 @@ def left_by(state: State, data: KnownFields, variables: Collection[str]) -> Know
 
 
 def entered(state: State, data: KnownFields, variables: Collection[str]) -> KnownFields:
-    """Return the fields that the data can have within *state*: what its input filter leaves."""
+    """Return the fields that the data can have within *state*, after its input filter."""
     given = state.state_data_filter
     return data if given is None or given.input is None else made_by(given.input, variables)
 
@@ -105,7 +105,7 @@ def _of_event(given: EventDataFilter | None, variables: Collection[str]) -> Know
 
 
 def _target(expression: str | None) -> KnownFields:
-    """Return the field that a toStateData leads into, or None if that is not plain to see."""
+    """Return the field that a toStateData leads into, or None if that is not obvious."""
     text = (expression or "").strip().removeprefix("${").removesuffix("}").strip()
     name = text.removeprefix(".").partition(".")[0].partition("[")[0]
     return frozenset({name}) if text.startswith(".") and name.isidentifier() else None

@@ -1,8 +1,8 @@
-"""Plain texts that read as if they were meant as expressions.
+"""Plain texts that look like expressions.
 
-Where only `${ … }` marks an expression, `.message` is sent as these eight characters. It is pointed out where the text
-compiles and names data. Names of files, words with dots between them and the like may compile, too, as `error.log` and
-`.env` do: they are left alone, unless the definition reads or makes a field of that name elsewhere.
+Where only `${ … }` marks an expression, `.message` is sent as these eight characters. It is reported if the text
+compiles and refers to data. File names, words with dots between them and the like, such as `error.log` and `.env`, may
+compile, too: they are not reported, unless the definition reads or creates a field of that name elsewhere.
 """
 
 import re
@@ -15,7 +15,7 @@ from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.text.suggestions import nearest
 
 _PATH = re.compile(r"\w[\w.:/@+~-]*|\.{1,2}(?:/[\w.-]+)+/?|\.[\w-]+(?:/[A-Za-z_][\w-]*(?:\.\w+)*)+/?")
-"""`error.log`, `./run`, `.github/workflows/test.yaml`: with no blank and no bracket, and no dot that begins a field."""
+"""`error.log`, `./run`, `.github/workflows/test.yaml`: without blanks, brackets or dots that begin a field."""
 
 _DOTTED = re.compile(r"(?:\.\w+)+")
 
@@ -29,16 +29,16 @@ jsonl jsx lz4 md mkv mov mp3 mp4 mpeg odt ogg parquet pdf pem php png ppt pptx p
 tgz tif tiff toml ts tsv tsx ttf txt wav webm webp whl woff xls xlsx xml xsd xz yaml yml zip com edu gov org NET
 """
 _NAMES: Final = frozenset(f"{_FILES}{_ENDINGS}".split())
-"""Words that follow a dot in texts that are not expressions."""
+"""Words after a dot in texts that are not expressions."""
 
 _AFTER_THE_DATA = frozenset({"[", '"', "|", "+"})
-"""Characters that follow a dot which stands for the data, as in `.[0]`, `."a b"` and `. | keys`."""
+"""Characters after a dot that stands for the data, as in `.[0]`, `."a b"` and `. | keys`."""
 
 
 def meant(text: str, expressions: Expressions, known: Collection[str]) -> str | None:
-    """Return the expression that *text* would be, if it reads like one that names data; else None.
+    """Return the expression in *text*, if it looks like one that refers to data; else None.
 
-    *known* are the names of fields that the definition reads or makes elsewhere.
+    *known* are the names of fields that the definition reads or creates elsewhere.
     """
     stripped = text.strip()
     if stripped.startswith("{{") and stripped.endswith("}}"):
@@ -54,13 +54,13 @@ def meant(text: str, expressions: Expressions, known: Collection[str]) -> str | 
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the names of the fields that a text mentions, as jq writes them."""
+    """Return the names of the fields that a text mentions in jq syntax."""
     return frozenset(word.text[1:] for word in _words(text) if word.kind == "field")
 
 
 def _names_data(text: str, expressions: Expressions, known: Collection[str]) -> bool:
     if text.startswith("fn:"):
-        return True  # if there is no such function, it does not compile
+        return True  # a missing function does not compile
     if not expressions.is_jq:
         return text.startswith("$") and text != "$"
     words = _words(text)
@@ -74,25 +74,25 @@ def _names_data(text: str, expressions: Expressions, known: Collection[str]) -> 
 
 
 def _are_names(text: str, fields: Sequence[str]) -> bool:
-    """Tell whether *text* is one or several names such as `.env.local` and `.tar.gz`."""
+    """Return True if *text* is one or several names such as `.env.local` and `.tar.gz`."""
     parts = re.split(r"[\s,]+", text)
     return bool(fields) and all(_DOTTED.fullmatch(one) and not _NAMES.isdisjoint(one.split(".")) for one in parts)
 
 
 def _reads_all(words: Sequence[Token]) -> bool:
-    """Tell whether one of the dots stands for the data as a whole, or for an element of it."""
+    """Return True if one of the dots stands for the data as a whole, or for an element of it."""
     return any(
         one.kind == "operator" and one.text == "." and after.text in _AFTER_THE_DATA for one, after in pairwise(words)
     )
 
 
 def _interpolates(words: Sequence[Token]) -> bool:
-    r"""Tell whether it is a text in quotes with something of the data in it, as in `"Got: \\(.)"`."""
+    r"""Return True if it is a quoted text that interpolates data, as in `"Got: \\(.)"`."""
     return words[:1] != [] and words[0].kind == "quote" and any(word.text == "\\(" for word in words)
 
 
 def _with_declared(text: str, expressions: Expressions) -> str:
-    """Return *text* with the variables that it misspells, such as `$SECRET`, as they are declared."""
+    """Return *text* with misspelt variables, such as `$SECRET`, corrected."""
     words = _words(text) if expressions.is_jq and "$" in text else []
     for word in reversed(words):
         name = word.text[1:]

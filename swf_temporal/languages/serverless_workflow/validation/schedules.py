@@ -16,7 +16,7 @@ _CODE = "schedule"
 
 
 def check_schedule(context: Context, schedule: Schedule) -> Iterator[Problem]:
-    """Yield a problem for each text of *schedule* that cannot be read, and for those that contradict each other."""
+    """Yield a problem for each text of *schedule* that cannot be read, and for contradictions."""
     unreadable = list(_unreadable(context, schedule))
     yield from unreadable
     if unreadable:
@@ -58,7 +58,7 @@ def _checked(
 
 
 def compiled(schedule: Schedule) -> ScheduleSpec:
-    """Return when instances are started. Raises InvalidTime."""
+    """Return the times of *schedule*. Raises InvalidTime."""
     cron = schedule.cron
     return compile_schedule(
         interval=schedule.interval,
@@ -91,12 +91,12 @@ def _single(context: Context, schedule: Schedule, interval: str) -> Iterator[Pro
     if not parse_interval(interval).repeats:
         message = f"the interval {interval!r} does not repeat: one instance is started, at its start"
         yield context.warning(
-            _CODE, message, schedule.where.value("interval"), "one that repeats begins with R/, such as R/PT1H"
+            _CODE, message, schedule.where.value("interval"), "a repeating one begins with R/, such as R/PT1H"
         )
 
 
 def _position(context: Context, value: Position, text: str, offset: int) -> Position:
-    """Return where a character of a text stands: beyond a quote, and where the text begins if it is written freely."""
+    """Return the position of a character of *text*, allowing for a quote; that of *value* if it is not found."""
     lines = context.workflow.source.text.splitlines()
     line = lines[value.line - 1] if value.line <= len(lines) else ""
     start = line.find(text, value.column - 1)

@@ -1,4 +1,4 @@
-"""Where expressions may use secrets: in what a function or an authentication is given, and is not kept."""
+"""The fields in which expressions may use secrets: inputs of functions and authentication, which are not stored."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,27 +20,27 @@ from swf_temporal.runtime.external_activities import PREFIX
 
 def refusal_of_secrets(field: Field, functions: Iterable[Function]) -> tuple[str, str] | None:
     """Return why $SECRETS cannot be used in *field*, and what to do instead; None if it can."""
-    # An expression function, and metadata, are evaluated in the workflow, where what they yield would be kept.
+    # An expression function, and metadata, are evaluated in the workflow, where the result would be stored.
     in_workflow = isinstance(field.node, Function) and (field.node.type == "expression" or field.key != "operation")
     in_selection = isinstance(field.node, FunctionRef) and field.key == "selectionSet"
     if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
-        hint = "elsewhere they would become data, which is kept and shown: call a function that is given the secret"
+        hint = "elsewhere they would become data, which is stored and shown: pass the secret to a function"
         return "which only the arguments of a function may", hint
     if not isinstance(field.node, FunctionRef):
         return None
     name = field.node.ref_name
     called = [function for function in functions if function.name == name]
     if any(function.type == "expression" for function in called):
-        return "which would become data", f"function {name!r} is an expression: what it yields is kept and shown"
+        return "which would become data", f"function {name!r} is an expression: its result is stored and shown"
     if any(_is_activity(function) for function in called):
-        # The workflow itself schedules it, so they would be filled there.
+        # The workflow itself schedules the activity, so secrets would be filled in there.
         hint = f"function {name!r} is an activity of Temporal: its worker must know them itself"
-        return "which would stand in the history", hint
+        return "which would store them in the history", hint
     return None
 
 
 def declaration_of_secrets(names: Iterable[str]) -> str:
-    """Return how a workflow declares the secrets *names*, to be told."""
+    """Return the declaration of the secrets *names*, for a hint."""
     return f"secrets: [{', '.join(names)}]"
 
 
@@ -52,13 +52,13 @@ def _is_activity(function: Function) -> bool:
 class EventUse:
     name: str
     kind: str
-    """As what the event is used: consumed or produced."""
+    """The use of the event: consumed or produced."""
     owner: str
     position: Position
 
 
 def event_uses(nodes: NodesByKind) -> Iterator[EventUse]:
-    """Yield every reference to an event, kind by kind of what refers to it."""
+    """Yield every reference to an event, grouped by the kind of the referring node."""
     for events, owner in nodes.each(OnEvents):
         for index, name in enumerate(events.event_refs):
             yield EventUse(name, "consumed", owner, events.where.at("eventRefs", index))

@@ -1,4 +1,4 @@
-"""Every node of a workflow once, with words that tell an author which one it is."""
+"""Every node of a workflow once, with words that identify it for an author."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -32,7 +32,7 @@ _CALLED: dict[type[Node], str] = {
 
 
 def nodes_of(workflow: Workflow) -> NodesByKind:
-    """Return every node of *workflow* that was written. What is merely a default is left out."""
+    """Return every node of *workflow* that was written, without defaults."""
     return NodesByKind(_walk(workflow, "the workflow", "", workflow.language_version.state_word))
 
 
@@ -42,14 +42,14 @@ def nodes_within(node: Node) -> Iterator[Node]:
 
 
 def _walk(node: Node, owner: str, above: str, word: str) -> Iterator[tuple[Node, str]]:
-    """Yield *node* and those in it, each with the words for where it is; *word* is what states are called."""
+    """Yield *node* and those in it, each with the words for its location; *word* is the word for states."""
     yield node, owner
     for attribute in _attributes(type(node)):
         value = getattr(node, attribute)
         for child in value if isinstance(value, tuple) else (value,):
             if child is not None and isinstance(child, Node) and child.where is not NOWHERE:
                 called = _called(child, word)
-                # A state with a loop (November 2019) holds itself: it is named once.
+                # A state with a loop (November 2019) contains itself: it is named once.
                 if called and not f"{above} of ".startswith(f"{called} of "):
                     path = f"{called} of {above}" if above else called
                     yield from _walk(child, path, path, word)

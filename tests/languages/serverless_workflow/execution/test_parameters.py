@@ -108,7 +108,7 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, message: str) -> Non
     """A parameter that yields what it cannot be is told with its name and what it yielded."""
     with pytest.raises(WrongData) as told:
         for_run(retry(**{field: "${ .x }"}), {"x": given}, {})
-    assert told.value.message == f"retry 'r': {field} yields {message}, which it cannot be"
+    assert told.value.message == f"retry 'r': {field} yields {message}, which is not valid there"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
     """What cannot be is told with where it is written."""
     with pytest.raises(WrongData) as told:
         for_run(program(**more), {}, {})
-    assert told.value.message == f"{message}, which it cannot be"
+    assert told.value.message == f"{message}, which is not valid there"
 
 
 def test_names_and_versions_are_texts() -> None:

@@ -36,7 +36,7 @@ def test_order_example(orders: Description) -> None:
         "        --",
         '        state "money" as s4b2',
         "        state s4b2 {",
-        '            state "charge#58; calls chargeCard, tried again by patiently" as s4b2a1',
+        '            state "charge#58; calls chargeCard, retried by patiently" as s4b2a1',
         "            [*] --> s4b2a1",
         "            s4b2a1 --> [*]",
         "        }",

@@ -69,7 +69,7 @@ def test_delays_and_subflows_of_0_6() -> None:
     assert _states(IN_0_6) == (
         "states\n  Rest: delay\n    waits PT1S\n    → Poll\n"
         "  Poll: subflow\n    runs workflow ask\n"
-        "    again and again, while ${ .left > 0 } holds after each run, 2 times at most, until enough came,"
+        "    repeated, while ${ .left > 0 } holds after each run, 2 times at most, until enough arrived,"
         " also after an error\n    → end"
     )
     diagram = _described(IN_0_6).mermaid()

@@ -18,7 +18,7 @@ def told(retry: str, more: str = "") -> list[tuple[str | None, list[float] | Non
     ("written", "delays", "words"),
     [
         ("delay: PT0.5S, maxAttempts: 3", [0.5, 0.5], "3 attempts in all, after 500 ms, 500 ms"),
-        ("maxAttempts: 1", [], "not tried again"),
+        ("maxAttempts: 1", [], "not retried"),
         ("delay: PT1M, multiplier: 3", [60, 180, 540, 1620, 4860],
          "without limit, after 1 min, 3 min, 9 min, 27 min, 1 h 21 min …"),
         ("delay: PT1S, increment: PT2S, maxAttempts: 9, maxDelay: PT6S", [1, 3, 5, 6, 6],

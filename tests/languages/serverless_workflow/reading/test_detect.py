@@ -31,7 +31,7 @@ def test_other_dialects(text: str, dialect: str, key: str, place: tuple[int, int
     (problem,) = check(text).problems
     assert problem.code == "dialect"
     assert (
-        problem.message == f"this is written for {dialect}, as {key!r} shows; what runs here is Serverless Workflow 0.8"
+        problem.message == f"this is written for {dialect}, as {key!r} shows; swf-temporal runs Serverless Workflow 0.8"
     )
     assert problem.position == Position(*place)
 
@@ -149,21 +149,29 @@ def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, l
 @pytest.mark.parametrize(
     ("text", "version", "told"),
     [
-        (f'specVersion: "0.8"\n{STARTED}', "0.5", "specVersion says '0.8', but 'start' in line 4 is of 0.5 and before"),
+        (
+            f'specVersion: "0.8"\n{STARTED}',
+            "0.5",
+            "specVersion says '0.8', but 'start' in line 4 exists only up to 0.5",
+        ),
         (f'schemaVersion: "0.6"\n{STARTED}', "0.5", "schemaVersion says '0.6', but 'start' in line 4"),
-        (f'schemaVersion: "0.5"\nstart: A\n{LEAN}', "0.6", "schemaVersion says '0.5', but 'start' in line 2 came with"),
-        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{LEAN}', "0.8", "'timeouts' in line 2 came with 0.7"),
-        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{SWITCH}', "0.6", "'timeouts' in line 2 came with 0.7"),
+        (
+            f'schemaVersion: "0.5"\nstart: A\n{LEAN}',
+            "0.6",
+            "schemaVersion says '0.5', but 'start' in line 2 exists since",
+        ),
+        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{LEAN}', "0.8", "'timeouts' in line 2 exists since 0.7"),
+        (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{SWITCH}', "0.6", "'timeouts' in line 2 exists since 0.7"),
         (
             'specVersion: "0.7"\nstates:\n- name: A\n  type: operation\n  actions: [{functionRef: f, condition: .a}]\n',
             "0.8",
-            "'condition' in line 5 came with 0.8",
+            "'condition' in line 5 exists since 0.8",
         ),
         # Of several keys of one version it is the first in the table, wherever they stand.
         (
             f'schemaVersion: "0.6"\nsecrets: []\nconstants: {{}}\nerrors: []\ntimeouts: {{}}\n{SWITCH}',
             "0.6",
-            "'timeouts' in line 5 came with 0.7",
+            "'timeouts' in line 5 exists since 0.7",
         ),
     ],
 )

@@ -157,8 +157,8 @@ def test_documents_name_no_others(tmp_path: Path, text: str, column: int) -> Non
     (tmp_path / "g.json").write_text('[{"name": "f", "operation": "a.json#f"}]')
     (problem,) = check(workflow("f.json"), folder=tmp_path).errors
     assert str(problem).splitlines()[0] == (
-        f"{tmp_path / 'f.json'}:1:{column}  error  external-nested  functions stand in yet another document, 'g.json': "
-        "one that is named by a URI cannot name others"
+        f"{tmp_path / 'f.json'}:1:{column}  error  external-nested  functions are in yet another document, 'g.json': "
+        "an included document cannot include others"
     )
 
 

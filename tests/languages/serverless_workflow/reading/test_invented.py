@@ -42,7 +42,7 @@ def test_it_is_shown_by_its_key() -> None:
     assert checked.written_in is not None
     assert (checked.written_in.title, checked.written_in.key) == ("Serverless Workflow 0.4", "steps")
     assert [problem.message for problem in checked.problems] == [
-        "specVersion says '0.8', but 'steps' in line 3 is of 0.4 and before: the definition is read as 0.4"
+        "specVersion says '0.8', but 'steps' in line 3 exists only up to 0.4: the definition is read as 0.4"
     ]
 
 

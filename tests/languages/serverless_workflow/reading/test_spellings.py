@@ -161,7 +161,7 @@ def test_error_refs() -> None:
     assert first_state(head + '{errorRef: "*", end: true}]}')[0].on_errors[0].error_refs == ("*",)
     state, told = first_state(head + '{errorRef: "*", errorRefs: [DefaultErrorRef], end: true}]}')
     assert state.on_errors[0].error_refs == ("*", "DefaultErrorRef")
-    assert told == ["errorRef and errorRefs are both given: all of them are meant"]
+    assert told == ["errorRef and errorRefs are both given: all of them are used"]
 
 
 def test_timeouts() -> None:
@@ -241,7 +241,7 @@ def test_identity() -> None:
     assert read(f"key: k\n{states}")[0].id == "k"
     workflow, told = read(f"name: n\n{states}")
     assert workflow.id == "n"
-    assert told == ["this definition has no id: its name is taken"]
+    assert told == ["this definition has no id: its name is used"]
 
 
 def test_numbers_for_texts() -> None:

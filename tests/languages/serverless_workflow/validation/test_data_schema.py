@@ -41,4 +41,4 @@ def test_data_schema(found: Callable[[str, str], list[str]], schema: str, expect
         assert problems == []
     else:
         column, _, what = expected.partition(" ")
-        assert problems == [f"3:{column} error dataInputSchema is not a JSON Schema that can be used: {what}"]
+        assert problems == [f"3:{column} error dataInputSchema is not a usable JSON Schema: {what}"]

@@ -21,7 +21,7 @@ states:
 )
 def test_no_object(found: Callable[[str, str], list[str]], data: str, kind: str) -> None:
     """Anything else takes the place of the data."""
-    message = f"state 'A' injects {kind}, which takes the place of all data: only an object is added to it"
+    message = f"state 'A' injects {kind}, which replaces all data: only an object is added to it"
     hint = "write an object, as in data: {key: value}"
     assert found("inject-data", TEXT.replace("DATA", data)) == [f"6:9 warning {message} | {hint}"]
 

@@ -1,1 +1,1 @@
-"""The draft of May 2020, in which workflows are made of tasks, and its parent, which calls them states."""
+"""The draft of May 2020, in which workflows consist of tasks, and its predecessor, which calls them states."""

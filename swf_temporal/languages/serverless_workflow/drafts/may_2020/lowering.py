@@ -1,4 +1,4 @@
-"""Lowering of the draft of May 2020: what its words are in 0.8, and what it means that 0.8 cannot express."""
+"""Lowering of the draft of May 2020: the words of 0.8 for its own, and the parts that 0.8 cannot express."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -31,17 +31,17 @@ from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import
 from swf_temporal.text.located import Array, Object, objects_in
 
 CUSTOM_CONDITION: Final = "expression"
-"""Under which key of its metadata a condition with the operator `custom` has the expression that decides."""
+"""The key in the metadata of a condition with the operator `custom` that holds its expression."""
 
 _COMPLETIONS: Final = {"and": "allOf", "xor": "atLeast", "n_of_m": "atLeast"}
 _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""
 _WHOLE: Final = (None, "$", "$.")
-"""Paths that select all of an error, which is what a filter without one does."""
+"""Paths that select the whole error, as a filter without a path does."""
 
 
 def lowered(draft: model.DraftWorkflow) -> Object:
-    """Return *draft* as the document that 0.8 has for it."""
+    """Return *draft* converted to a document of 0.8."""
     document = normalized(tree_of(draft), draft.source, _SPELLINGS)
     document["@version"] = OF_STATES if draft.has_states else VERSION
     return document
@@ -54,7 +54,7 @@ def called(function: model.Function) -> calls.Function:
 
 
 def function_type(written: str | None, resource: str | None) -> str:
-    """Return the type that performs a function: one of ours, its own, or custom where it says none."""
+    """Return the type of a function: a supported one, its own, or custom if it has none."""
     if written is not None and written.lower() in TYPES:
         return written.lower()
     if resource is not None and _DOCUMENT.fullmatch(resource):
@@ -62,7 +62,7 @@ def function_type(written: str | None, resource: str | None) -> str:
     return written or "custom"
 
 
-# The steps. Those of what holds others run before those of what it holds.
+# The steps. Those of a node run before those of the nodes in it.
 
 
 def _definition(root: Object, _normalizer: Normalizer) -> None:
@@ -76,7 +76,7 @@ def _definition(root: Object, _normalizer: Normalizer) -> None:
 
 
 def _kinds_of_events(root: Object) -> None:
-    """Say which events are only produced. The draft does not: their uses do."""
+    """Set the kind of events that are only produced, which the draft infers from their uses."""
     found = list(objects(root["states"]))
     producing = [one["produceEvent"] for one in found if "produceEvent" in one]
     consumed = {ref for one in found for ref in one.get("eventRefs", ())}
@@ -87,7 +87,7 @@ def _kinds_of_events(root: Object) -> None:
 
 
 def _states(holder: Object, named: str | None = None) -> Object:
-    """Rewrite what the states of *holder* say of each other; return the start that they have, and its window."""
+    """Rewrite the references between the states of *holder*; return their start, with its window."""
     found = objects_in(holder["states"])
     names = {state["id"]: state["name"] for state in found if "id" in state}
     names |= {state["name"]: state["name"] for state in found}
@@ -95,7 +95,7 @@ def _states(holder: Object, named: str | None = None) -> Object:
     first = next((one for one in found if named is not None and named in (one["name"], one.get("id"))), None)
     first = first or next(iter(says or found), None)
     start = Object((first or holder).where.position)
-    put(start, "start", "" if first is None else first["name"])  # a rule tells where there is none
+    put(start, "start", "" if first is None else first["name"])  # a rule reports a missing start
     if first is not None and first.get("start", {}).get("kind") == "scheduled" and "schedule" in first["start"]:
         start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
     for state in found:
@@ -105,7 +105,7 @@ def _states(holder: Object, named: str | None = None) -> Object:
             way["nextTask"] = names.get(way["nextTask"], way["nextTask"])
         for entry in objects_in(state.get("onError")):
             for key in () if "transition" in entry else ("transition", "end"):
-                # Without a transition of its own an error leads where the task does, as an example of the text has it.
+                # Without its own transition, an error leads where the task does, as in an example of the text.
                 if key in state:
                     entry.put(key, deepcopy(state[key]), state.where.keys[key])
     return start
@@ -126,7 +126,7 @@ def _scope(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _documents(node: Object, _normalizer: Normalizer) -> None:
-    """Keep in the metadata what only documents, and is not enforced."""
+    """Move schemas, which are only documentation and not enforced, to the metadata."""
     for key in ("dataInputSchema", "dataOutputSchema"):
         if key in node:
             put(node, "metadata", {**node.get("metadata", {}), key: node[key]}, "metadata")
@@ -146,7 +146,7 @@ def _correlation(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _expression(key: str) -> Step:
-    """Return a step that puts the text of an expression under *key*: its language is known."""
+    """Return a step that puts the text of an expression under *key*, without its language, which is known."""
 
     def step(node: Object, _normalizer: Normalizer) -> None:
         if "expression" in node:
@@ -186,7 +186,7 @@ def _retry(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _results(node: Object, _normalizer: Normalizer) -> None:
-    # An official example has a text there that is not a path: it selects nothing.
+    # An official example has a text here that is not a path: it selects nothing.
     if "results" in node and not is_path(node["results"]):
         drop(node, "results")
 

@@ -1,6 +1,6 @@
 """The model of the May 2020 draft: tasks, and their parts.
 
-The draft's parent calls tasks states. It is the same language by other names, so it is read into this model, too.
+The draft's predecessor calls tasks states. It is the same language with other names, so this model is used for both.
 """
 
 from typing import Annotated, Literal, TypeAlias
@@ -22,9 +22,9 @@ class Function(Node):
 
     name: Text
     resource: Text | None = None
-    """What is called: an OpenAPI document with `#operation`, or what the type asks for."""
+    """The operation that is called: an OpenAPI document with `#operation`, or what the type requires."""
     type: Text | None = None
-    """Any word. How a word that is none of our own types is performed is registered under the function's name."""
+    """Any word. If it is not a supported type, the worker must register the function by its name."""
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
@@ -40,7 +40,7 @@ class Event(Node):
 
 
 class Expression(Node):
-    """A condition and the language that it is in (section "Expression Definition")."""
+    """A condition and its language (section "Expression Definition")."""
 
     language: str | None = None
     body: Text
@@ -69,14 +69,14 @@ class Schedule(Node):
 
 
 class Start(Node):
-    """The start of a workflow, branch or iteration, which its first task has (section "Start Definition")."""
+    """The start of a workflow, branch or iteration, in its first task (section "Start Definition")."""
 
     kind: Literal["default", "scheduled"]
     schedule: Schedule | None = None
 
 
 class End(Node):
-    """An end of a workflow, branch or iteration, which its last tasks have (section "End Definition")."""
+    """An end of a workflow, branch or iteration, in its last tasks (section "End Definition")."""
 
     kind: Literal["default", "terminate", "event"]
     produce_event: ProduceEvent | None = None
@@ -109,7 +109,7 @@ class ErrorDataFilter(Node):
 
 
 class Error(Node):
-    """A handler of the errors that match an expression: where the task leads then (section "Error Definition")."""
+    """A handler of the errors that match an expression, with its transition (section "Error Definition")."""
 
     expression: Expression
     error_data_filter: ErrorDataFilter | None = None
@@ -117,14 +117,14 @@ class Error(Node):
 
 
 class Retry(Node):
-    """A retry of a task: on which errors, how often, and after how long (section "Retry Definition")."""
+    """A retry of a task: its errors, number and delay (section "Retry Definition")."""
 
     expression: Expression
     interval: str | None = None
     multiplier: str | None = None
     """A duration that is added to the interval before each further attempt."""
     max_attempts: int | None = None
-    """How often it is tried again."""
+    """The maximum number of retries."""
 
 
 class FunctionRef(Node):
@@ -191,7 +191,7 @@ class OperationTask(RetriedTask):
 
 
 class DataCondition(Node):
-    """A condition of a switch task: an operator that compares what a path finds (section "Data Conditions")."""
+    """A condition of a switch task: an operator that compares the value at a path (section "Data Conditions")."""
 
     path: str
     value: Template = None
@@ -210,7 +210,7 @@ class EventCondition(Node):
 
 
 class SwitchTask(TaskBase):
-    """Chooses the way by data, or by the first event to come (section "Switch Task")."""
+    """Chooses the transition by data, or by the first event to arrive (section "Switch Task")."""
 
     type: Literal["switch"]
     data_conditions: tuple[DataCondition, ...] = ()
@@ -220,21 +220,21 @@ class SwitchTask(TaskBase):
 
 
 class DelayTask(TaskBase):
-    """Waits for a time (section "Delay Task")."""
+    """Waits for a duration (section "Delay Task")."""
 
     type: Literal["delay"]
     time_delay: str
 
 
 class Branch(Node):
-    """Tasks that run beside those of other branches (section "Branch")."""
+    """Tasks that run concurrently with those of other branches (section "Branch")."""
 
     name: Text
     tasks: tuple["Task", ...]
 
 
 class ParallelTask(RetriedTask):
-    """Runs branches side by side (section "Parallel Task")."""
+    """Runs branches concurrently (section "Parallel Task")."""
 
     type: Literal["parallel"]
     branches: tuple[Branch, ...]
@@ -266,7 +266,7 @@ class ForeachTask(RetriedTask):
     """The path of the field that holds the element."""
     output_collection: str | None = None
     max: int = 0
-    """How many iterations run at once; 0 for all of them."""
+    """The number of concurrent iterations; 0 for all of them."""
     time_delay: str | None = None
     tasks: tuple["Task", ...]
 
@@ -307,7 +307,7 @@ class DraftWorkflow(Node):
     version: Text | None = None
     schema_version: Text | None = None
     starts_at: Text | None = None
-    """The name of the task to start with: an example of the text still has it, from before tasks said so."""
+    """The name of the first task: an example of the text still has it, from before tasks had a start."""
     expression_language: str | None = None
     data_input_schema: Template = None
     data_output_schema: Template = None
@@ -317,5 +317,5 @@ class DraftWorkflow(Node):
     extensions: tuple[Template, ...] = ()
     metadata: dict[str, Template] = Field(default_factory=dict)
     has_states: bool = Field(default=False, alias="@hasStates")
-    """Whether it is spelt as in the draft's parent, which calls tasks states."""
+    """Whether it uses the words of the draft's predecessor, which calls tasks states."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

@@ -1,4 +1,4 @@
-"""Reads documents of the draft, in both of its spellings, and makes their JSON Schema."""
+"""Reading documents of the draft, in both of its spellings, and their JSON Schema."""
 
 from collections.abc import Mapping
 from typing import Any, Final, get_args
@@ -39,12 +39,12 @@ def _form(root: Object) -> DefinitionForm[model.DraftWorkflow]:
 
 
 def _marks(root: Object) -> dict[str, bool]:
-    """Note whether it is spelt as in the draft's parent, which calls tasks states."""
+    """Return whether it uses the words of the draft's predecessor, which calls tasks states."""
     return {"@hasStates": "states" in root and "tasks" not in root}
 
 
 def _problems_of(draft: model.DraftWorkflow) -> list[Problem]:
-    from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import problems_of  # noqa: PLC0415 - not to run
+    from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import problems_of  # noqa: PLC0415 - not needed for running
 
     return problems_of(draft)
 
@@ -86,7 +86,7 @@ def json_schema(title: str | None = None) -> dict[str, Any]:
 
 
 def _in_any_case(*words: str) -> Schema:
-    """Return what accepts *words* in capitals, and with a capital, as examples of the text have them."""
+    """Return the schema of *words* in capitals or with a capital, as in examples of the text."""
     return {"enum": [written for word in words for written in (word.upper(), word.capitalize())]}
 
 

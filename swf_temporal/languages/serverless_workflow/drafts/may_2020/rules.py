@@ -1,4 +1,4 @@
-"""The rules of the draft of May 2020: each file has a `check(context)`, in the words of the draft."""
+"""The rules of the draft of May 2020, in the words of the draft."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -49,11 +49,11 @@ class Context(DraftContext):
         super().__init__(root, root.source)
 
     def wording(self, word: str) -> str:
-        """Return *word*, a key or a noun of the draft, or the one of its parent that this definition uses."""
+        """Return *word*, a key or a noun of the draft, or its predecessor's word if this definition uses those."""
         return self._words.get(word, word)
 
     def scopes(self) -> Iterator[TaskScope]:
-        """Yield the tasks that stand together, outer ones first."""
+        """Yield the scopes, outer ones first."""
         return scopes(self.root, self.wording("task"))
 
     def undefined(self, kind: str, name: str, position: Position, owner: str) -> Iterator[Problem]:
@@ -66,7 +66,7 @@ class Context(DraftContext):
             )
 
     def called(self, node: Node, number: int) -> str:
-        """Return the words for *node*: its name, or which one of its kind it is."""
+        """Return the words for *node*: its name, or its number."""
         if type(node) in _NUMBERED:
             return f"{_NUMBERED[type(node)]} {number}"
         word = next((word for kind, word in _CALLED if isinstance(node, kind)), None)
@@ -75,7 +75,7 @@ class Context(DraftContext):
 
 
 def check_flow(context: Context) -> Iterator[Problem]:
-    """Yield what is wrong with the ways through the tasks of a workflow, of its branches and of its iterations."""
+    """Yield problems of the control flow in a workflow, its branches and its iterations."""
     for scope in context.scopes():
         if not scope.tasks:
             message = f"{scope.owner}: {context.wording('tasks')} is empty"
@@ -113,7 +113,7 @@ def _start(context: Context, scope: TaskScope) -> Iterator[Problem]:
         yield context.warning("start", message, chosen.where.position, "write 'start: {kind: default}' in one")
     for other in starts:
         if other is not chosen:
-            message = f"{scope.owner} begins with {chosen.name!r}: that {other.name!r} is a start has no effect"
+            message = f"{scope.owner} begins with {chosen.name!r}: the start of {other.name!r} has no effect"
             yield context.warning("start", message, other.where.key("start"), "remove its start")
 
 
@@ -136,7 +136,7 @@ def _ends(context: Context, scope: TaskScope) -> Iterator[Problem]:
             message = f"{owner} has neither a transition nor an end: the path ends here"
             yield context.warning("transition-or-end", message, task.where.position, "write 'end: {kind: default}'")
     if all(task.end is None and (task.transition or isinstance(task, model.SwitchTask)) for task in scope.tasks):
-        message = f"{scope.owner} has no end {word}: no path through it comes to an end"
+        message = f"{scope.owner} has no end {word}: no path through it ends"
         hint = f"write 'end: {{kind: default}}' in the {word} that is the last, in place of its transition"
         yield context.error("transition-or-end", message, scope.node.where.key("tasks"), hint)
 
@@ -152,7 +152,7 @@ def _targets(context: Context, scope: TaskScope) -> Iterator[Problem]:
             message = f"{word} {task.name!r} leads to {way.next_task!r}, which is not a {word} here"
             hint = meant_or_known(way.next_task, known)
             if way.next_task in elsewhere:
-                message = f"{word} {task.name!r} leads to {way.next_task!r}, which does not stand beside it"
+                message = f"{word} {task.name!r} leads to {way.next_task!r}, which is in another scope"
                 hint = f"{key} names a {word} of the same {_holder(scope)}"
             yield context.error("transition-target", message, way.where.value("nextTask"), hint)
 
@@ -184,15 +184,15 @@ _NOT_FOR_AUTHORS: Final[Mapping[type[Node], tuple[str, ...]]] = {
     model.DraftWorkflow: ("source",),
     model.InjectTask: ("onError",),
 }
-"""Fields of the model that the draft does not have, or not for these tasks."""
+"""Fields of the model that authors cannot set, or not in these tasks."""
 
 
 def check_properties(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each property that means nothing where it stands; of specVersion its detection tells."""
+    """Yield a warning for each property without effect; specVersion is checked in its detection."""
     for node, owner in context.each(Node):
         known = parts(type(node)).keys() - set(_NOT_FOR_AUTHORS.get(type(node), ()))
-        told = {"specVersion"} if node is context.root else set()
-        for key in sorted(node.where.keys.keys() - known - told):
+        checked = {"specVersion"} if node is context.root else set()
+        for key in sorted(node.where.keys.keys() - known - checked):
             kind = getattr(node, "type", None) if isinstance(node, model.TaskBase) else None
             of = "that is known here" if kind is None else f"of a {context.wording('task')} of the type {kind}"
             meant = nearest(key, known, 0.7)
@@ -206,12 +206,12 @@ def check_properties(context: Context) -> Iterator[Problem]:
 
 
 def check_references(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each function or event that is not defined, or of which too little is said."""
+    """Yield a problem for each function or event that is not defined, or incompletely."""
     for ref, owner in context.each(model.FunctionRef):
         yield from context.undefined("function", ref.ref_name, ref.where.value("refName"), owner)
     for entry, owner in context.each(model.EventActions):
         if not entry.event_refs:
-            hint = "name the events that it waits for, as they are called under events"
+            hint = "name the events that it waits for, by their names under events"
             yield context.error("empty-list", f"{owner}: eventRefs is empty", entry.where.value("eventRefs"), hint)
         for number, name in enumerate(entry.event_refs):
             yield from context.undefined("event", name, entry.where.at("eventRefs", number), owner)
@@ -250,7 +250,7 @@ def _functions(context: Context) -> Iterator[Problem]:
                 )
         meant = None if kind is not None or function.type is None else nearest(function.type, TYPES, 0.8)
         if meant is not None:
-            message = f"{owner}: {function.type!r} is treated as a type of its own"
+            message = f"{owner}: {function.type!r} is treated as a custom type"
             yield context.warning("function-type", message, function.where.value("type"), f"did you mean {meant!r}?")
 
 
@@ -261,13 +261,13 @@ def _events(context: Context) -> Iterator[Problem]:
             hint = "name an attribute of the CloudEvent, or leave it out"
             yield context.error("event-definition", message, event.where.value("correlationToken"), hint)
         if event.source is None:
-            message = f"{owner} has no source: an event of its type is taken from any"
-            hint = "write the source of the CloudEvents that are meant, if others of the type are not"
+            message = f"{owner} has no source: events of its type from any source match"
+            hint = "write the source of its CloudEvents, if events from other sources do not count"
             yield context.warning("event-definition", message, event.where.position, hint)
 
 
 def check_tasks(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each task that lacks something, has both of two things, or counts what cannot be."""
+    """Yield a problem for each task with missing, conflicting or impossible properties."""
     for switch, owner in context.each(model.SwitchTask):
         yield from _switch(context, switch, owner)
     for parallel, owner in context.each(model.ParallelTask):
@@ -286,7 +286,7 @@ def _counts(context: Context) -> Iterator[Problem]:
     for foreach, owner in context.each(model.ForeachTask):
         if foreach.max < 0:
             message = f"{owner}: max {foreach.max} is not a number of iterations"
-            hint = "write how many may run side by side, or 0 for all"
+            hint = "write how many may run concurrently, or 0 for all"
             yield context.error("batch-size", message, foreach.where.value("max"), hint)
     for retry, owner in context.each(model.Retry):
         if retry.max_attempts is not None and retry.max_attempts < 0:
@@ -316,12 +316,12 @@ def _switch(context: Context, switch: model.SwitchTask, owner: str) -> Iterator[
         yield context.error("switch-conditions", message, switch.where.key("eventConditions"), hint)
     elif not (by_data or by_event):
         message = f"{owner} is a switch without dataConditions and eventConditions"
-        hint = "write dataConditions to choose by the data, or eventConditions to choose by the event that comes"
+        hint = "write dataConditions to choose by the data, or eventConditions to choose by the event that arrives"
         yield context.error("switch-conditions", message, switch.where.position, hint)
     if switch.default is None:
         message = f"{owner} is a switch without a default: if no condition is met, the run fails"
         if by_event:
-            message = f"{owner} is a switch without a default: it waits for an event, or fails when its time is over"
+            message = f"{owner} is a switch without a default: it waits for an event, or fails when it times out"
         when = "when no event has come in time" if by_event else "otherwise"
         hint = f"write where it leads {when}, as in 'default: {{{context.wording('nextTask')}: ...}}'"
         yield context.warning("switch-conditions", message, switch.where.position, hint)
@@ -345,7 +345,7 @@ def _parallel(context: Context, parallel: model.ParallelTask, owner: str) -> Ite
             hint = f"write 'completionType: n_of_m' if {parallel.n} branches are enough, or remove n"
             yield context.warning("num-completed", message, parallel.where.key("n"), hint)
     elif "n" not in parallel.where.keys:
-        message = f"{owner} completes with n of its branches, and has no n to say how many"
+        message = f"{owner} completes with n of its branches, but has no n"
         hint = f"write how many of its {len(parallel.branches)} branches are enough, as in 'n: 1'"
         yield context.error("num-completed", message, parallel.where.value("completionType"), hint)
     elif not 0 < parallel.n <= len(parallel.branches):
@@ -357,7 +357,7 @@ def _parallel(context: Context, parallel: model.ParallelTask, owner: str) -> Ite
 def _starts_and_ends(context: Context) -> Iterator[Problem]:
     for start, owner in context.each(model.Start):
         if start.kind == "scheduled" and start.schedule is None:
-            message = f"{owner}: its start is scheduled, and has no schedule to say when it is active"
+            message = f"{owner}: its start is scheduled, and has no schedule"
             hint = "write when it may start, as in 'schedule: {interval: 2020-05-01T08:00:00Z/2020-05-31T20:00:00Z}'"
             yield context.error("schedule", message, start.where.position, hint)
         elif start.kind == "default" and start.schedule is not None:
@@ -365,7 +365,7 @@ def _starts_and_ends(context: Context) -> Iterator[Problem]:
             yield context.warning("schedule", message, start.where.key("schedule"), "write 'kind: scheduled'")
     for end, owner in context.each(model.End):
         if end.kind == "event" and end.produce_event is None:
-            message = f"{owner}: its end is of the kind event, and has no produceEvent to say which"
+            message = f"{owner}: its end is of the kind event, and has no produceEvent"
             hint = "write 'produceEvent: {eventRef: ...}' with an event that is defined, or 'kind: default'"
             yield context.error("missing", message, end.where.position, hint)
         elif end.kind != "event" and end.produce_event is not None:
@@ -395,7 +395,7 @@ _PLACES: Final = (("inputParameter", "input_parameter"), ("outputCollection", "o
 
 
 def check_texts(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each text that cannot be read as what it stands for."""
+    """Yield a problem for each duration, path or expression that cannot be read."""
     for kind, keys in _DURATIONS.items():
         for node, owner in context.each(kind):
             for key, attribute in keys:
@@ -448,13 +448,13 @@ def _places(context: Context) -> Iterator[Problem]:
                 yield _bad(context, bad, owner, key, text, node.where.value(key))
                 continue
             if text is not None and not steps:
-                message = f"{owner}: {key} {text!r} names no field of the data, as '$.result' would"
+                message = f"{owner}: {key} {text!r} is not the path of a field, such as '$.result'"
                 hint = "write the path of one field, without wildcards and filters"
                 yield context.error("expression-syntax", message, node.where.value(key), hint)
 
 
 def _results(context: Context) -> Iterator[Problem]:
-    """Look at the filters of results: an official example has a text there that is not a path."""
+    """Check the filters of results; a text that is not a path, as in an official example, is only a warning."""
     for node, owner in context.each(model.ActionDataFilter):
         text = node.data_results_path
         if text is not None and is_path(text):
@@ -552,7 +552,7 @@ def _bad(context: Context, bad: BadExpression, owner: str, key: str, text: str, 
 
 
 def problems_of(draft: model.DraftWorkflow) -> list[Problem]:
-    """Return everything that the rules have to say about *draft*."""
+    """Return all problems of *draft* by the rules."""
     context = Context(draft)
     checks = (check_properties, check_flow, check_references, check_tasks, check_texts)
     return [problem for check in checks for problem in check(context)]

@@ -1,4 +1,4 @@
-"""Tasks that stand together: those of a workflow, of a branch, or of a foreach task. One of them is the start."""
+"""Scopes: the tasks of a workflow, of a branch, or of a foreach task. One of them is the start."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 
 @dataclass(frozen=True, slots=True)
 class TaskScope:
-    """Tasks that lead to each other and to no others."""
+    """Tasks that lead only to each other."""
 
     owner: str
-    """The words for what holds them."""
+    """The words for the node that contains them."""
     node: model.DraftWorkflow | model.Branch | model.ForeachTask
     tasks: Sequence[model.Task]
 
 
 def start_of(tasks: Sequence[model.Task], named: str | None = None) -> model.Task:
-    """Return the task to start with: the one that is *named*, or says so, or else the first."""
+    """Return the start task: the one *named*, the one with a start, or else the first."""
     for task in tasks:
         if named is not None and named in (task.name, task.id):
             return task
@@ -35,14 +35,14 @@ def ways_of(task: model.Task) -> Iterable[model.Transition]:
 
 
 def held_by(task: model.Task) -> Sequence[model.Task]:
-    """Return the tasks that *task* holds in its branches or as what it iterates."""
+    """Return the tasks in the branches or iterations of *task*."""
     if isinstance(task, model.ParallelTask):
         return tuple(inner for branch in task.branches for inner in branch.tasks)
     return task.tasks if isinstance(task, model.ForeachTask) else ()
 
 
 def scopes(root: model.DraftWorkflow, word: str) -> Iterator[TaskScope]:
-    """Yield every scope of *root*, outer ones first; *word* is what its author calls a task."""
+    """Yield every scope of *root*, outer ones first; *word* is the author's word for a task."""
     yield from _scopes(TaskScope("the workflow", root, root.tasks), word)
 
 

@@ -1,6 +1,6 @@
-"""Other spellings of the draft: its parent's names, and those of its own examples.
+"""Other spellings of the draft: its predecessor's names, and those in its examples.
 
-They begin where `startsAt` says, as the November draft does, and have its words for types, ends and choices.
+Some examples have `startsAt`, as in the November draft, and its words for types, ends and choices.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ CHOICES: Final = {"choices": "dataConditions"}
 ENDS: Final = {"type": "kind"}
 INJECTED: Final = {"inject": "data"}
 CONDITIONS: Final = {"condition": "expression"}
-"""Keys that were called otherwise, each for one kind of node."""
+"""Former names of keys, each for one kind of node."""
 
 
 def types_as_now(holder: Object, normalizer: Normalizer) -> None:
-    """Call a relay state, which injects data, an inject state."""
+    """Rename the type of a relay state, which injects data, to inject."""
     for state in _states(holder):
         word = state.get("type")
         if isinstance(word, str) and word.lower() == "relay":
@@ -30,7 +30,7 @@ def types_as_now(holder: Object, normalizer: Normalizer) -> None:
 
 
 def started_within(holder: Object, normalizer: Normalizer) -> None:
-    """Say in the state that `startsAt` of a branch or an iteration names that it is the start."""
+    """Convert `startsAt` of a branch or an iteration to the start of the named state."""
     named = holder.get("startsAt")
     if not isinstance(named, str):
         return
@@ -48,7 +48,7 @@ def started_within(holder: Object, normalizer: Normalizer) -> None:
 
 
 def completion(node: Object, normalizer: Normalizer) -> None:
-    """Read branches of which none is waited for as those of which the first to complete completes the state."""
+    """Read a state that waits for none of its branches as one that the first completed branch completes."""
     branches = objects_in(node.get("branches"))
     waits = [branch.take("waitForCompletion")[0] for branch in branches if "waitForCompletion" in branch]
     if "completionType" in node or not waits or len(waits) < len(branches) or any(wait is not False for wait in waits):
@@ -65,19 +65,19 @@ def _states(holder: Object) -> list[Object]:
 OF_PARENT: Final = {
     "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
 }  # fmt: skip
-"""The parent's names for what the draft renamed."""
-_WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
+"""The predecessor's names for what the draft renamed."""
+_WRITE_ID = "write 'id: ...', so that it does not change with the name"
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:
-    """Take the name for the id where there is none, as in the text's own short examples."""
+    """Use the name as the id if there is none, as in the text's own short examples."""
     if root.get("id") is None and root.get("name") is not None:
         root.put("id", root["name"], root.where.keys["name"])
-        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"), _WRITE_ID)
+        normalizer.tolerate("this definition has no id: its name is used", root.where.key("name"), _WRITE_ID)
 
 
 def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
-    """Return a step that writes the words under *keys* as the draft does, in small letters."""
+    """Return a step that converts the words under *keys* to lower case, as in the draft."""
 
     def step(node: Object, normalizer: Normalizer) -> None:
         for key in keys:
@@ -95,7 +95,7 @@ def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
 
 _FILTERED = {"stateDataFilter": "taskDataFilter"}
 _CONDITIONS = {"conditions": "dataConditions", **CHOICES}
-"""What the draft's schema of a switch task calls its conditions, and the texts before it."""
+"""The names of the conditions of a switch task in the draft's schema, and in the texts before it."""
 _TASK = Spelling(renamed=_FILTERED, steps=(_words("type"),))
 _ACTING = Spelling(renamed=_FILTERED, steps=(_words("type", "actionMode"),))
 _HOLDING = {**_FILTERED, "states": "tasks"}

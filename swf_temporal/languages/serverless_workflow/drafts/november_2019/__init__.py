@@ -1,1 +1,1 @@
-"""The draft of November 2019, and what was written in its manner until the spring of 2020."""
+"""The draft of November 2019, and the texts in its style until the spring of 2020."""

@@ -1,7 +1,7 @@
-"""Event expressions: which triggers an entry of an event state needs, as in `(first or second) and third`.
+"""Event expressions: the triggers that an entry of an event state needs, as in `(first or second) and third`.
 
-A word is `and`, `or`, a parenthesis, or else part of the name of a trigger; a name with blanks stands as it is, or in
-quotes. `and` binds closer than `or`. Words are compared without regard to case, since the texts write both.
+A word is `and`, `or`, a parenthesis, or else part of the name of a trigger; a name with blanks may be in quotes. `and`
+has precedence over `or`. Both words are case-insensitive, since the texts write them in both ways.
 """
 
 import re
@@ -38,12 +38,12 @@ class _Token:
 
 
 def parsed(text: str, known: Collection[str] = ()) -> EventNeed:
-    """Return what *text* asks for; a name of several words is one if it is *known*. Raises BadEventExpression."""
+    """Return the events that *text* requires; *known* are names of several words. Raises BadEventExpression."""
     return _Parser(text, _tokens(text, known)).whole()
 
 
 def names_in(need: EventNeed) -> tuple[str, ...]:
-    """Return the triggers that *need* names, each once, in the order written."""
+    """Return the triggers in *need*, each once, in the order written."""
     if need.join == "event":
         return (need.ref,)
     return tuple(dict.fromkeys(name for part in need.parts for name in names_in(part)))
@@ -126,7 +126,7 @@ def _tokens(text: str, known: Collection[str]) -> list[_Token]:
 
 
 def _longest(text: str, start: int, known: Collection[str]) -> str | None:
-    """Return the longest of the names *known* that stands at *start*, followed by what may follow a name."""
+    """Return the longest of the names *known* at *start* that is followed by a delimiter."""
     candidates = [
         name for name in known if text.startswith(name, start) and text[start + len(name) :][:1] in _AFTER_A_NAME
     ]

@@ -1,6 +1,6 @@
-"""Lowering of the draft of November 2019: what its words are in 0.8, and what it means that 0.8 cannot express.
+"""Lowering of the draft of November 2019: the words of 0.8 for its own, and the parts that 0.8 cannot express.
 
-How data flow is a matter of `execution/pipeline.py`.
+Its data flow is implemented in `execution/pipeline.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,8 +33,8 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Norma
 from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
 from swf_temporal.text.located import Array, Object, objects_in
 
-TOKEN: Final = "correlationToken"  # noqa: S105 - the name that the draft has for it
-"""The name of the value by which the events of an instance are told from others."""
+TOKEN: Final = "correlationToken"  # noqa: S105 - the draft's name for it
+"""The key of the value that identifies the events of an instance."""
 _ALL_DATA: Final = "$"
 _TYPES: Final = {
     "EVENT": "event", "OPERATION": "operation", "SWITCH": "switch", "DELAY": "sleep", "PARALLEL": "parallel",
@@ -44,7 +44,7 @@ _JOINS: Final[Mapping[str, str]] = {"single": "any", "and": "all", "or": "any", 
 
 
 def lowered(definition: model.Definition) -> Object:
-    """Return *definition* as the document that 0.8 has for it."""
+    """Return *definition* converted to a document of 0.8."""
     tree = tree_of(definition)
     functions = [_defined(one) for one in functions_in(definition.states)]
     put(tree, "functions", Array(functions, [one.where.position for one in functions]))
@@ -68,7 +68,7 @@ def actions_in(states: Iterable[model.State]) -> Iterator[model.Action]:
 
 
 def functions_in(states: Iterable[model.State]) -> Iterator[model.Function]:
-    """Yield each function that actions in *states* call, once, with the type and resource that one of them says."""
+    """Yield each function that actions in *states* call, once, with the type and resource that any of them gives."""
     found: dict[str, model.Function] = {}
     for action in actions_in(states):
         function = action.function
@@ -84,7 +84,7 @@ def functions_in(states: Iterable[model.State]) -> Iterator[model.Function]:
 
 
 def called(function: model.Function) -> calls.Function:
-    """Return *function* as calls name it. Its type is one of ours, whatever its case, or its own."""
+    """Return *function* as in calls. Its type is a supported one, case-insensitively, or its own."""
     own = function.type or "custom"
     operation = function.resource or (function.name if ":" in function.name else None)
     kind = own.lower() if own.lower() in TYPES else own
@@ -92,7 +92,7 @@ def called(function: model.Function) -> calls.Function:
 
 
 def rules_of(choice: model.Choice) -> Iterator[tuple[str, tuple[model.Rule, ...]]]:
-    """Yield the keys under which *choice* has rules, each with these."""
+    """Yield the keys of the rules of *choice*, each with its rules."""
     for kind, rules in (("single", choice.single), ("and", choice.and_), ("or", choice.or_), ("not", choice.not_)):
         if rules is not None:
             yield kind, rules
@@ -109,7 +109,7 @@ def _defined(function: model.Function) -> Object:
     return made
 
 
-# The steps. Those of what holds others run before those of what it holds.
+# The steps. Those of a node run before those of the nodes in it.
 
 
 def _definition(root: Object, _normalizer: Normalizer) -> None:
@@ -124,17 +124,17 @@ def _definition(root: Object, _normalizer: Normalizer) -> None:
     at_top = Object(places[1])
     at_top.put("stateName", start, places)
     root.put("start", at_top, places)
-    root["functions"] = root.pop("functions")  # behind the start
+    root["functions"] = root.pop("functions")  # move it after the start
     _states(root, at_top, "stateName")
 
 
 def _expected(entry: Object, state: Object, triggers: list[str]) -> None:
-    """Put what *entry* expects into it, with its way: that of its *state*, if it has none of its own."""
+    """Add the expected events of *entry*, with its transition or else that of its *state*."""
     expression, places = entry.take("eventExpression")
     try:
         need = parsed(expression, triggers)
     except BadEventExpression:
-        need = states.EventNeed(join="or")  # a rule tells what is wrong with it
+        need = states.EventNeed(join="or")  # a rule reports the error
     expected = Object(entry.where.position)
     put(expected, "need", need)
     for key in ("timeout", "nextState"):
@@ -149,7 +149,7 @@ def _expected(entry: Object, state: Object, triggers: list[str]) -> None:
 
 
 def _states(holder: Object, start: Object, key: str) -> None:
-    """Rewrite what the states of *holder* say of each other, and what *start* has under *key*."""
+    """Rewrite the references between the states of *holder*, and the one in *start* under *key*."""
     found = objects_in(holder["states"])
     names = {state["name"] for state in found}
     ids = {state["id"]: state["name"] for state in found if "id" in state and state["id"] not in names}
@@ -167,7 +167,7 @@ def _states(holder: Object, start: Object, key: str) -> None:
 
 
 def _repeated(state: Object) -> Object:
-    """Return what runs *state* for each element, if it says so; what surrounds the state is that of all of it."""
+    """Return a foreach state around *state*, if it has a loop; its filter and transitions apply to the whole."""
     if "loop" not in state:
         return state
     loop, places = state.take("loop")

@@ -1,7 +1,7 @@
-"""The vocabulary of the draft of November 2019, and of the texts that followed it until the spring of 2020.
+"""The model of the draft of November 2019, and of the texts after it until the spring of 2020.
 
-Names of fields are the draft's own. What a later text calls otherwise, or writes in another shape, is rewritten before
-the model is built: see `spellings`.
+Names of fields are the draft's own. Other names or shapes in later texts are rewritten before the model is built: see
+`spellings`.
 """
 
 from typing import Annotated, Final, Literal, TypeAlias
@@ -18,15 +18,15 @@ Operator: TypeAlias = Literal[
     "Exists", "NotExists", "Null", "NotNull", "Equals", "NotEquals",
     "LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals",
 ]  # fmt: skip
-"""The operators of a rule. The first ten are the draft's; the others came in December."""
+"""The operators of a rule. The first ten are the draft's; the others were added in December."""
 
 
 class Filter(Node):
-    """A filter of the data that go in and out, and the place of the result (section "Filter Definition")."""
+    """A filter of input and output data, and the path of the result (section "Filter Definition")."""
 
     input_path: str | None = None
     result_path: str | None = None
-    """The place that the result is put at."""
+    """The path at which the result is put."""
     output_path: str | None = None
 
 
@@ -47,9 +47,9 @@ class Function(Node):
     name: Text
     type: Text | None = None
     resource: Text | None = None
-    """What is called; the draft leaves that to the name."""
+    """The operation that is called; in the draft, the name identifies it."""
     parameters: dict[str, Template] | None = None
-    """What it is called with, in place of the action's data; texts that are JSONPaths select from these."""
+    """The arguments, in place of the action's data; texts that are JSONPaths select from those."""
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
@@ -57,11 +57,11 @@ class Retry(Node):
     """A retry on one result, or one error, of a function (section "Retry Definition")."""
 
     match: Text
-    """The result, the name or code of an error, or a word such as SYS.Timeout."""
+    """A result, the name or code of an error, or a word such as SYS.Timeout."""
     retry_interval: str | None = None
     max_retry: int | None = Field(default=None, ge=0)
     next_state: Text | None = None
-    """Where to go when that is exceeded."""
+    """The next state when the retries are used up."""
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
@@ -77,7 +77,7 @@ class Action(Node):
 
 
 class EventDefinition(Node):
-    """Events to wait for, and what to do when they came (section "Event State: Event Definitions")."""
+    """Events to wait for, and what to do when they arrive (section "Event State: Event Definitions")."""
 
     event_expression: str
     timeout: str | None = None
@@ -89,7 +89,7 @@ class EventDefinition(Node):
 
 
 class Rule(Node):
-    """A comparison of what a path finds with a value (section "Switch State: Choices")."""
+    """A comparison of the value at a path with another value (section "Switch State: Choices")."""
 
     path: str
     value: Text | bool | None = None
@@ -128,7 +128,7 @@ class Loop(Node):
     input_collection: str
     output_collection: str | None = None
     completion_condition: Condition | None = None
-    """What ends the loop when it holds after an iteration."""
+    """A condition that ends the loop if it holds after an iteration."""
     time_delay: str | None = None
 
 
@@ -141,7 +141,7 @@ class StateBase(Node):
     filter: Filter | None = None
     next_state: Text | None = None
     condition: Condition | None = None
-    """What has to hold for the transition: later texts write it there."""
+    """A condition of the transition; later texts write it there."""
     loop: Loop | None = None
     on_error: tuple[ErrorHandler, ...] = ()
     metadata: dict[str, Template] = Field(default_factory=dict)
@@ -163,7 +163,7 @@ class OperationState(StateBase):
 
 
 class SwitchState(StateBase):
-    """Chooses the way by data (section "Switch State")."""
+    """Chooses the transition by data (section "Switch State")."""
 
     type: Literal["SWITCH"]
     choices: tuple[Choice, ...]
@@ -171,7 +171,7 @@ class SwitchState(StateBase):
 
 
 class DelayState(StateBase):
-    """Waits for a time (section "Delay State")."""
+    """Waits for a duration (section "Delay State")."""
 
     type: Literal["DELAY"]
     time_delay: Text
@@ -188,7 +188,7 @@ class Branch(Node):
 
 
 class ParallelState(StateBase):
-    """Runs branches side by side (section "Parallel State")."""
+    """Runs branches concurrently (section "Parallel State")."""
 
     type: Literal["PARALLEL"]
     branches: tuple[Branch, ...]
@@ -230,7 +230,7 @@ class Definition(Node):
     schema_version: Text | None = None
     starts_at: Text
     exec_status: Literal["Success", "Fail", "Timeout", "Invalid"] | None = None
-    """How an instance ended: it is told, and not asked for."""
+    """The outcome of an instance: it is reported, and not an instruction."""
     trigger_defs: tuple[Trigger, ...] = ()
     states: tuple[State, ...]
     extensions: tuple[Template, ...] = ()

@@ -1,4 +1,4 @@
-"""Reads definitions that are written in the draft of November 2019."""
+"""Reading definitions in the draft of November 2019."""
 
 from typing import Any, Final
 
@@ -35,11 +35,11 @@ FORM: Final = DefinitionForm(
     },
     texts_too=("function", "condition", "completionCondition"),
 )
-"""The form of these definitions."""
+"""The form of definitions in this draft."""
 
 
 def _problems_of(definition: model.Definition) -> list[Problem]:
-    from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules import (  # noqa: PLC0415 - not to run
+    from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules import (  # noqa: PLC0415 - not needed for running
         problems_of,
     )
 
@@ -47,7 +47,7 @@ def _problems_of(definition: model.Definition) -> list[Problem]:
 
 
 def _json_schema(title: str | None) -> dict[str, Any]:
-    from swf_temporal.languages.serverless_workflow.reading.schema import schema_of  # noqa: PLC0415 - seldom
+    from swf_temporal.languages.serverless_workflow.reading.schema import schema_of  # noqa: PLC0415 - seldom needed
 
     vocabulary = Vocabulary(model.Definition, SPELLINGS, ACCEPTED, OTHER_TYPES)
     return schema_of(vocabulary, title or "Serverless Workflow, November 2019")

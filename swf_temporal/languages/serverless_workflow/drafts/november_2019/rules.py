@@ -1,4 +1,4 @@
-"""The rules of the draft of November 2019: each file has a `check(context)`, in the words of the draft."""
+"""The rules of the draft of November 2019, in the words of the draft."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -43,16 +43,16 @@ _NUMBERED: Final[dict[type[Node], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class StateScope:
-    """States that stand together: those of the workflow, or of a branch."""
+    """The states of the workflow, or of a branch."""
 
     node: model.Definition | model.Branch
     states: tuple[model.State, ...]
     owner: str
-    """The words for what holds them."""
+    """The words for the node that contains them."""
 
     @property
     def names(self) -> dict[str, model.State]:
-        """The states, by their ids and by their names, which come first."""
+        """The states by id and by name; names have precedence."""
         found = {state.id: state for state in reversed(self.states) if state.id is not None}
         return found | {state.name: state for state in reversed(self.states)}
 
@@ -65,13 +65,13 @@ class Context(DraftContext):
         super().__init__(root, root.source)
 
     def scopes(self) -> Iterator[StateScope]:
-        """Yield the states that stand together, those of the workflow first."""
+        """Yield the scopes, that of the workflow first."""
         yield StateScope(self.root, self.root.states, "the workflow")
         for branch, owner in self.each(model.Branch):
             yield StateScope(branch, branch.states, owner)
 
     def called(self, node: Node, number: int) -> str:
-        """Return the words for *node*: its name, or which one of its kind it is."""
+        """Return the words for *node*: its name, or its number."""
         name = getattr(node, "name", None)
         word = next((word for kind, word in _NAMED if isinstance(node, kind)), None)
         if word is not None and name:
@@ -88,7 +88,7 @@ def check_choices(context: Context) -> Iterator[Problem]:
     """Yield a problem for each switch and choice that cannot choose."""
     for state, owner in context.each(model.SwitchState):
         if not state.choices:
-            hint = "write at least one choice, with a rule and the nextState that it leads to"
+            hint = "write at least one choice, with a rule and a nextState"
             yield context.error("switch-conditions", f"{owner} has no choices", state.where.value("choices"), hint)
         if state.default is None:
             message = f"{owner} has no default: if no choice matches, the workflow fails"
@@ -98,7 +98,7 @@ def check_choices(context: Context) -> Iterator[Problem]:
         kinds = dict(rules_of(choice))
         if len(kinds) != 1:
             present = "no rules" if not kinds else " and ".join(map(repr, kinds))
-            message = f"{owner} has {present}: its rules stand under one of 'single', 'and', 'or' and 'not'"
+            message = f"{owner} has {present}: its rules have to be under one of 'single', 'and', 'or' and 'not'"
             hint = _WRITE_CHOICES if kinds else _WRITE_RULES
             yield context.error("switch-conditions", message, choice.where.position, hint)
         for key, rules in kinds.items():
@@ -120,7 +120,7 @@ def _value(context: Context, rule: model.Rule, owner: str) -> Iterator[Problem]:
 
 
 def check_functions(context: Context) -> Iterator[Problem]:
-    """Yield a problem for a function that is another one elsewhere, or whose resource has not the form of its type."""
+    """Yield a problem for a function that is defined differently elsewhere, or whose resource is malformed."""
     first_uses: dict[tuple[str, str], model.Function] = {}
     for function, owner in context.each(model.Function):
         for key, value in (("type", function.type), ("resource", function.resource)):
@@ -129,8 +129,8 @@ def check_functions(context: Context) -> Iterator[Problem]:
             first = first_uses.setdefault((function.name, key), function)
             if value != getattr(first, key):
                 line = first.where.position.line
-                message = f"{owner}: the function {function.name!r} has another {key} than in line {line}"
-                hint = "a name stands for one function: give this one another"
+                message = f"{owner}: the function {function.name!r} has a different {key} in line {line}"
+                hint = "a name identifies one function: use another name for this one"
                 yield context.error("duplicate-name", message, function.where.value(key), hint)
     for function in functions_in(context.root.states):
         yield from _form(context, function)
@@ -149,17 +149,17 @@ def _form(context: Context, function: model.Function) -> Iterator[Problem]:
         return
     for found in kind.problems(made):
         message = f"the resource of the function {function.name!r}: {found.message}"
-        tell = context.error if found.severity is Severity.ERROR else context.warning
-        yield tell(found.code, message, function.where.value("resource"), found.hint)
+        report = context.error if found.severity is Severity.ERROR else context.warning
+        yield report(found.code, message, function.where.value("resource"), found.hint)
 
 
 def check_properties(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each property that means nothing where it stands; of specVersion its detection tells."""
+    """Yield a warning for each property without effect; specVersion is checked in its detection."""
     for node, owner in context.each(Node):
         known = parts(type(node)).keys() - ({"source"} if node is context.root else set())
-        told = {"specVersion"} if node is context.root else set()
+        checked = {"specVersion"} if node is context.root else set()
         of = f"of a state of the type {node.type}" if isinstance(node, model.STATES) else "that is known here"
-        for key in sorted(node.where.keys.keys() - known - told):
+        for key in sorted(node.where.keys.keys() - known - checked):
             meant = nearest(key, known, 0.7)
             hint = f"did you mean {meant!r}?" if meant else meant_or_known("", known)
             message = f"{owner}: {key!r} is not a property {of}"
@@ -171,7 +171,7 @@ _DEFINE_IT: Final = "define it under triggerDefs, with the source and the type o
 
 
 def check_triggers(context: Context) -> Iterator[Problem]:
-    """Yield a problem for what cannot be read, or names no trigger; and a warning for triggers of no use."""
+    """Yield a problem for unreadable event expressions and unknown triggers; and a warning for unused triggers."""
     triggers = {trigger.name: trigger for trigger in context.root.trigger_defs}
     used: set[str] = set()
     for state, owner in context.each(model.EventState):
@@ -195,16 +195,16 @@ def check_triggers(context: Context) -> Iterator[Problem]:
                 yield context.error("event-undefined", message, place, meant_or_known(name, triggers, _DEFINE_IT))
     for trigger, owner in context.each(model.Trigger):
         if trigger.name not in used:
-            message = f"{owner} is in no eventExpression"
+            message = f"{owner} is not used in any eventExpression"
             yield context.warning("unused-definition", message, trigger.where.value("name"), NEVER_USED)
         elif trigger.correlation_token is None and len(used) > 1:
             message = f"{owner} has no correlationToken: its events may belong to any instance"
-            hint = "with several triggers each says by what its events are told, such as '$.data.order'"
+            hint = "with several triggers, each needs one to distinguish its events, such as '$.data.order'"
             yield context.warning("correlation", message, trigger.where.position, hint)
 
 
 def check_flow(context: Context) -> Iterator[Problem]:
-    """Yield what is wrong with the ways through the states of the workflow, and of each branch."""
+    """Yield problems of the control flow in the workflow and in each branch."""
     for scope in context.scopes():
         if not scope.states:
             message = f"{scope.owner}: states is empty"
@@ -223,13 +223,13 @@ def check_flow(context: Context) -> Iterator[Problem]:
     yield from context.repeated("trigger", context.root.trigger_defs)
     for retry, owner in context.each(model.Retry):
         if retry.next_state is None:
-            message = f"{owner} has no nextState: once it is used up, the error or the result is left as it is"
+            message = f"{owner} has no nextState: once it is used up, the error or the result is not changed"
             hint = "write the nextState that follows when the last retry has failed"
             yield context.warning("transition-or-end", message, retry.where.position, hint)
 
 
 def targets(state: model.State) -> Iterator[tuple[str, str, Position]]:
-    """Yield the states that *state* leads to: by which key, and where that is written."""
+    """Yield the targets of *state*: the key, the name and the position of each."""
     for node in _leading(state):
         if node.next_state is not None:
             yield "nextState", node.next_state, node.where.value("nextState")
@@ -241,7 +241,7 @@ _Leading: TypeAlias = model.State | model.ErrorHandler | model.Choice | model.Ev
 
 
 def _leading(state: model.State) -> Iterator[_Leading]:
-    """Yield what of *state* may say where it leads."""
+    """Yield the nodes of *state* that may have a nextState."""
     if not state.end:
         yield state
     yield from state.on_error
@@ -280,8 +280,8 @@ def _targets(context: Context, scope: StateScope) -> Iterator[Problem]:
             message = f"state {state.name!r}: {key} names {target!r}, which is not a state here"
             hint = meant_or_known(target, known)
             if target in elsewhere:
-                message = f"state {state.name!r}: {key} names {target!r}, which does not stand beside it"
-                hint = f"the states of a branch lead to states of that branch, and no others do; this is {scope.owner}"
+                message = f"state {state.name!r}: {key} names {target!r}, which is in another scope"
+                hint = f"a transition stays within its branch, or outside of all branches; this is {scope.owner}"
             yield context.error("transition-target", message, position, hint)
 
 
@@ -302,16 +302,16 @@ def _ends(context: Context, scope: StateScope) -> Iterator[Problem]:
         if None in ways and state.next_state is None:
             yield _nowhere(context, state, owner)
     if not ends:
-        message = f"{scope.owner} has no end: no path through its states comes to one"
+        message = f"{scope.owner} has no end: no path through its states ends"
         yield context.error("transition-or-end", message, scope.node.where.key("states"), "write 'end: true' in one")
 
 
 def _never_taken(context: Context, end: model.State, owner: str) -> Iterator[Problem]:
-    # The draft's schemas demand a nextState of every state and of every event, also of ends.
+    # The draft's schemas require a nextState for every state and every event, even for ends.
     for one in (end, *(end.events if isinstance(end, model.EventState) else ())):
         if one.next_state is not None:
             message = f"{owner} is an end: the path ends here, and its nextState is never taken"
-            hint = "remove nextState, or 'end: true' if the path goes on"
+            hint = "remove nextState, or 'end: true' if the path continues"
             yield context.warning("transition-or-end", message, one.where.key("nextState"), hint)
 
 
@@ -365,7 +365,7 @@ _PLACES: Final[tuple[tuple[type[Node], str, str], ...]] = (
 
 
 def check_texts(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each text that cannot be read as what it stands for."""
+    """Yield a problem for each duration, path or expression that cannot be read."""
     for kind, (key, attribute) in _DURATIONS.items():
         for node, owner in context.each(kind):
             written = getattr(node, attribute)
@@ -407,7 +407,7 @@ def _place(context: Context, node: Node, owner: str, key: str, text: str | None)
     problems = list(_unreadable(context, lambda: EarlyPath(text), node, owner, key, text))
     yield from problems
     if not problems and EarlyPath(text).steps is None:
-        message = f"{owner}: {key} {text!r} names no single place in the data, as '$.result' would"
+        message = f"{owner}: {key} {text!r} is not the path of a single field, such as '$.result'"
         hint = "write the path of one field, without wildcards and filters"
         yield context.error("expression-syntax", message, node.where.value(key), hint)
 
@@ -415,7 +415,7 @@ def _place(context: Context, node: Node, owner: str, key: str, text: str | None)
 def _condition(context: Context, condition: model.Condition, owner: str) -> Iterator[Problem]:
     language = condition.expression_language
     if language is not None and language.lower() != LANGUAGE:
-        message = f"{owner}: the condition is in {language!r}, but conditions are read in {LANGUAGE} alone"
+        message = f"{owner}: the condition is in {language!r}, but conditions must be in {LANGUAGE}"
         hint = f"write the condition in {LANGUAGE}, as in '$.age gt 18', and leave expressionLanguage out"
         yield context.error("expression-lang", message, condition.where.value("expressionLanguage"), hint)
     else:
@@ -452,7 +452,7 @@ def _parameters(
 
 
 def problems_of(definition: model.Definition) -> list[Problem]:
-    """Return everything that the rules have to say about *definition*."""
+    """Return all problems of *definition* by the rules."""
     context = Context(definition)
     checks = (check_properties, check_flow, check_triggers, check_functions, check_choices, check_texts)
     return [problem for check in checks for problem in check(context)]

@@ -1,6 +1,6 @@
 """Other spellings of the draft: kebab-case, filters beside states, and those of later texts.
 
-What these texts themselves write is taken without a word: the draft's prose, its schemas and its examples differ.
+Spellings of these texts are accepted without a warning: the draft's prose, its schemas and its examples differ.
 """
 
 import re
@@ -16,19 +16,19 @@ from swf_temporal.text.located import Array, Object, objects_in
 
 STATE_TYPES: Final = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY")
 OTHER_TYPES: Final = {form(word): word for word in STATE_TYPES for form in (str.lower, str.capitalize)}
-"""The types of states as they are written otherwise: case does not count."""
+"""The types of states in other spellings: they are case-insensitive."""
 _PATHS: Final = ("inputPath", "resultPath", "outputPath")
 _KINDS_OF_CHOICES: Final = ("single", "and", "or", "not")
 
-_WRITE_ID = "write 'id: ...', so that it stays when that name is changed"
+_WRITE_ID = "write 'id: ...', so that it does not change with that name"
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:
-    """Take the name for the id where there is none, or as in the draft's first example the state that it starts at."""
+    """Use the name as the id if there is none, or, as in the draft's first example, the start state."""
     for key in ("name", "startsAt"):
         if root.get("id") is None and isinstance(root.get(key), str):
             root.put("id", root[key], root.where.keys[key])
-            normalizer.tolerate(f"this definition has no id: its {key} is taken", root.where.key(key), _WRITE_ID)
+            normalizer.tolerate(f"this definition has no id: its {key} is used", root.where.key(key), _WRITE_ID)
 
 
 def _types_in_capitals(node: Object, normalizer: Normalizer) -> None:
@@ -47,7 +47,7 @@ def _mode_in_capitals(node: Object, normalizer: Normalizer) -> None:
 
 
 def _filter_beside(node: Object, normalizer: Normalizer) -> None:
-    """Move paths that stand in the node itself, as in the draft's first example, into its filter."""
+    """Move paths in the node itself, as in the draft's first example, into its filter."""
     del normalizer
     for key in _PATHS:
         for written in (key, _kebab(key), key[0].upper() + key[1:]):
@@ -56,7 +56,7 @@ def _filter_beside(node: Object, normalizer: Normalizer) -> None:
 
 
 def _transition(node: Object, normalizer: Normalizer) -> None:
-    """Take the name of the next state out of the `transition` that later texts put around it."""
+    """Extract the name of the next state from `transition`, as in later texts."""
     del normalizer
     transition = node.get("transition")
     if "nextState" in node or transition is None:
@@ -72,7 +72,7 @@ def _transition(node: Object, normalizer: Normalizer) -> None:
 
 
 def _end(node: Object, normalizer: Normalizer) -> None:
-    """Read an `end` that is an object, as in the texts of 2020, as true: it says how, and there is one way here."""
+    """Read an `end` that is an object, as in the texts of 2020, as true: its kind makes no difference here."""
     del normalizer
     if isinstance(node.get("end"), Object):
         node["end"] = True
@@ -86,7 +86,7 @@ def _default(node: Object, normalizer: Normalizer) -> None:
 
 
 def _seconds(*keys: str) -> Step:
-    """Return a step that reads a number under any of *keys* as so many seconds, as the first draft did."""
+    """Return a step that reads a number under any of *keys* as seconds, as in the first draft."""
 
     def step(node: Object, normalizer: Normalizer) -> None:
         del normalizer
@@ -99,13 +99,13 @@ def _seconds(*keys: str) -> Step:
 
 
 def _retries(node: Object, normalizer: Normalizer) -> None:
-    """Put a single retry into a list: the draft has one, the texts before and after it several."""
+    """Wrap a single retry in a list: the draft has one, the texts before and after it several."""
     del normalizer
     _listed(node, "retry")
 
 
 def _choice(node: Object, normalizer: Normalizer) -> None:
-    """Make a list of each choice's rules, of which `not` has one, and a single choice may be one itself."""
+    """Convert each choice's rules to a list: `not` has a single rule, and a single choice may be the rule itself."""
     del normalizer
     for key in _KINDS_OF_CHOICES:
         _listed(node, key)
@@ -206,4 +206,4 @@ def _accepted() -> dict[type[Node], Accepted]:
 
 
 ACCEPTED: Final[Mapping[type[Node], Accepted]] = _accepted()
-"""Further forms that the JSON Schema accepts."""
+"""Other forms that the JSON Schema accepts."""

@@ -1,4 +1,4 @@
-"""The state types: a file for each, with `run(state, data, lane) -> Step`."""
+"""The state types: each has a file with `run(state, data, lane) -> Step`."""
 
 from typing import TypeVar, assert_never
 
@@ -77,7 +77,7 @@ async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
 
 
 def _body(kind: type[B], lane: Lane[StateFrame]) -> Lane[B]:
-    """Return the lane of a state's body, which begins if it has not begun."""
+    """Return the lane of a state's body; create the body's frame if necessary."""
     body = lane.frame.body
     if not isinstance(body, kind):
         body = lane.frame.body = kind()

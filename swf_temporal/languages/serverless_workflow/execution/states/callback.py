@@ -13,7 +13,7 @@ from swf_temporal.languages.serverless_workflow.model.states import CallbackStat
 
 
 async def run(state: CallbackState, data: JSON, lane: Lane[CallbackBody]) -> Step:
-    """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
+    """Run the state's action, then merge the event that answers it. The event's timeout begins after the action."""
     timeouts = lane.program.timeouts(state)
     frame = lane.frame
     actions = lane.child(frame.actions, lane.path)

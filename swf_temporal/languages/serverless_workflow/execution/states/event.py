@@ -1,9 +1,9 @@
 """Event: waits for events and runs actions (section "Event State").
 
-Exclusive: the first event of any entry runs that entry's actions, and the state is left. Not exclusive: all the
-events of all the entries are waited for, then every entry's actions run, in the order written. An event that is like
-several definitions goes to one of them, and moves on to another if that lets the state complete. If the state is left
-before all of them came, those that did are released to the inbox.
+Exclusive: the first event of any entry runs that entry's actions, and the state is left. Not exclusive: the state waits
+for all events of all entries, then every entry's actions run, in the order written. An event that matches several
+definitions is assigned to one of them, and reassigned to another if that lets the state complete. If the state is left
+before all of them arrived, those that did are released to the inbox.
 """
 
 from collections.abc import Iterable
@@ -28,10 +28,11 @@ from swf_temporal.runtime.waiting import TakenEvents, next_of_each
 async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
     events, plan = TakenEvents(), lane.program.plan(state)
-    if not await _came(state, plan, data, lane, events):
+    if not await _events_arrived(state, plan, data, lane, events):
         release(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
-            raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
+            message = f"the events of {state.name!r} were too far apart: this run was not started"
+            raise lane.locate(TimedOut(message))
         fault = TimedOut(f"{lane.program.state_word} {state.name!r} did not get its events in time")
         if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
@@ -54,8 +55,10 @@ async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     return Step(data)
 
 
-async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[EventBody], events: TakenEvents) -> bool:
-    """Take the events that the state needs; tell whether they came in time."""
+async def _events_arrived(
+    state: EventState, plan: StatePlan, data: JSON, lane: Lane[EventBody], events: TakenEvents
+) -> bool:
+    """Take the events that the state needs; return True if they arrived in time."""
     frame = lane.frame
     if frame.complete:
         return True
@@ -74,7 +77,7 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
         if event is None:
             return False
         if state.timeout_is_between_events and lane.is_starting:
-            frame.deadline = None  # the time for the next begins anew
+            frame.deadline = None  # the timeout starts again for the next event
         if lane.is_starting:
             lane.note(headers={name: value for name, value in event.to_json().items() if name != "data"})
     frame.complete = True
@@ -84,10 +87,10 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
 async def _deadline(
     state: EventState, time: str | None, taken: dict[str, JSON], data: JSON, lane: Lane[EventBody]
 ) -> float | None:
-    """Return until when the state waits for its next event (section "Event Timeout Definition").
+    """Return the deadline of the state's next event (section "Event Timeout Definition").
 
-    A state in which an instance starts has all the time in the world until its first event comes: that is what, by the
-    specification, makes the instance.
+    A state in which an instance starts waits for its first event without limit: by the specification, that event
+    creates the instance.
     """
     if time is None:
         return None
@@ -99,7 +102,7 @@ async def _deadline(
 
 
 def _complete_entries(state: EventState, taken: dict[str, JSON]) -> Iterable[tuple[int, OnEvents]]:
-    """Return the entries whose actions are to run. An event that several entries name belongs to the first of them."""
+    """Return the entries whose actions are to run. An event named by several entries belongs to the first of them."""
     entries = enumerate(state.on_events)
     if not state.exclusive:
         return entries

@@ -1,7 +1,7 @@
-"""Event state of the draft of November 2019: waits for the events of the first entry whose expression comes true.
+"""Event state of the draft of November 2019: waits for the events of the first entry whose expression is met.
 
-Every entry has a time of its own in which its events have to come. An entry whose time is over is out; once all are,
-the workflow ends, or the branch does. What was taken and is not the entry's that came true is released to the inbox.
+Every entry has its own timeout. Once all entries have timed out, the workflow or the branch ends. Events that were
+taken for other entries than the one that was met are released to the inbox.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from swf_temporal.runtime.waiting import drop, put_back
 
 async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> Step:
     """Wait for an entry's events, merge them into *data*, and run its actions."""
-    index = await _came(state, data, lane)
+    index = await _met_entry(state, data, lane)
     if index is None:
         release(lane.frame, lane)
         return Step(data, Nowhere())
@@ -41,8 +41,8 @@ async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) ->
     return Step(data, ByEntry(index))
 
 
-async def _came(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> int | None:
-    """Return which entry's events came; None if none of them did in time."""
+async def _met_entry(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> int | None:
+    """Return the index of the entry whose events arrived; None if all entries timed out."""
     frame = lane.frame
     taken, expected = frame.taken, expectations(state)
     while not frame.complete:
@@ -61,14 +61,14 @@ async def _came(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) 
         met = next((index for index in ends if _is_met(expected[index].need, taken)), None)
         if met is not None:
             frame.entry, frame.complete = met, True
-            _give_back_others(state.on_events[met], lane)
+            _release_others(state.on_events[met], lane)
     return frame.entry
 
 
 async def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> dict[int, float | None]:
-    """Return, for each entry whose time is not over, when that will be.
+    """Return the deadline of each entry that has not timed out.
 
-    A state in which an instance starts has all the time in the world until its first event comes, as in later versions.
+    A state in which an instance starts waits for its first event without limit, as in later versions.
     """
     if lane.is_starting and not lane.frame.taken:
         return dict.fromkeys(range(len(state.on_events)))
@@ -90,7 +90,7 @@ def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
     return all(met) if need.join == "and" else any(met)
 
 
-def _give_back_others(entry: OnEvents, lane: Lane[EventExpressionBody]) -> None:
-    """Give back what was taken for other entries than *entry*, which came true: another state may wait for it."""
+def _release_others(entry: OnEvents, lane: Lane[EventExpressionBody]) -> None:
+    """Put back events taken for other entries than *entry*, which was met: another state may wait for them."""
     taken = lane.frame.taken
     put_back(drop(taken, [ref for ref in taken if ref not in entry.event_refs], lane), lane)

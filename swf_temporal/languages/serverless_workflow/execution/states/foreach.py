@@ -1,9 +1,9 @@
 """Foreach: runs actions for each element of an array (section "ForEach State").
 
-Every iteration sees the state's data and the element: as a field of the data and as a variable, both by the name of
-the iteration parameter. With an outputCollection the results of the iterations, which are those of the last actions
-that they ran, are appended to it in the order of the input: one for each element, null where there is none. Without
-one the results of all their actions are merged as any action's results are.
+Every iteration sees the state's data and the element: as a field of the data and as a variable, both with the name of
+the iteration parameter. With an outputCollection, the result of each iteration (from its last action with a result, or
+else null) is appended to it, in the order of the input. Without one, the results of all their actions are merged as any
+action's results are.
 """
 
 from typing import Any
@@ -28,10 +28,10 @@ from swf_temporal.runtime.progress import Value
 
 
 async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
-    """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
+    """Run the state's actions for each element, with the concurrency that its mode and batchSize allow."""
     items = await _collection(state, data, lane)
     if state.output_collection is not None:
-        # Before anything is done whose results would have no place.
+        # Fail before anything runs whose results could not be stored.
         await _check_output(state.output_collection, data, lane)
     window = 1 if state.mode == "sequential" else await _window(state, data, lane)
     iterations = _Iterations(state, items, data, lane, one_at_a_time=window == 1)
@@ -54,7 +54,7 @@ class _Iterations:
         self._folding = self._flow.folding(data if front.data is None else front.data.value, lane)
 
     def _begun(self) -> ForeachFront:
-        """Return the front, which is made where there is none yet."""
+        """Return the front; create it if necessary."""
         lane, state = self._lane, self._state
         if lane.frame.front is None:
             calls = max(1, len(state.actions))
@@ -63,7 +63,7 @@ class _Iterations:
         return lane.frame.front
 
     async def run(self, window: int) -> JSON:
-        """Run them, and return the state's data with what they come to."""
+        """Run the iterations, and return the state's data with their results."""
         lane, state, front = self._lane, self._state, self._front
         self._turns.go_on(front, lane.frame.iterations)
         await Iterations(
@@ -77,7 +77,7 @@ class _Iterations:
         ).run(
             window=window,
             passed_over=self._passed_over,
-            # A condition is asked of all outputs after each iteration: there they stay together.
+            # A condition sees all outputs after each iteration: then they must stay together.
             hands_over=self._keeps_outputs and state.until is None,
         )
         if not self._keeps_outputs:
@@ -85,7 +85,7 @@ class _Iterations:
         return await self._with_outputs(await front.all_outputs(lane.run.host))
 
     def _keep(self, part: PartFrame) -> None:
-        """Let the front have what an iteration came to."""
+        """Move the result of an iteration into the front."""
         if not self._keeps_outputs:
             for effect in part.effects:
                 self._merge(effect)
@@ -114,7 +114,7 @@ class _Iterations:
         effects = own.frame.effects
         if not own.frame.done:
             seen = await self._flow.iteration_input(self._state, self._items[index], self._data, own)
-            # Where one iteration follows the other, each result is merged as soon as it is there.
+            # In sequential mode, each result is merged as soon as it is available.
             merge = self._merge if self._front.in_turn else None
             await run_sequence(self._state.actions, seen, own, self._timeout, effects, merge)
             if self._state.output_collection is not None:
@@ -145,19 +145,19 @@ class _Iterations:
 
 
 def _output_of(effects: list[ActionResult]) -> Value:
-    """Return what an iteration gives to the output collection: the result of its last action that yielded one."""
+    """Return the element that an iteration appends to the output collection: the result of its last action with one."""
     return Value(next((effect.value for effect in reversed(effects) if effect.value is not None), None))
 
 
 def _beside_element(effect: ActionResult) -> ActionResult:
-    """Return *effect* as the iteration saw it, whose data was not `{}` as the state's is: it had the element."""
+    """Return *effect* as merged in the iteration, whose data was not `{}` as the state's is: it had the element."""
     if effect.path is not None or effect.value is None or isinstance(effect.value, dict):
         return effect
     return ActionResult(["response"], effect.value)
 
 
 class _IterationSchedule:
-    """The turns of a state's iterations: when each begins, if there is a pause between them, and which is the last."""
+    """The schedule of a state's iterations: when each begins, if there is a pause, and which is the last."""
 
     def __init__(self, state: ForeachState, data: JSON, *, one_at_a_time: bool) -> None:
         self._state = state
@@ -170,7 +170,7 @@ class _IterationSchedule:
         """Whether no further iteration begins."""
 
     def go_on(self, front: ForeachFront, iterations: dict[int, PartFrame]) -> None:
-        """Go on where the state was: *front* and *iterations* say how far it is."""
+        """Resume the state with the progress in *front* and *iterations*."""
         self._front = front
         self.are_over = front.over
         if self._state.until is not None:
@@ -178,10 +178,9 @@ class _IterationSchedule:
             self._outputs = [*front.outputs, *(output.value for output in behind if output is not None)]
 
     async def note(self, output: JSON, own: Lane[PartFrame]) -> None:
-        """Note what an iteration came to, after which the state may be complete.
+        """Record the *output* of an iteration, and whether the state is complete after it.
 
-        The condition sees the state's data, the collection with what there is so far, and over them the fields of this
-        output.
+        The condition sees the state's data, the collection with the outputs so far, and on top the fields of this one.
         """
         state = self._state
         if state.until is None:
@@ -195,7 +194,7 @@ class _IterationSchedule:
         self.are_over = self._front.over = await own.holds(state.until, seen)
 
     async def wait(self, index: int, own: Lane[PartFrame], lane: Lane[ForeachBody]) -> None:
-        """Wait until the iteration *index* of *lane* begins, whose turn it is now."""
+        """Wait until the iteration *index* of *lane*, the next in turn, begins."""
         if self._pause is None:
             return
         begin = own.frame.before
@@ -208,11 +207,11 @@ class _IterationSchedule:
 
 
 async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
-    """Return the elements: an array has its own, and whatever else is selected, however much, is them itself."""
+    """Return the elements: those of an array, or else the selected values themselves."""
     items = await lane.elements(lane.program.expressions.expression(state.input_collection), data)
     if items is NOTHING and lane.program.expressions.is_jq:
         return []
-    if items is None or items is NOTHING:  # a path that finds nothing leads to no collection
+    if items is None or items is NOTHING:  # a path that finds nothing is an error
         found = "null" if items is None else "nothing"
         raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}"))
     return items if isinstance(items, list) else [items]
@@ -232,7 +231,7 @@ async def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
 
 
 async def _check_output(target: str, data: JSON, lane: Lane) -> None:
-    """Raise WrongData where something stands in the way of the output collection: to replace it would lose data."""
+    """Raise WrongData if the output collection would replace existing data."""
     present: Any = data
     for step in await lane.target(target, data):
         kind: Any = dict if isinstance(step, str) else list
@@ -244,7 +243,7 @@ async def _check_output(target: str, data: JSON, lane: Lane) -> None:
         except (KeyError, IndexError):
             return
     if present is not None and not isinstance(present, list):
-        raise lane.locate(_in_the_way(target, f"{describe_value(present)} is there already, not an array"))
+        raise lane.locate(_in_the_way(target, f"{describe_value(present)} already exists, and is not an array"))
 
 
 def _in_the_way(target: str, what: str) -> WrongData:
@@ -257,11 +256,11 @@ async def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) ->
     def appended(present: JSON) -> JSON:
         if is_replaced:
             return results
-        # Not merged: merging would drop results that are equal to others.
+        # Appended and not merged: merging would drop duplicate results.
         return [*present, *results] if isinstance(present, list) else results
 
     path = await lane.target(target, data)
     try:
         return change_at(data, path, appended)
     except IndexError as error:
-        raise lane.locate(WrongData(f"outputCollection names the element {error}, which is not there")) from None
+        raise lane.locate(WrongData(f"outputCollection refers to the element {error}, which does not exist")) from None

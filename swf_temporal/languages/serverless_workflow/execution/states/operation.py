@@ -1,9 +1,9 @@
-"""Operation: runs actions, one after the other or all at once (section "Operation State").
+"""Operation: runs actions, sequentially or in parallel (section "Operation State").
 
-With `repeat`, they are run again and again (0.6, section "Repeat Definition"). Before each further run it is decided
-whether there is to be one: not if one of the events arrived that end it, not if it ran as often as it may, and not if
-the expression does not hold. With `checkBefore: false` the expression is not evaluated before the first run. The result
-of a run is the data of the next; one that failed, where errors do not end it, leaves the data as they were.
+With `repeat`, they are run repeatedly (0.6, section "Repeat Definition"). The loop ends when one of the events in
+`stopOnEvents` arrived, when `max` is reached, or when the expression does not hold. With `checkBefore: false` the
+expression is not evaluated before the first run. The output of a run is the input of the next; a failed run, if errors
+do not end the loop, leaves the data unchanged.
 """
 
 from swf_temporal.base.data import JSON
@@ -28,11 +28,11 @@ async def run(state: OperationState, data: JSON, lane: Lane[OperationBody]) -> S
 async def _run_repeatedly(
     state: OperationState, repeat: Repeat, data: JSON, lane: Lane[OperationBody], timeout: str | None
 ) -> JSON:
-    """Run the actions of *state* as often as *repeat* says, and return the data that they come to."""
+    """Run the actions of *state* as often as *repeat* says, and return the resulting data."""
     frame = lane.frame.repeated = lane.frame.repeated or RepeatFrame()
     limit = await _limit(repeat, data, lane)
     data = data if frame.data is None else frame.data.value
-    while frame.round is not None or await _goes_on(repeat, frame.times, limit, data, lane):
+    while frame.round is not None or await _continues(repeat, frame.times, limit, data, lane):
         frame.round = frame.round or SequenceFrame()
         own = lane.child(frame.round, lane.path)
         try:
@@ -46,7 +46,7 @@ async def _run_repeatedly(
     return data
 
 
-async def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
+async def _continues(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
     if limit is not None and times >= limit:
         return False
     if repeat.stop_on_events and await has_arrived(repeat.stop_on_events, lane):
@@ -57,7 +57,7 @@ async def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, la
 
 
 async def _limit(repeat: Repeat, data: JSON, lane: Lane) -> int | None:
-    """Return how often it runs at most; None if that is not limited."""
+    """Return the maximum number of runs; None if there is no limit."""
     limit = await lane.fill(repeat.max, data)
     if isinstance(limit, str) and limit.strip().isdigit():
         limit = int(limit)

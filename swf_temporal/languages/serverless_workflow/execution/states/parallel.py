@@ -1,7 +1,7 @@
-"""Parallel: runs branches side by side (section "Parallel State").
+"""Parallel: runs branches concurrently (section "Parallel State").
 
-Every branch works on its own copy of the data. What the actions of the branches that had completed merged is
-applied to the state's data in the order in which the branches are written.
+Every branch works on its own copy of the data. The effects of the actions of completed branches are applied to the
+state's data in the order in which the branches are written.
 """
 
 from itertools import chain
@@ -19,11 +19,11 @@ from swf_temporal.runtime.progress import Value
 
 
 async def run(state: ParallelState, data: JSON, lane: Lane[ParallelBody]) -> Step:
-    """Run the state's branches until all, or as many as it asks for, have completed."""
+    """Run the state's branches until all, or the number that it needs, have completed."""
     need = None if state.completion_type == "allOf" else await _needed(state, data, lane)
     if any(branch.scope is not None for branch in state.branches):
         outputs = await join([_scope(state, branch, data, lane) for branch in state.branches], need=need)
-        release(lane.frame, lane)  # what branches took that are left now
+        release(lane.frame, lane)  # events that unfinished branches took
         found = [output for output in outputs if output is not MISSING]
         return Step(await lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
@@ -62,7 +62,7 @@ def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Parallel
             frame.deadline = await own.deadline(frame.deadline, timeout, data)
             output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}", branch.name)
         else:
-            # Its place among the outputs stays empty, so that the author knows whose the others are.
+            # Its output is null, so that the positions of the other outputs still identify their branches.
             lane.execution.detach(path, data, own)
         lane.frame.branches[branch.name] = PartFrame(output=Value(output), done=True)
         return output
@@ -76,7 +76,7 @@ def _own(branch: Branch, lane: Lane[ParallelBody]) -> Lane[PartFrame]:
 
 
 async def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:
-    """Return how many branches must complete, which may be an expression. More than there are means all."""
+    """Return the number of branches that must complete, which may be an expression. A larger number means all."""
     number: JSON = state.num_completed
     if isinstance(number, str):
         number = await lane.fill(number, data)

@@ -1,4 +1,4 @@
-"""Sleep: waits for a time (section "Sleep State")."""
+"""Sleep: waits for a duration (section "Sleep State")."""
 
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import SleepBody

@@ -1,4 +1,4 @@
-"""Switch: chooses the way by data, or by the first event to come (section "Switch State")."""
+"""Switch: chooses the transition by data, or by the first event to arrive (section "Switch State")."""
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NoConditionMatched, TimedOut
@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 
 
 async def run(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
-    """Return the step to where the first condition that holds leads."""
+    """Return the exit by the first condition that holds."""
     if state.event_conditions:
         return await _by_event(state, data, lane)
     for index, condition in enumerate(state.data_conditions):
@@ -23,9 +23,9 @@ async def run(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
 
 
 async def _by_event(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
-    """Wait for the first event that a condition names; the default is taken when none came in time.
+    """Wait for the first event that a condition names; take the default if none arrives in time.
 
-    Without an eventTimeout there is no time at which to take the default: the state waits for an event.
+    Without an eventTimeout the default is never taken: the state waits for an event.
     """
     frame = lane.frame
     frame.deadline = await lane.deadline(frame.deadline, lane.program.timeouts(state).event_timeout, data)

@@ -1,4 +1,4 @@
-"""The versions of the language: each is a module here with all that belongs to it, and stands in a line of VERSIONS."""
+"""The versions of the language: each is a module here and a line of `VERSIONS`."""
 
 from typing import Final
 
@@ -27,21 +27,21 @@ VERSIONS: tuple[Version, ...] = (
 """All versions, the oldest first."""
 
 PRESENT: Final = v0_8.VERSION
-"""The version of a document that neither says one nor has a mark."""
+"""The version of a document that neither states its version nor has a version marker."""
 
 
 def named(name: str) -> Version | None:
-    """Return the version that is called *name*, if there is one."""
+    """Return the version *name*, if there is one."""
     return next((one for one in VERSIONS if name in (one.name, *one.also_named)), None)
 
 
 def numbered(said: str) -> Version | None:
-    """Return the version of a document that says *said* as its version, if that is known."""
+    """Return the version with the number *said* in a document, if it is known."""
     plain = said.removeprefix("v")
     fitting = [one for one in VERSIONS if one.number is not None and _begins(plain, one.number)]
     return max(fitting, key=lambda one: len(one.number or ""), default=None)
 
 
 def _begins(said: str, number: str) -> bool:
-    """Tell whether *said* is *number*, or a part of it: 0.8.1 is one of 0.8, and 0.88 is not."""
+    """Return True if *said* is *number* or a patch of it: 0.8.1 belongs to 0.8, and 0.88 does not."""
     return said.startswith(number) and not said[len(number) :][:1].isdigit()

@@ -1,4 +1,4 @@
-"""Spellings of 0.5, 0.6 and 0.7 that definitions of 0.7 and 0.8 still have, and that are tolerated there."""
+"""Spellings of 0.5, 0.6 and 0.7 that are tolerated in definitions of 0.7 and 0.8."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -12,16 +12,16 @@ from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabu
 from swf_temporal.text.located import Array, Object, objects_in
 
 LATER_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
-"""The types of states that have other names since."""
+"""The types of states that were renamed, with their present names."""
 _COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
 SLOW_CALL: Final = "give it a timeout, or mark it as long-running (longRunning: 'true' in the metadata of the function)"
-"""What an author can do about a call that holds its instance up."""
+"""Advice for authors about a call that delays its instance."""
 
 _EVENT_TIMEOUTS = ("eventTimeout", "timeout", "timeDelay")
 
 
 def state_types(root: Object, normalizer: Normalizer) -> None:
-    """Call the types of states by their present names."""
+    """Replace types of states by their present names."""
     for state in objects_in(root.get("states")):
         word = state.get("type")
         if isinstance(word, str) and word in LATER_TYPES:
@@ -30,7 +30,7 @@ def state_types(root: Object, normalizer: Normalizer) -> None:
 
 
 def exec_timeout(root: Object, normalizer: Normalizer) -> None:
-    """Move 0.6's `execTimeout` into `timeouts`; it did not interrupt unless it said so."""
+    """Move 0.6's `execTimeout` into `timeouts`; its `interrupt` was false by default."""
     timeout, place = root.get("execTimeout"), root.where.key("execTimeout")
     if timeout is not None and hoist(root, "execTimeout", "timeouts", "workflowExecTimeout"):
         if isinstance(timeout, Object) and "interrupt" not in timeout:
@@ -39,7 +39,7 @@ def exec_timeout(root: Object, normalizer: Normalizer) -> None:
 
 
 def event_timeout(node: Object, normalizer: Normalizer) -> None:
-    """Move the time to wait for events into `timeouts`; examples still have it where it once stood."""
+    """Move the timeout of events into `timeouts`; examples still have it in its old location."""
     for old in _EVENT_TIMEOUTS:
         place = node.where.key(old)
         if hoist(node, old, "timeouts", "eventTimeout"):
@@ -47,7 +47,7 @@ def event_timeout(node: Object, normalizer: Normalizer) -> None:
 
 
 def completion(node: Object, normalizer: Normalizer) -> None:
-    """Spell out how a parallel state completed before 0.7: by and, xor, or n_of_m."""
+    """Rewrite the completion type of a parallel state before 0.7: and, xor, or n_of_m."""
     word = node.get("completionType")
     if not isinstance(word, str) or word not in _COMPLETIONS:
         return
@@ -60,7 +60,7 @@ def completion(node: Object, normalizer: Normalizer) -> None:
 
 
 def multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
-    """Take a multiplier that is a duration, as before 0.6, as what is added to each delay."""
+    """Read a multiplier that is a duration, as before 0.6, as an increment."""
     multiplier = node.get("multiplier")
     if isinstance(multiplier, str) and multiplier.startswith("P") and "increment" not in node:
         normalizer.tolerate("a multiplier that is a duration is read as 'increment'", node.where.key("multiplier"))
@@ -68,7 +68,7 @@ def multiplier_as_increment(node: Object, normalizer: Normalizer) -> None:
 
 
 def subflows_as_actions(node: Object, normalizer: Normalizer) -> None:
-    """Make an action of the `workflowId` by which, before 0.7, a state or branch ran a workflow."""
+    """Convert the `workflowId` of a state or branch, as before 0.7, to an action."""
     if "workflowId" not in node or "actions" in node:
         return
     normalizer.tolerate("'workflowId' is read as an action with a subFlowRef", node.where.key("workflowId"))
@@ -115,7 +115,7 @@ VOCABULARY: Final = Vocabulary(
 
 
 Shape: TypeAlias = Callable[[Object], VersionEvidence | None]
-"""Returns the key that shows a language or draft, if a document has it."""
+"""Returns the key that identifies a language or draft, if a document has it."""
 
 
 def first_of(*shapes: Shape) -> Shape:
@@ -127,7 +127,7 @@ def keyed(*keys: str) -> Shape:
 
 
 def within(path: str, claim: Callable[[Object], str | None]) -> Shape:
-    """Return the shape that shows in the key which *claim* returns for one of the objects at *path*."""
+    """Return the shape whose key is the one that *claim* returns for one of the objects at *path*."""
     keys = path.split(".")
 
     def shape(root: Object) -> VersionEvidence | None:
@@ -138,5 +138,5 @@ def within(path: str, claim: Callable[[Object], str | None]) -> Shape:
 
 
 def one_of(*keys: str) -> Callable[[Object], str | None]:
-    """Return a claim of the first of *keys* that an object has."""
+    """Return a claim that returns the first of *keys* that an object has."""
     return lambda node: next((key for key in keys if key in node), None)

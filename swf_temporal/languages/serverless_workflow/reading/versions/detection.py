@@ -1,7 +1,7 @@
-"""Tells by its shape which version of the language a document is written in, and what gives that away.
+"""Detecting the language version of a document by its shape, and the evidence for it.
 
-The number that a document says cannot tell alone: 0.8 and the text after it both say "0.8", the oldest need not say
-any, and some say a wrong one. So the keys decide, as far as only some versions have them.
+The stated version number is not enough: 0.8 and the text after it both say "0.8", the oldest may have none, and some
+are wrong. So the keys decide, as far as they exist only in some versions.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.origin import Source
 
-# A tuple, because what stands in the place of a type may be anything, and only equality works on anything.
+# A tuple, because the value of a type may be unhashable.
 _DIREKTIV_TYPES = (
     "action", "consumeEvent", "delay", "error", "eventAnd", "eventXor", "generateEvent", "getter", "noop",
     "setter", "validate",
@@ -34,15 +34,15 @@ class OtherLanguage:
     """A language whose documents are not read here."""
 
     title: str
-    """What people call it."""
+    """Its name for people."""
     shape: Shape
-    """What shows it."""
+    """The shape that identifies it."""
     hint: str | None = None
-    """What else is to be said to the author of such a document."""
+    """A hint for the author of such a document."""
 
 
 def other_language(root: Object) -> tuple[OtherLanguage, VersionEvidence] | None:
-    """Return the other language that *root* is written in, and what shows it, if it is one."""
+    """Return the other language of *root* with the evidence, if it is one."""
     return next(((one, found) for one in FOREIGN if (found := one.shape(root)) is not None), None)
 
 
@@ -71,34 +71,36 @@ FOREIGN: Final = (
     OtherLanguage(
         "Serverless Workflow 1.0",
         _without_states("document", "do"),
-        "that is another language: it has tasks under 'do' and no states, and swf-temporal does not translate it",
+        "it is a different language, with tasks under 'do' and no states, and swf-temporal does not translate it",
     ),
     OtherLanguage("Amazon States Language", keyed("StartAt", "States")),
     OtherLanguage(
         "Kubernetes",
         _resource,
-        "the definition in a SonataFlow resource is what stands under 'spec.flow': write it to a file of its own, with "
+        "the definition in a SonataFlow resource is under 'spec.flow': write it to a separate file, with "
         "metadata.name as its id, and a version and specVersion: '0.8'",
     ),
     OtherLanguage("the Direktiv form", within("states", _direktiv)),
 )
-"""Each language that is told apart. The first that applies is taken."""
+"""The other languages that are recognised. The first that applies is taken."""
 
 
-_NOTHING_TELLS: Final = ", since nothing else tells its version"
-_LATER: Final = "1.0 is another language, with 'document' and 'do', and does not run here; if this is 0.8, write that"
+_NO_EVIDENCE: Final = ", since nothing else shows its version"
+_LATER: Final = (
+    "1.0 is a different language, with 'document' and 'do', which is unsupported; if this is 0.8, write that"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
     version: Version | None
-    """None where it is a language that is not read here."""
+    """The version; None if it is another language."""
     evidence: VersionEvidence | None = None
-    """What shows it; None if the document neither says a version nor has a mark."""
+    """The evidence; None if the document neither states a version nor has a version marker."""
     other_language: OtherLanguage | None = None
     """The language, if it is one that is not read here."""
     contradicts: str = ""
-    """Which versions the evidence is of, in words, if the document says that it is of another."""
+    """The versions of the evidence, in words, if the document states another one."""
 
     @property
     def title(self) -> str:
@@ -112,12 +114,12 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A mark that was found in a document, and where."""
+    """A version marker that was found in a document, with its position."""
 
     mark: VersionMarker
     version: Version
     is_last: bool
-    """Whether the version is the last that has it, and not the first."""
+    """Whether the version is the last with this marker, and not the first."""
     evidence: VersionEvidence
 
     @property
@@ -126,7 +128,7 @@ class _Found:
 
     @property
     def history(self) -> str:
-        return f"is of {self.version.name} and before" if self.is_last else f"came with {self.version.name}"
+        return f"exists only up to {self.version.name}" if self.is_last else f"exists since {self.version.name}"
 
 
 def detect(root: Object) -> Detected:
@@ -149,7 +151,7 @@ def detect(root: Object) -> Detected:
 
 
 def _declared(root: Object) -> tuple[str, Version | None]:
-    """Return the key with the version that *root* says it is of, and which version that is, if it is known."""
+    """Return the key with the version that *root* states, and that version, if it is known."""
     key = next((key for key in ("specVersion", "schemaVersion") if key in root), "")
     return key, versions.numbered(str(root[key])) if key else None
 
@@ -157,11 +159,11 @@ def _declared(root: Object) -> tuple[str, Version | None]:
 def _in_draft(root: Object, version: Version, evidence: VersionEvidence) -> Detected:
     key, declared = _declared(root)
     contradicts = declared is not None or key == "specVersion"
-    return Detected(version, evidence, contradicts=f"is of {version.title}" if contradicts else "")
+    return Detected(version, evidence, contradicts=f"belongs to {version.title}" if contradicts else "")
 
 
 def version_problem(root: Object, detected: Detected, source: Source) -> Problem | None:
-    """Return what is to be said of the version that *root* says it is of, or does not say; it is read as *detected*."""
+    """Return the problem, if any, with the version that *root* states or omits; it is read as *detected*."""
     version = detected.version
     if version is None:
         return None
@@ -170,14 +172,14 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
         number, shown = str(root[key]), detected.evidence
         message = f"{key} says {number!r}, but {shown.key!r} in line {shown.position.line} {detected.contradicts}"
         correction = f"remove {key}" if version.number is None else f"write {version.number!r}"
-        hint = f"replace {shown.key!r} by what {number} has for it"
+        hint = f"replace {shown.key!r} by its equivalent in {number}"
         if version is not declared:
             hint = f"{correction}, or {hint}"
         message = f"{message}: the definition is read as {version.name}"
         return source.problem("spec-version", message, root.where.value(key), hint, Severity.WARNING)
     if version.number is None or declared is not None:
         return None
-    reason = _NOTHING_TELLS if detected.evidence is None else f", as {detected.evidence.key!r} shows"
+    reason = _NO_EVIDENCE if detected.evidence is None else f", as {detected.evidence.key!r} shows"
     if not key:
         if not version.must_say_number:
             return None
@@ -185,14 +187,14 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
         hint = f"write 'specVersion: \"{version.number}\"'"
         return source.problem("spec-version", message, root.where.position, hint, Severity.WARNING)
     said = repr(root[key]) if isinstance(root[key], str) else describe_value(root[key])
-    message = f"{key} is {said}, which is not a version that is known: the definition is read as {version.name}{reason}"
+    message = f"{key} is {said}, which is not a known version: the definition is read as {version.name}{reason}"
     is_later = str(root[key]).removeprefix("v").startswith("1")
     hint = _LATER if is_later else f"write '{version.number}' if that is meant"
     return source.problem("spec-version", message, root.where.value(key), hint, Severity.WARNING)
 
 
 def _version(declared: Version | None, found: Sequence[_Found]) -> tuple[Version, _Found | None]:
-    """Return the version of a document that says *declared*, and the mark that speaks against that, if it counts."""
+    """Return the version of a document that states *declared*, and the marker that contradicts it, if one does."""
     decisive = next((one for one in found if one.mark.is_decisive), None)
     if decisive is not None:
         return decisive.version, None if declared in (None, decisive.version) else decisive
@@ -203,7 +205,7 @@ def _version(declared: Version | None, found: Sequence[_Found]) -> tuple[Version
     if latest is not None and latest.rank > _rank(declared):
         if latest.version.number == declared.number:
             return latest.version, None
-        # Words of both kinds: what the document says of itself decides.
+        # Keys of both kinds: the stated version decides.
         return (declared if earliest is not None else _at_least(latest)), latest
     if earliest is not None and earliest.rank < _rank(declared):
         return (declared, None) if declared.tolerates_older_words else (earliest.version, earliest)
@@ -217,13 +219,13 @@ def _unsaid(earliest: _Found | None, latest: _Found | None) -> Version:
 
 
 def _at_least(latest: _Found) -> Version:
-    """Return the version of a document that has words of *latest*, and says an older one."""
+    """Return the version of a document that has the marker *latest*, but states an older version."""
     version = latest.version
     return max(version, versions.PRESENT, key=_rank) if version.tolerates_older_words else version
 
 
 def _showing(version: Version, found: Sequence[_Found]) -> VersionEvidence | None:
-    """Return what shows *version*, and no other: of several marks the first in the document."""
+    """Return the evidence for *version* only: the first of its markers in the document."""
     of_it = [one.evidence for one in found if one.version is version and version is not versions.PRESENT]
     return min(of_it, key=lambda one: (one.position.line, one.position.column), default=None)
 
@@ -234,21 +236,21 @@ def _rank(version: Version) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _MarkedObjects:
-    """Objects at one path: the marks that they may have, each with its number, and the keys of further objects."""
+    """Objects at one path: the markers that they may have, each with its number, and the keys of nested objects."""
 
     marks: "dict[str, list[tuple[int, VersionMarker, Version, bool]]]" = field(default_factory=dict)
     inside: "dict[str, _MarkedObjects]" = field(default_factory=dict)
 
 
 def _marks_of(root: Object) -> list[_Found]:
-    """Return the marks that *root* has, version by version, each with the first place where it stands."""
+    """Return the markers in *root*, version by version, each with its first position."""
     found: dict[int, _Found] = {}
     _look(root, _places(versions.VERSIONS), found)
     return [found[number] for number in sorted(found)]
 
 
 def _look(node: Object, place: _MarkedObjects, found: dict[int, _Found]) -> None:
-    """Add the marks that *node* and the objects in it have to *found*, by their numbers."""
+    """Add the markers of *node* and the objects in it to *found*, by number."""
     for key in node:
         for number, mark, version, is_last in place.marks.get(key, ()):
             if number not in found and mark.holds(node[key]):

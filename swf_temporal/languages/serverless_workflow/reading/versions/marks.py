@@ -1,4 +1,4 @@
-"""Keys and words by which the shape of a document shows which versions it can be written in."""
+"""Version markers: keys and words that exist only in some versions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,39 +8,39 @@ from swf_temporal.base.errors import Position
 from swf_temporal.text.located import Object
 
 ACTIONS: Final = ("states.actions", "states.onEvents.actions", "states.branches.actions", "states.action")
-"""Where actions stand."""
+"""The paths of actions."""
 LEAVING: Final = ("states", "states.onErrors", "states.dataConditions", "states.eventConditions", "states.default")
-"""Where transitions and ends stand."""
+"""The paths of objects with transitions and ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionEvidence:
-    """A key that shows which version a document is written in, and where it stands."""
+    """A key that shows the version of a document, with its position."""
 
     key: str
     position: Position
 
 
 def anything(_value: Any) -> bool:
-    """Return True: the key alone is the mark."""
+    """Return True: the key alone is the marker."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class VersionMarker:
-    """A key, or a word under it, that only some versions have: see `Version.last_keys` and `Version.first_keys`."""
+    """A key, or a word as its value, of some versions only: see `Version.last_keys` and `Version.first_keys`."""
 
     path: str
-    """The keys that lead to the object with the key, with dots between; lists on the way are gone through."""
+    """The path to the object with the key: keys with dots between; lists are traversed."""
     key: str
     holds: Callable[[Any], bool] = anything
-    """Tells whether the value is one that only these versions have."""
+    """Returns True if only these versions have such a value."""
     is_decisive: bool = False
-    """Whether a document with it is of these versions whatever it says, since no other can take it."""
+    """Whether a document with it is of these versions whatever it states, since no other accepts it."""
 
 
 def each(paths: Iterable[str], *keys: str, holds: Callable[[Any], bool] = anything) -> Iterator[VersionMarker]:
-    """Yield a mark for each of *keys* in the objects at each of *paths*."""
+    """Yield a marker for each of *keys* in the objects at each of *paths*."""
     for path in paths:
         for key in keys:
             yield VersionMarker(path, key, holds)
@@ -55,7 +55,7 @@ def having(*keys: str) -> Callable[[Any], bool]:
 
 
 def objects(root: Object, path: Sequence[str]) -> Iterator[Object]:
-    """Yield the objects that the keys of *path* lead to, through lists if there are some."""
+    """Yield the objects at *path*, traversing lists."""
     if not path:
         yield root
         return

@@ -1,4 +1,4 @@
-"""The draft of May 2020, in which workflows are made of tasks, and its parent, which calls them states."""
+"""The draft of May 2020, in which workflows consist of tasks, and its predecessor, which calls them states."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,7 +19,7 @@ from swf_temporal.text.located import Object
 
 
 def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:
-    """Return a claim of the first of *keys* with a path without braces, which 0.5 puts around it."""
+    """Return a claim that returns the first of *keys* with a path without the braces of 0.5."""
     return lambda node: next((key for key in keys if str(node.get(key, "")).startswith("$.")), None)
 
 
@@ -30,9 +30,9 @@ def _compared(state: Object) -> str | None:
 
 
 def _started_in_state(shape: Shape) -> Shape:
-    """Return *shape* for documents with a start in a state.
+    """Restrict *shape* to documents with a start in a state.
 
-    Since 0.6 its key means nothing, and is ignored.
+    Since 0.6 that key is ignored.
     """
     has_kind = having("kind")
 
@@ -44,9 +44,9 @@ def _started_in_state(shape: Shape) -> Shape:
 
 
 def _several(only: tuple[Shape, ...], others: tuple[Shape, ...]) -> Shape:
-    """Return the first of *only* for documents that have it and another one, and neither a specVersion nor `startsAt`.
+    """Return a shape: the first of *only* in documents with another shape and without specVersion and `startsAt`.
 
-    What *only* finds cannot run in any later version: so no instance that runs is ever read as this draft by it.
+    Documents with a shape of *only* are invalid in all later versions: so no running instance is read as this draft.
     """
 
     def shown(root: Object) -> VersionEvidence | None:
@@ -59,7 +59,7 @@ def _several(only: tuple[Shape, ...], others: tuple[Shape, ...]) -> Shape:
 
 
 def _branch_of_states(branch: Object) -> str | None:
-    """Return the key of tasks or states that stand where later versions have actions, if there are none."""
+    """Return the key of tasks or states in place of the actions of later versions."""
     is_later = "actions" in branch or "workflowId" in branch
     return None if is_later else next((key for key in ("tasks", "states") if key in branch), None)
 
@@ -85,7 +85,7 @@ def _speaks_spel(root: Object) -> VersionEvidence | None:
 
 
 def _started_by_name(shape: Shape) -> Shape:
-    """Return *shape* for documents with `startsAt`."""
+    """Restrict *shape* to documents with `startsAt`."""
     return lambda root: shape(root) if "startsAt" in root else None
 
 
@@ -96,7 +96,7 @@ _ONLY_HERE: Final = (
     within("states.transition", _leads_to_task),
     _speaks_spel,
 )
-"""What no later version can read."""
+"""Shapes that are invalid in all later versions."""
 
 _USUAL_HERE: Final = (
     within("states", one_of("onError", "retry")),
@@ -104,7 +104,7 @@ _USUAL_HERE: Final = (
     within("events", one_of("correlationToken")),
     within("states.default", one_of("nextState")),
 )
-"""Of these one alone can be a slip in a later version, where a state has no start."""
+"""Shapes of which a single one may be a mistake in a later version, if no state has a start."""
 
 VERSION: Final = Version(
     name="May 2020",
@@ -113,7 +113,7 @@ VERSION: Final = Version(
     shape=first_of(
         keyed("tasks"),
         within("states", one_of("eventsActions")),
-        # The texts of early 2020 begin as the draft of 2019 does, and are the draft of May in all else.
+        # The texts of early 2020 have the start of the draft of 2019, and are otherwise like the draft of May.
         _started_by_name(
             first_of(
                 keyed("functions", "events"),
@@ -142,4 +142,4 @@ VERSION: Final = Version(
 )
 
 OF_STATES: Final = replace(VERSION, state_word="state")
-"""The spelling of the draft's parent."""
+"""The spelling of the draft's predecessor."""

@@ -1,4 +1,4 @@
-"""The draft of November 2019: states lead to others by `nextState`, and a definition says where it `startsAt`."""
+"""The draft of November 2019: states lead to others by `nextState`, and a definition begins at `startsAt`."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from swf_temporal.text.located import Object
 
 KEYS: Final = ("startsAt", "starts-at", "triggerDefs", "trigger-defs")
 """Keys of definitions that no later version has."""
-# Tuples, because what stands in the place of a type may be anything, and only equality works on anything.
+# Tuples, because the value of a type may be unhashable.
 _TYPES = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK")
 _LATER_TYPES = (*(word.lower() for word in _TYPES), "sleep")
 
@@ -23,10 +23,10 @@ def _key_of(state: Object, *, by_type: bool) -> str | None:
 
 
 def _most_states(root: Object) -> VersionEvidence | None:
-    """Return what shows the draft in a state, if fewer states are as later versions write them.
+    """Return the evidence for the draft in a state, if fewer states are in the form of later versions.
 
-    One such word among others may be a slip; with as many of both, that a document says its specVersion decides. Then
-    a type in capitals alone shows nothing: the draft knows no specVersion.
+    A single such state may be a mistake; if there are as many of both, a specVersion decides. With a specVersion, which
+    the draft does not have, a type in capitals alone is no evidence.
     """
     states = list(objects(root, ["states"]))
     by_type = "specVersion" not in root

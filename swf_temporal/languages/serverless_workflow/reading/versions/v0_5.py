@@ -1,4 +1,4 @@
-"""0.5: the start stands in a state, ends and starts have kinds, and expressions are JSONPath in double braces."""
+"""0.5: the start is in a state, ends and starts have kinds, and expressions are JSONPath in double braces."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -25,7 +25,7 @@ from swf_temporal.text.model_errors import not_one_of
 
 
 def _start(root: Object, normalizer: Normalizer) -> None:
-    """Take the start out of the state in which it stands."""
+    """Move the start from its state to the top level."""
     for state in objects_in(root.get("states")):
         if "start" not in state:
             continue
@@ -49,7 +49,7 @@ def _expression_language(root: Object, _normalizer: Normalizer) -> None:
 
 
 def _names(root: Object, _normalizer: Normalizer) -> None:
-    """Make an event of each of the names under which several events are defined at once."""
+    """Expand an event definition with several names to one for each name."""
     events = root.get("events")
     if not isinstance(events, Array):
         return
@@ -73,7 +73,7 @@ def _names(root: Object, _normalizer: Normalizer) -> None:
 
 
 def _end_kind(node: Object, normalizer: Normalizer) -> None:
-    """Read the kind of an end: one that terminates says so, one with events has them."""
+    """Read the kind of an end: set `terminate`, or check that there are events."""
     if "kind" not in node:
         return
     kind, places = node.take("kind")
@@ -97,7 +97,7 @@ def _produce_event(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _direct_invoke(node: Object, normalizer: Normalizer) -> None:
-    """Tell that nothing here forbids to start a workflow between its times."""
+    """Report that starting a workflow outside of its schedule cannot be forbidden."""
     if "directInvoke" in node:
         value, (place, _) = node.take("directInvoke")
         if value == "deny":

@@ -1,6 +1,6 @@
-"""0.6: sub-workflows are states, errors are retried by the state, and timeouts stand where they apply.
+"""0.6: sub-workflows are states, errors are retried by the state, and timeouts are where they apply.
 
-What 0.8 tolerates of it is read in the same way, without a warning, since these are the words of the version.
+Its words that 0.8 tolerates are read in the same way, but without a warning.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ STATES: tuple[type[Node], ...] = (
 
 
 def quietly(step: Step) -> Step:
-    """Return *step* without what it says of spellings: they are those of the version."""
+    """Return *step* without its warnings about spellings, which are correct in this version."""
 
     def quiet(node: Object, normalizer: Normalizer) -> None:
         before = len(normalizer.problems)
@@ -34,7 +34,7 @@ def quietly(step: Step) -> Step:
 
 
 def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
-    """Spell out a time that is given alone; it interrupts nothing, as one that does not say so."""
+    """Expand a bare duration, which does not interrupt, like a timeout without `interrupt`."""
     timeout = root.get("execTimeout")
     if isinstance(timeout, str):
         position = root.where.value("execTimeout")
@@ -44,7 +44,7 @@ def _exec_timeout(root: Object, normalizer: Normalizer) -> None:
 
 
 def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
-    """Read whether a subflow state waits for its workflow, and how often it runs that."""
+    """Convert a subflow state with its `waitForCompletion` and `repeat`."""
     if "workflowId" in node:
         node.put("@writtenType", "subflow", node.where.keys["workflowId"])
     repeats = "repeat" in node
@@ -58,13 +58,13 @@ def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
             reference = Object(places[1])
             reference.put("workflowId", action["subFlowRef"], places)
             reference.put("invoke", "async", places)
-            # Nothing says that it ends when its parent does.
+            # In this version it does not end with its parent.
             reference.put("onParentComplete", "continue", places)
             action["subFlowRef"] = reference
 
 
 def _delay(node: Object, _normalizer: Normalizer) -> None:
-    """Note what the version calls a sleep state."""
+    """Record the version's word for a sleep state."""
     place = node.where.position
     node.put("@writtenType", "delay", (place, place))
 
@@ -83,7 +83,7 @@ def _take_truth(node: Object, key: str, normalizer: Normalizer) -> bool | None:
 
 
 def _wildcard_last(node: Object, _normalizer: Normalizer) -> None:
-    """Put the entry for all other errors behind those for certain ones: their order does not matter in 0.6."""
+    """Move the entry for all other errors behind those for specific ones: their order does not matter in 0.6."""
     entries = node.get("onErrors")
     if isinstance(entries, Array):
         placed = sorted(
@@ -94,7 +94,7 @@ def _wildcard_last(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _inner(*keys: str) -> Step:
-    """Return a step that gives *keys* the names that only reading gives."""
+    """Return a step that renames *keys* to the fields that are only set in reading."""
 
     def step(node: Object, _normalizer: Normalizer) -> None:
         for key in keys:
@@ -174,7 +174,7 @@ _LATER: Mapping[type[Node], tuple[str, ...]] = {
     states.Branch: ("timeouts",),
     states.ForeachState: ("batchSize", "mode"),
 }  # fmt: skip
-"""Keys that came with a later version, or have another name there: they are read, but not proposed by editors."""
+"""Keys of a later version, or with another name there: they are read, but not proposed by editors."""
 
 WORDS: Mapping[str, tuple[str, ...]] = {
     "defaultCondition": ("default",),
@@ -192,7 +192,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "duration": ("duration", "timeDelay"),
     "sleep": ("delay",),
 }
-"""The words of 0.8 that messages would have, and what the version says in their place."""
+"""The words of 0.8 in messages, and the words of this version for them."""
 
 _VOCABULARY: Final = Vocabulary(
     state_types=before_0_8.VOCABULARY.state_types, spellings=_OWN, accepted=_ACCEPTED, later=_LATER

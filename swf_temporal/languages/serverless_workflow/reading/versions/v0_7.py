@@ -1,4 +1,4 @@
-"""0.7: all that it writes means the same in 0.8, which made things optional and added others."""
+"""0.7: everything means the same in 0.8, which made some things optional and added others."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""0.8: the version that the model is of, and what its authors and its official examples write otherwise."""
+"""0.8: the version of the model, with deviations of authors and official examples."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,12 +17,12 @@ from swf_temporal.text.located import Array, Object, objects_in
 
 _LEAVING = (reshape.end_as_truth,)
 _IN_ANY_STATE = (*_LEAVING, reshape.states_by_name("compensatedBy"))
-_WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
+_WRITE_ID = "write 'id: ...', so that it does not change with the name"
 _ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
 
 
 def _state_ids(root: Object, normalizer: Normalizer) -> None:
-    """Note the ids, which transitions may name states by in 0.8 (section "Transition Definition")."""
+    """Collect the ids by which transitions may refer to states in 0.8 (section "Transition Definition")."""
     found = [state for state in objects_in(root.get("states")) if isinstance(state.get("name"), str)]
     names = {state["name"] for state in found}
     normalizer.state_ids = {
@@ -31,14 +31,14 @@ def _state_ids(root: Object, normalizer: Normalizer) -> None:
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:
-    """Take the key, or as since 0.9 the name, for the id where there is none."""
+    """Use the key, or as since 0.9 the name, as the id if there is none."""
     if root.get("id") is not None:
         return
     if root.get("key") is not None:
         root.put("id", root["key"], root.where.keys["key"])
     elif root.get("name") is not None:
         root.put("id", root["name"], root.where.keys["name"])
-        normalizer.tolerate("this definition has no id: its name is taken", root.where.key("name"), _WRITE_ID)
+        normalizer.tolerate("this definition has no id: its name is used", root.where.key("name"), _WRITE_ID)
 
 
 def _single_auth(root: Object, normalizer: Normalizer) -> None:
@@ -114,7 +114,7 @@ _ACCEPTED: Mapping[type[Node], Accepted] = {
         instead={"id": ("key", "name")},
         is_open=True,
     ),
-    # What has no `schema` is the schema itself, whose properties are any.
+    # An object without `schema` is the schema itself, with any properties.
     workflow.DataSchema: Accepted(instead={"schema": ()}, is_open=True),
     workflow.WorkflowTimeouts: Accepted(widened={"stateExecTimeout": _TOTAL}),
     actions.Action: Accepted(more=dict.fromkeys(("arguments", "args", "parameters"), _FREE)),
@@ -136,10 +136,10 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "consumeEventRef": ("resultEventRef", "consumeEventRef"),
     "consumeEventTimeout": ("resultEventTimeout", "consumeEventTimeout"),
 }
-"""The words of the text after 0.8, and what 0.8 says in their place."""
+"""The words of the text after 0.8, and those of 0.8 for them."""
 
 VOCABULARY: Final = Vocabulary(spellings=_SPELLINGS, accepted=_ACCEPTED)
-"""All that is read in 0.8 and its successor, but for what is tolerated of older versions."""
+"""Everything that is read in 0.8 and its successor, except tolerated words of older versions."""
 
 VERSION: Final = Version(
     name="0.8",

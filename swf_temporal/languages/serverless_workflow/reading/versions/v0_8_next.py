@@ -1,4 +1,4 @@
-"""The text that follows 0.8 and has no number yet: it says "0.8", and only its own keys give it away."""
+"""The text after 0.8, which has no number yet: it says "0.8", and only its own keys identify it."""
 
 from typing import Final
 

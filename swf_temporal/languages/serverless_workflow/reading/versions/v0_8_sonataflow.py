@@ -1,6 +1,6 @@
-"""0.8 as SonataFlow read and ran it: what is written for that runtime, and is not to be rewritten.
+"""0.8 as SonataFlow read and ran it, for definitions that are not to be rewritten.
 
-A text says so by its number. `upgrading/sonataflow` makes such a text of one that SonataFlow was given.
+A text states it by its number. `upgrading/sonataflow` converts definitions of SonataFlow to such texts.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""A version of the language: what shows it, how it is written, and what makes another version of its definitions."""
+"""A version of the language: its markers, its vocabulary, and the modules that rewrite its definitions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,39 +10,39 @@ from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabu
 from swf_temporal.text.located import Object
 
 AS_IN_MODEL: Final = Vocabulary()
-"""The vocabulary of a version that writes all as the model has it."""
+"""The vocabulary of a version in the form of the model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Version(LanguageVersion):
-    """One version, with all that belongs to it. `VERSIONS` has them all."""
+    """One version, with everything that belongs to it. `VERSIONS` lists all."""
 
     title: str
-    """What people call it, such as "Serverless Workflow 0.6"."""
+    """Its name for people, such as "Serverless Workflow 0.6"."""
     also_named: tuple[str, ...] = ()
-    """Versions whose definitions are those of this one."""
+    """Versions that are identical to this one."""
 
     number: str | None
-    """What its definitions say as their version; None for a draft, which has no number."""
+    """The version number in its definitions; None for a draft, which has none."""
     must_say_number: bool = True
-    """Whether its definitions have to say which version they are of."""
+    """Whether its definitions have to state their version."""
     tolerates_older_words: bool = False
-    """Whether words of older versions are read in it as well: they do not show that a definition is of those."""
+    """Whether words of older versions are read in it as well: then they are not evidence for those versions."""
     last_keys: tuple[VersionMarker, ...] = ()
     """The keys that no later version has."""
     first_keys: tuple[VersionMarker, ...] = ()
     """The keys that no earlier version has."""
     shape: Callable[[Object], VersionEvidence | None] | None = None
-    """What shows that a document is of a draft, by more than single keys and whatever number it says."""
+    """The shape of documents of a draft, by more than single keys and regardless of the stated number."""
 
     vocabulary: Vocabulary = AS_IN_MODEL
-    """How its definitions are written."""
+    """The form of its definitions."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The present words that messages would have, and its own in their place."""
+    """The present words in messages, and its own words for them."""
     reader: str | None = None
-    """The module with the `READER` of a draft, whose documents are not built as the model by a vocabulary."""
+    """The module with the `READER` of a draft, whose documents do not fit the model with a vocabulary."""
 
     upgraders: tuple[str, ...] = ()
-    """The modules whose `upgrade(root, report)` make one of 0.8 of its definitions; a draft is lowered before."""
+    """The modules whose `upgrade(root, report)` converts its definitions to 0.8; a draft is lowered before."""
     writers: tuple[str, ...] | None = None
-    """The modules that do so with one of 0.8 for this version; None if definitions are not rewritten in it."""
+    """The modules that convert definitions of 0.8 to this version; None if that is not supported."""

@@ -1,7 +1,7 @@
-"""Errors: those that conditions tell by their names are defined once, and the data get what they had of an error.
+"""Errors: those that conditions identify by name are defined once, and the data get the same part of an error.
 
-0.8 knows errors by names and codes. A condition that asks for more is asked by a switch, where another one handles what
-is left: if nothing handled an error, there would be no way to let the run fail with it.
+0.8 identifies errors by names and codes. Any other condition becomes one of a switch, if another handler covers the
+remaining errors: without a handler, the run could not fail with the error.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ class Errors:
 
     @property
     def error(self) -> str:
-        """The error that was caught last, as the draft has it in the data."""
+        """The error caught last, in the draft's form."""
         return _ERROR.replace("{word}", self._report.word)
 
     def handle(self, state: Tree) -> None:
-        """Rewrite the onErrors of *state*, before its own way is rewritten. Raises NotInJqError."""
+        """Rewrite the onErrors of *state*, before its own transition. Raises NotInJqError."""
         if not state.get("onErrors"):
             state.pop("onErrors", None)
             return
@@ -70,15 +70,15 @@ class Errors:
             if ALL in names:
                 break
         state["onErrors"] = handlers
-        self._report.reshaped("errors are defined at the top, and referred to by errorRef", state)
+        self._report.reshaped("errors are defined at the top level, and referred to by errorRef", state)
 
     def _chosen(self, state: Tree, entries: Sequence[Tree], asked: Sequence[list[str] | None]) -> str | None:
-        """Insert a switch by the conditions of *entries*, and return its name; None if nothing handles the rest."""
+        """Insert a switch by the conditions of *entries*, and return its name; None without a handler of the rest."""
         last = next((index for index, names in enumerate(asked) if names == [ALL]), None)
         if last is None:
             self._report.inexpressible(
-                f"the onError of {self._report.called(state)} asks {entries[0]['@condition']!r} of an"
-                " error: since 0.5 errors are known by their names",
+                f"the onError of {self._report.called(state)} has the condition {entries[0]['@condition']!r} on an"
+                " error: since 0.5 errors are identified by name",
                 entries[0],
             )
             left(state, "onErrors", "@onErrors")
@@ -94,11 +94,11 @@ class Errors:
         ]
         default = {"transition": self._target(state, entries[last])}
         kept = {"type": "switch", "dataConditions": choices, "defaultCondition": default}
-        self._report.reshaped("conditions of an error that are more than its name are those of a switch", state)
+        self._report.reshaped("conditions on more than the name of an error are those of a switch", state)
         return self._definition.insert(f"{state.get('name')} met an error", kept)
 
     def _target(self, state: Tree, entry: Tree) -> str:
-        """Insert a state that has the error in its data, and leads where *entry* does; return its name."""
+        """Insert a state that puts the error into the data, and leads where *entry* does; return its name."""
         way = deepcopy({key: entry[key] for key in ("transition", "end") if key in entry} or {"end": True})
         text = state.get("stateDataFilter", {}).get("output")
         jq = self._with_error(entry.get("@data"))
@@ -108,7 +108,7 @@ class Errors:
         return self._definition.insert(f"{state.get('name')} has failed", inject)
 
     def _with_error(self, text: Any) -> str:
-        """Return the data with the error, or what the path *text* selects of it."""
+        """Return the data with the error, or with the part that the path *text* selects."""
         data = 'if type == "object" then . else {} end'
         if text is None:
             return f"({data}) + {{error: {self.error}}}"
@@ -126,7 +126,7 @@ class Errors:
         return f"({data}) | {self.error} as $error | ({found}) as $found | {one}"
 
     def go_on_when_late(self, state: Tree) -> None:
-        """Let *state* lead on where an action took too long, as the draft has it where nothing is said of errors."""
+        """Let *state* continue after a timeout of an action, as in the draft for states without onError."""
         way = deepcopy({key: state[key] for key in ("transition", "end") if key in state} or {"end": True})
         text = state.get("stateDataFilter", {}).get("output")
         if text is not None:
@@ -134,11 +134,11 @@ class Errors:
             passing = {"type": "inject", "data": {}, "stateDataFilter": filters, **way}
             way = {"transition": self._definition.insert(f"{state.get('name')} is late", passing)}
         add(state, "onErrors", [{"errorRef": self._definition.error(LATE), **way}], "type")
-        self._report.reshaped("a state that goes on after the timeout of an action handles the error TimedOut", state)
+        self._report.reshaped("a state that continues after the timeout of an action handles the error TimedOut", state)
 
 
 def names_asked(condition: str) -> list[str] | None:
-    """Return the names of the errors of which *condition* holds, [ALL] for all; None if it asks for something else."""
+    """Return the names of the errors for which *condition* holds, [ALL] for all; None for any other condition."""
     try:
         return _names_in(parsed(condition))
     except BadExpression as error:

@@ -1,7 +1,7 @@
-"""Events: which are produced, what tells those of one instance, and what of them goes into the data.
+"""Events: the kinds, the correlation, and the filters.
 
-The path of a filter leads into the payload or, where that has no such thing, into the whole event, and an attribute by
-which events are correlated is known in the data by its name. So these definitions ask for the whole event.
+The path of a filter selects from the payload or, if it finds nothing there, from the whole event, and a correlation
+attribute is put into the data under its name. So the rewritten definitions use the whole event.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from swf_temporal.text.round_trip import add
 
 
 class Events:
-    """The events of a definition, and the uses of them."""
+    """The events of a definition, and their uses."""
 
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self._root = root
@@ -28,11 +28,11 @@ class Events:
         }
         uses = list(_uses(root))
         filtered = {ref for holder, refs, _ in uses if _path_of(holder) is not None for ref in refs}
-        # Definitions are shared: what is used as a whole once is seen as a whole by all that use it.
+        # Definitions are shared: an event that is used as a whole once is seen as a whole by all its users.
         self._whole = filtered | {ref for _, refs, _ in uses for ref in refs if ref in self._tokens}
 
     def rewrite(self) -> None:
-        """Rewrite the definitions, and the filters of all that consume events."""
+        """Rewrite the definitions, and the filters of all consumers of events."""
         for holder, refs, owner in list(_uses(self._root)):
             self._filter(holder, refs, owner)
         for event in children(self._root, "events"):
@@ -62,7 +62,7 @@ class Events:
 
 
 def _selected(finds: JqFinds | None, token: str | None) -> dict[str, str]:
-    """Return the filter that selects what *finds* finds, or the payload, and the attribute *token*."""
+    """Return the filter that selects the values of *finds*, or the payload, and the attribute *token*."""
     if finds is None and token is None:
         return {"data": braced(".data")}
     if finds is None:
@@ -96,7 +96,7 @@ _PAYLOAD = f"(.data | {_AS_OBJECT})"
 
 
 def _attribute(token: str | None) -> str:
-    """Return what adds the attribute *token*, whose name counts in any case, to an object made of an event."""
+    """Return the expression that adds the attribute *token*, case-insensitively, to an object made of an event."""
     if token is None:
         return ""
     name = show_json(token)
@@ -105,7 +105,7 @@ def _attribute(token: str | None) -> str:
 
 
 def _uses(root: Tree) -> Iterator[tuple[Tree, list[str], Tree]]:
-    """Yield what consumes events, at any depth: what has the filter, the names of the events, and the state."""
+    """Yield the consumers of events, at any depth: the node with the filter, the names of the events, and the state."""
     for state in _all_states(root):
         for entry in children(state, "onEvents"):
             yield entry, entry["eventRefs"], state

@@ -1,6 +1,6 @@
-"""Filters: what a path selects goes by the last key on the path, which 0.8 has to be told.
+"""Filters: the value that a path selects is put under the last key on the path, which 0.8 needs explicitly.
 
-Where a path selects nothing the draft takes the whole, and puts it at the path.
+If a path selects nothing, the draft takes the whole, and puts it at the path.
 """
 
 from typing import Any
@@ -10,13 +10,13 @@ from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeR
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, path
 from swf_temporal.text.round_trip import replace
 
-_FILTERS = "what a path selects goes under its last key, as expressions say now"
+_FILTERS = "the value that a path selects is put under its last key, which expressions do explicitly now"
 
 
 def state_filter(state: Tree, report: UpgradeReport, *, leads_on: bool, by_keys: bool) -> None:
     """Rewrite the filter of *state*, whose output another state sees if it *leads_on*.
 
-    All that it adds to its data goes under keys if it does so *by_keys*.
+    *by_keys* is True if everything that it adds to its data goes under keys.
     """
     given = state.get("stateDataFilter")
     if not isinstance(given, dict):
@@ -25,7 +25,7 @@ def state_filter(state: Tree, report: UpgradeReport, *, leads_on: bool, by_keys:
         finds = path(given["input"])
         selected = finds.or_all
         if finds.last_key is not None and by_keys:
-            # What is added stands beside what was selected, which needs a key for that.
+            # Additions are put beside the selected value, which needs a key for that.
             selected += f' | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
         given["input"] = braced(selected)
     if "output" in given:
@@ -34,7 +34,7 @@ def state_filter(state: Tree, report: UpgradeReport, *, leads_on: bool, by_keys:
 
 
 def adds_by_keys(state: Tree) -> bool:
-    """Tell whether all that *state*, whose filters are still paths, adds to its data goes under keys."""
+    """Return True if everything that *state*, whose filters are still paths, adds to its data goes under keys."""
     entries = list(children(state, "onEvents"))
     actions = [action for holder in (state, *entries) for action in children(holder, "actions", "action")]
     filters = [next(children(one, "actionDataFilter"), {}).get("results") for one in actions]
@@ -44,7 +44,7 @@ def adds_by_keys(state: Tree) -> bool:
 
 
 def output(text: Any, *, leads_on: bool) -> str:
-    """Return what a state gives on: what is not an object stands under the path's last key for the next state."""
+    """Return the expression of a state's output: for the next state, a non-object is put under the path's last key."""
     finds = path(text)
     if not leads_on or finds.last_key is None:
         return finds.or_all
@@ -65,7 +65,7 @@ def action_filter(action: Tree, report: UpgradeReport) -> None:
 
 
 def _kept(key: str, finds: JqFinds) -> dict[str, str]:
-    """Return what selects what *finds* finds of a result, and its place."""
+    """Return the filter that selects the value of *finds* from a result, and its path."""
     selected = alone(finds, finds.or_all)
     if finds.last_key is None:
         return {key: braced(selected)}
@@ -75,12 +75,12 @@ def _kept(key: str, finds: JqFinds) -> dict[str, str]:
 
 
 def goes_one_way(finds: JqFinds) -> bool:
-    """Tell whether what is found and, where nothing is, the whole go to the same place."""
+    """Return True if the found value and, in its absence, the whole go to the same path."""
     return not _names_each_step(finds) or len(finds.steps or ()) == 1
 
 
 def keyed(finds: JqFinds, found: str, whole: str) -> str:
-    """Return an object that has what is *found*, an array of at most one, under the last key, or else the *whole*."""
+    """Return an object with the value in *found*, an array of at most one, under the last key, or else the *whole*."""
     nested = f"({whole} | values)"
     for step in reversed(finds.steps or ()):
         nested = f"{{{field(str(step))}: {nested}}}"
@@ -89,7 +89,7 @@ def keyed(finds: JqFinds, found: str, whole: str) -> str:
 
 
 def alone(finds: JqFinds, value: str) -> str:
-    """Return *value*, or the element alone where a path that may find several has found one."""
+    """Return *value*, or its only element if a path that may find several has found one."""
     return value if finds.is_singular else f'{value} | if type == "array" and length == 1 then .[0] else . end'
 
 

@@ -1,7 +1,7 @@
-"""Branches and iterations: the draft has states in them, and since 0.5 they have actions alone.
+"""Branches and iterations: in the draft they contain states, and since 0.5 only actions.
 
-States that follow each other without a choice become actions: what they call, a wait as the sleep of an action, and
-data that are put in as a function that is an expression. What else they do cannot be expressed.
+A sequence of states without a choice becomes actions: calls, a delay as the sleep of an action, and injected data as an
+expression function. Anything else cannot be expressed.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, bra
 
 
 def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:
-    """Return *data*, which are injected at *steps*, as an inject state of 0.8 has them; objects change in place."""
+    """Return *data*, which are injected at *steps*, in the form of 0.8; objects are changed in place."""
     if isinstance(data, dict) and data:
         for key in data:
             data[key] = rewrite(data[key], (*steps, str(key)))
@@ -24,13 +24,13 @@ def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:
     if isinstance(data, str) or data is None or (data == {} and steps):
         return braced(_jq(data, steps))
     if data in ({}, None):
-        # Other data than an object would be replaced by an empty one.
+        # Data that is not an object would be replaced by an empty one.
         return braced('if type == "object" then {} else . end')
     return _literals(data)
 
 
 def as_object(data: Any) -> str | None:
-    """Return the expression that yields what *data* add to the data; None if that is nothing."""
+    """Return the expression for the additions of *data* to the state's data; None if there are none."""
     return None if data in ({}, None) else _jq(data, ())
 
 
@@ -64,7 +64,7 @@ _OWN = {"operation": {"actions", "actionMode"}, "sleep": {"duration"}, "inject":
 
 
 class Nested:
-    """Makes actions of states that are held by others."""
+    """Converts states inside of other states to actions."""
 
     def __init__(self, definition: Lowered) -> None:
         self._definition = definition
@@ -85,7 +85,7 @@ class Nested:
     def _put(self, holder: Tree, actions: list[Any]) -> None:
         left(holder, "@scope", "actions")
         holder["actions"] = self._definition.with_sleeps(actions)
-        self._report.reshaped("branches and iterations run actions in place of states", holder)
+        self._report.reshaped("branches and iterations run actions instead of states", holder)
 
     def _foreach(self, state: Tree) -> None:
         owner = self._report.called(state)
@@ -109,7 +109,7 @@ class Nested:
         state["iterationParam"] = place[0]
 
     def _sequence(self, scope: Tree, owner: str, *, may_filter: bool = False) -> list[Tree] | None:
-        """Return the states of *scope* in the order in which they run; None, and tell, if they are not a sequence."""
+        """Return the states of *scope* in the order in which they run; report, and return None, if they cannot be."""
 
         def why_not(state: Tree) -> str | None:
             kind = state["type"]
@@ -146,7 +146,7 @@ class Nested:
 
 
 def rewrite_action(action: Tree, definition: Lowered) -> None:
-    """Rewrite what *action* calls, and its filter. Raises NotInJqError."""
+    """Rewrite the call of *action*, and its filter. Raises NotInJqError."""
     for reference in children(action, "functionRef"):
         if "arguments" in reference:
             reference["arguments"] = template(reference["arguments"])

@@ -1,4 +1,4 @@
-"""Makes a definition of 0.8 of the lowered draft of May 2020."""
+"""Converting the lowered draft of May 2020 to a definition of 0.8."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class _Rewriting(Lowered):
         self._errors_handled = Errors(self)
         self._nested = Nested(self)
         self._by_keys: set[int] = set()
-        """States that add to their data by keys alone, by their identity."""
+        """The ids of the states that add to their data only under keys."""
 
     def rewrite(self) -> None:
         self._window()
@@ -52,11 +52,11 @@ class _Rewriting(Lowered):
         start = next(state for state in children(self.root, "states") if state["name"] == self._start)
         if interval is not None:
             self.report.inexpressible(
-                f"{self.report.called(start)} starts only within {interval!r}: since 0.5 a schedule says when to start",
+                f"{self.report.called(start)} starts only within {interval!r}: since 0.5 a schedule creates instances",
                 start,
             )
         self.root["start"] = self._start
-        self.report.reshaped(f"the start of {self.report.called(start)} stands at the top", start)
+        self.report.reshaped(f"the start of {self.report.called(start)} is at the top level", start)
 
     def _state(self, state: Tree) -> None:
         kind = state["type"]
@@ -89,13 +89,13 @@ class _Rewriting(Lowered):
                 rewrite_action(action, self)
 
     def _timeouts(self, state: Tree) -> bool:
-        """Rewrite the timeouts of *state*; tell whether it goes on after that of an action."""
+        """Rewrite the timeouts of *state*; return True if it continues after the timeout of an action."""
         waits_for = {ref for entry in children(state, "onEvents") for ref in entry["eventRefs"]}
         is_start = state["name"] == self._start
         if is_start and "timeouts" in state and state.get("exclusive") is False and len(waits_for) > 1:
             self.report.inexpressible(
-                f"{self.report.called(state)} starts the workflow, and its timeout is the time between events:"
-                " since 0.5 it is that for all of them",
+                f"{self.report.called(state)} starts the workflow, and its timeout applies between events:"
+                " since 0.5 it applies to all of them together",
                 state,
             )
         found = _actions(state)
@@ -104,8 +104,8 @@ class _Rewriting(Lowered):
             return False
         if "@retries" in state:
             self.report.inexpressible(
-                f"the timeout of an action of {self.report.called(state)}, which is retried: since 0.7 it is one for"
-                " all attempts",
+                f"the timeout of an action of {self.report.called(state)}, which is retried: since 0.7 it applies to"
+                " all attempts together",
                 state,
             )
             return False
@@ -122,13 +122,13 @@ class _Rewriting(Lowered):
         names = names_asked(first["condition"])
         if len(retries) > 1 or len(found) != 1 or state["type"] not in ("operation", "event", "callback"):
             self.report.inexpressible(
-                f"{self.report.called(state)} runs as a whole once more on an error: since 0.7 an action does", state
+                f"{self.report.called(state)} is retried as a whole on an error: since 0.7 actions are retried", state
             )
             return
         if names is None:
             self.report.inexpressible(
-                f"{self.report.called(state)} runs once more if {first['condition']!r} holds of its data: since 0.5"
-                " errors are retried, by their names",
+                f"{self.report.called(state)} is retried if {first['condition']!r} holds for its data: since 0.5"
+                " retries are on errors, by name",
                 state,
             )
             return
@@ -140,7 +140,7 @@ class _Rewriting(Lowered):
             add(action, "retryableErrors", [self.error(one) for one in names], after)
         add(action, "retryRef", self.retry(str(state["name"]), first.get("delay"), **more), after)
         del state["@retries"]
-        self.report.reshaped("retries are those of the action that failed", state)
+        self.report.reshaped("retries belong to the action that failed", state)
 
 
 def _actions(state: Tree) -> list[Tree]:

@@ -1,1 +1,1 @@
-"""From the draft of November 2019, and from the texts that followed it until the end of that year."""
+"""From the draft of November 2019, and from the texts after it until the end of that year."""

@@ -1,8 +1,7 @@
-"""Actions: each gets what the one before gave, and puts its result where the next finds it.
+"""Actions: the output of each is the input of the next.
 
-0.8 merges results into the data, where the draft replaces the data. So what the draft has as its data stands under
-`data` in those of 0.8, each result under a key of its own, and expressions say what becomes of them. A path that leads
-to nothing is an error.
+0.8 merges results into the data, while the draft replaces the data. So the draft's data is kept under `data` in that of
+0.8, each result under a separate key, and expressions combine them. A path that finds nothing is an error.
 """
 
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ class Paths(NamedTuple):
     output: str | None
 
     def passed(self, result: str, before: str) -> str:
-        """Return what the filter passes on of a *result*, with what there was *before*. Raises NotInJqError."""
+        """Return the filter's output for a *result* and the data *before*. Raises NotInJqError."""
         return selected(_put(result, self.result, before), self.output, "outputPath")
 
 
@@ -42,7 +41,7 @@ def paths_of_action(action: Mapping[str, Any]) -> Paths:
 
 
 def selected(value: str, path: str | None, key: str) -> str:
-    """Return what *path*, which is written under *key*, selects of *value*. Raises NotInJqError."""
+    """Return the expression that selects *path*, written under *key*, from *value*. Raises NotInJqError."""
     if path is None:
         return value
     finds = JqFinds(path)
@@ -58,7 +57,7 @@ def _put(value: str, path: str | None, into: str) -> str:
     """Return *into* with *value* at *path*; the value itself if there is no path."""
     steps = [] if path is None else JqFinds(path).steps
     if steps is None:
-        raise NotInJqError(f"the resultPath {path!r} names no single place")
+        raise NotInJqError(f"the resultPath {path!r} is not a path of a single field")
     if not steps:
         return value
     return f"({value} as $result | {into} | setpath({show_json(steps)}; $result))"
@@ -70,22 +69,22 @@ _ERRORS: Final = {
     "SYS.Permission": ("401", "403", "PERMISSION_DENIED", "UNAUTHENTICATED"),
     "SYS.InvalidParameter": ("400", "422", "INVALID_ARGUMENT"),
 }
-"""The words for errors that have codes in 0.8; any other word is compared with results, too."""
+"""The codes in 0.8 for the words for errors; any other word is also compared with results."""
 
 
 class Actions:
-    """The actions of one state, at any depth: each result has a key of its own."""
+    """The actions of one state, at any depth: each result has a separate key."""
 
     def __init__(self, definition: Lowered, state: Tree) -> None:
         self._definition = definition
         self._state = state
         self.made = 0
-        """How many there are."""
+        """The number of actions so far."""
 
     def rewrite(self, holder: Tree, mode: str, value: str = DATA) -> str:
-        """Rewrite the actions of *holder*, which begin with *value*; return what they come to. Raises NotInJqError."""
+        """Rewrite the actions of *holder*, with the input *value*; return their result. Raises NotInJqError."""
         actions = list(children(holder, "actions"))
-        if not any(action.get("@resultRetries") for action in actions):  # of which is told where they are
+        if not any(action.get("@resultRetries") for action in actions):  # reported with the retry
             time = self._definition.shared_timeout(self._state, actions)
             if time is not None:
                 self._definition.set_action_timeout(holder, actions, time)
@@ -101,7 +100,7 @@ class Actions:
         return f"[{', '.join(results)}]" if results else value
 
     def branch(self, branch: Tree, owner: str) -> str | None:
-        """Make actions of the states of *branch*; return what they come to, None if they are not a sequence."""
+        """Convert the states of *branch* to actions; return their result, None if they are not a sequence."""
         found = self._definition.sequence(branch["@scope"], owner, _why_not)
         if found is None:
             return None
@@ -130,7 +129,7 @@ class Actions:
         return self._now(result if given is None else given.passed(result, before), actions)
 
     def _now(self, value: str, actions: list[Any]) -> str:
-        """Return where *value* stands, which an action works out at once: a path that leads to nothing fails there."""
+        """Return the key of *value*; an action evaluates it at once, so that a path that finds nothing fails there."""
         if value == DATA or value.startswith(".output"):
             return value
         key = self._key()
@@ -166,8 +165,8 @@ class Actions:
         match, following = retry["match"], retry.get("nextState")
         if len(retries) > 1 or match not in _ERRORS:
             report.inexpressible(
-                f"an action of {called} is repeated where its result or an error matches {match!r}: since 0.5 errors"
-                " alone are retried, by their codes",
+                f"an action of {called} is repeated if its result or an error matches {match!r}: since 0.5 retries"
+                " are on errors only, by code",
                 action,
             )
             return
@@ -188,25 +187,23 @@ class Actions:
         if following is not None:
             paths = paths_of_state(self._state)
             if paths is not None and paths.result is not None:
-                report.inexpressible(
-                    f"the error that a retry of {called} gives up with stands at the resultPath", action
-                )
+                report.inexpressible(f"the error of a used-up retry of {called} is put at the resultPath", action)
                 return
             if paths_of_action(action).output or (paths is not None and paths.output):
-                # Where that path leads to nothing, the result that it is taken of stands among the data already.
+                # If that path finds nothing, the result from which it selects is in the data already.
                 kept = {"type": "inject", "data": {}, "stateDataFilter": {"input": braced("{data}")}}
                 name = f"{self._state.get('name')} has failed"
                 following = self._definition.insert(name, {**kept, "transition": following})
             handlers = [{"errorRef": code, "transition": following} for code in codes or [ALL]]
             add(self._state, "onErrors", handlers, "type")
-        report.reshaped("a retry of an action is defined at the top, and referred to", action)
+        report.reshaped("a retry of an action is defined at the top level, and referred to", action)
 
     def _is_nested(self, action: Tree) -> bool:
         return all(action is not one for one in children(self._state, "actions"))
 
 
 def _sub_flow(state: Tree) -> Tree | None:
-    """Return the reference of *state* to a workflow, if it is a state that runs one."""
+    """Return the reference of *state* to a sub-workflow, if it runs one."""
     return next((one["subFlowRef"] for one in children(state, "actions") if "subFlowRef" in one), None)
 
 
@@ -218,5 +215,5 @@ def _why_not(state: Tree) -> str | None:
         return f"is of the type {state['@writtenType']!r}"
     reference = _sub_flow(state)
     if reference is not None and reference.get("invoke") == "async":
-        return "runs a workflow that is not waited for"
+        return "runs a workflow that is not awaited"
     return "has onError" if state.get("onErrors") else None

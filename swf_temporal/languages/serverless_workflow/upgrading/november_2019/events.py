@@ -1,4 +1,4 @@
-"""Events: an entry leads its own way, so it is a condition of a switch, and its actions are a state that follows."""
+"""Events: an entry has its own transition, so it becomes a condition of a switch, and its actions the next state."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,8 @@ class Events:
         for event in children(root, "events"):
             if "correlation" in event:
                 report.inexpressible(
-                    f"the correlationToken of trigger {event['name']!r}: since 0.5 events are told by attributes", event
+                    f"the correlationToken of trigger {event['name']!r}: since 0.5 events are correlated by attributes",
+                    event,
                 )
                 left(event, "correlation", "@correlation")
             if event["name"] in self._whole:
@@ -68,7 +69,7 @@ class Events:
             ]
             state["type"] = "switch"
             replace(state, "onEvents", {"eventConditions": conditions})
-            # Where the workflow starts it waits for its first event as long as it takes.
+            # The start state waits for its first event without limit.
             if time is not None and not is_start:
                 definition.set_timeout(state, "eventTimeout", time)
                 add(state, "defaultCondition", {"transition": late}, "type")
@@ -83,14 +84,14 @@ class Events:
                 add(state, "onErrors", [{"errorRef": definition.error(LATE), "transition": late}], "type")
             add(state, "transition", ways[0], "type")
         definition.surround(state, None if given else DATA, as_it_is=True)
-        definition.report.reshaped("the ways of events are those of a switch, and their actions a state", state)
+        definition.report.reshaped("the transitions of events are those of a switch, and their actions a state", state)
 
     def _inexpressible(self, message: str, state: Tree) -> None:
         self._definition.report.inexpressible(message, state)
         state["@left"] = True
 
     def _filter(self, entry: Tree, name: str) -> dict[str, str]:
-        """Return the filter that merges what *entry* selects of the event *name* into the data."""
+        """Return the filter that merges the part of the event *name* that *entry* selects into the data."""
         given, path = entry.get("eventDataFilter", {}), _path_of(entry)
         value = DATA if name in self._whole else "."
         if path is not None:
@@ -106,7 +107,7 @@ class Events:
         return {"data": braced(value), "toStateData": braced(place(["data", *at]))}
 
     def _way(self, state: Tree, entry: Tree) -> str:
-        """Return the name of the state that follows the events of *entry*: one that runs its actions, if it has any."""
+        """Return the name of the state after the events of *entry*: one that runs its actions, if it has any."""
         definition = self._definition
         target = definition.way(entry["@expected"])
         given = paths_of_state(state)
@@ -122,7 +123,7 @@ class Events:
         return definition.insert(f"{state['name']} after {' and '.join(entry['eventRefs'])}", after)
 
     def _late(self, state: Tree) -> str:
-        """Return the name of the state that follows where no event comes in time."""
+        """Return the name of the state after a timeout."""
         definition, given = self._definition, paths_of_state(state)
         if given is None or all(entry["@expected"].get("timeout") is None for entry in children(state, "onEvents")):
             return definition.output

@@ -1,4 +1,4 @@
-"""Makes a definition of 0.8 of the lowered draft of November 2019."""
+"""Converting the lowered draft of November 2019 to a definition of 0.8."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -50,22 +50,23 @@ class Rewriting(Lowered):
         self.rewrite_states(rewrite)
         self.define()
         self._take_out()
-        self.report.reshaped("the data of the draft stand under 'data', since results are merged now", self.root)
+        self.report.reshaped("the data of the draft is under 'data', since results are merged now", self.root)
 
     def way(self, node: Tree) -> str:
-        """Return the name of the state that *node* leads to: that which gives the output, if it is an end."""
+        """Return the name of the state that *node* leads to: the output state, if it is an end."""
         return str(node["transition"]["nextState"]) if "transition" in node else self.output
 
     def _put_in(self, start: Tree) -> None:
-        """Insert a state before *start*, to which others lead back, that puts the workflow's input where data stand."""
+        """Insert a state before *start*, to which others lead back, that puts the workflow's input under `data`."""
         if start.get("type") in ("event", "switch") and "timeouts" in start:
             called = self.report.called(start)
-            self.report.inexpressible(f"the timeouts of {called}, which starts the workflow, and is led back to", start)
+            message = f"the timeouts of {called}, which starts the workflow, and is entered again"
+            self.report.inexpressible(message, start)
         rest = {"type": "inject", "data": {}, "stateDataFilter": {"input": braced("{data: .}")}}
         self.root["start"] = self.insert("Input", {**rest, "transition": start["name"]})
 
     def _take_out(self) -> None:
-        """Add the state that takes what the workflow gives out of the data, which may be anything."""
+        """Add the state that extracts the workflow's output, which may be anything, from the data."""
         self.root["states"].append({
             "name": self.output,
             "type": "inject",
@@ -100,10 +101,10 @@ class Rewriting(Lowered):
                 self._operation(state)
         self._lead(state)
 
-    # What surrounds the body of a state
+    # The filters around the body of a state
 
     def surround(self, state: Tree, result: str | None, *, as_it_is: bool = False) -> None:
-        """Write the filter of *state*, whose body comes to *result*, or has nothing to do with the data."""
+        """Write the filter of *state*, whose body yields *result*, or None if it does not use the data."""
         given = paths_of_state(state)
         before = "{data: .} | " if self._is_start else ""
         made: dict[str, str] = {}
@@ -154,14 +155,14 @@ class Rewriting(Lowered):
             name = f"branch {branch.get('name')!r} of {self.report.called(state)}"
             if not branch["@awaited"]:
                 self.report.inexpressible(
-                    f"{name} is not waited for: since 0.5 a parallel state waits for its branches", branch
+                    f"{name} is not awaited: since 0.5 a parallel state waits for its branches", branch
                 )
             results.append(actions.branch(branch, name) if branch["@awaited"] else None)
             if results[-1] is None:
                 state["@left"] = True
                 return
         self.surround(state, f"[{', '.join(map(str, results))}]")
-        self.report.reshaped("branches run actions in place of states", state)
+        self.report.reshaped("branches run actions instead of states", state)
 
     def _sub_flow(self, state: Tree) -> None:
         (action,) = children(state, "actions")
@@ -170,9 +171,9 @@ class Rewriting(Lowered):
             add(action, "actionDataFilter", keeping, "subFlowRef")
             self.surround(state, ".output")
             return
-        # The filter of an action that is not waited for is ignored: the state has to see what it gets.
+        # The filter of an action that is not awaited is ignored: the state must see the same data.
         if "stateDataFilter" in state:
-            raise NotInJqError("a sub-workflow that is not waited for, with a filter")
+            raise NotInJqError("a sub-workflow that is not awaited, with a filter")
         seen = {"output": braced("{data: .}")}
         if not self._is_start:
             seen["input"] = braced(DATA)

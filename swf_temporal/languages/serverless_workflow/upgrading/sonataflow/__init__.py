@@ -1,5 +1,5 @@
-"""Definitions that were written for SonataFlow, rewritten as the text of 0.8 has it.
+"""Rewriting definitions for SonataFlow in accordance with the text of 0.8.
 
-SonataFlow reads what the text does not allow, evaluates texts that have no `${ }`, and runs some things otherwise. What
-can be written so that it means the same here is rewritten; what cannot is reported.
+SonataFlow accepts definitions that the text does not allow, evaluates texts without `${ }`, and has other semantics in
+some cases. What can be rewritten to mean the same here is rewritten; the rest is reported.
 """

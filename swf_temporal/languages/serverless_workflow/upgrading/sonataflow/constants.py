@@ -1,7 +1,7 @@
-"""Properties of the application, which SonataFlow has under `$SECRET`, where no secret may be.
+"""Application properties, which SonataFlow provides under `$SECRET`, in places where secrets are not allowed.
 
-Whatever is said there becomes data, which is kept and shown. What is a secret neither by its name nor by its value is
-written as a constant.
+Values in such places become data, which is stored and shown. Properties that are secret neither by their name nor by
+their value are written as constants.
 """
 
 import re
@@ -28,27 +28,27 @@ _SECRET: Final = re.compile(
 _CREDENTIAL: Final = re.compile(
     r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN", re.IGNORECASE
 )
-"""What a value has that is a credential, or has one in it."""
-_KEPT: Final = "a secret would become data, which is kept and shown: call a function that is given it"
+"""Matches a value that is or contains a credential."""
+_KEPT: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
 
 
 class Constants:
-    """The constants of a definition, to which properties are added that its expressions use."""
+    """The constants of a definition, extended by properties that its expressions use."""
 
     def __init__(self, root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
         self._root, self._report, self._properties = root, report, properties
         self._added: dict[str, str] = {}
-        """The properties that are constants now, by the names of these."""
+        """The properties that became constants, by the names of the constants."""
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """The properties that are constants now."""
+        """The properties that became constants."""
         return tuple(self._added.values())
 
     def written(self, text: str, who: str, place: Any) -> str:
-        """Return the expression *text* with constants in the place of properties, and what is none as `$SECRETS`.
+        """Return the expression *text* with properties replaced by constants, or by `$SECRETS` if that is not possible.
 
-        *who* has the expression, at *place*.
+        *who* names the owner of the expression, at *place*.
         """
         try:
             words = [one for one in tokens(text) if one.kind == "variable" and one.text in _VARIABLES]
@@ -68,19 +68,19 @@ class Constants:
         return made + text[end:]
 
     def _has(self, name: str, what: str, place: Any) -> bool:
-        """Tell whether there is a constant for the property *name* now; report *what* is without, and what to do."""
+        """Return True if the property *name* has a constant now; else report *what*, with a hint."""
         if name in self._added:
             return True
         key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
         constants = self._root.get("constants", {})
         value = None if key is None else _public_value(key, self._properties)
-        hint = f"if it is no secret, write it into 'constants' and use {_constant(name)}"
+        hint = f"if it is not a secret, write it into 'constants' and use {_constant(name)}"
         if is_secret(name):
             hint = _KEPT
         elif isinstance(constants, dict) and name in constants:
-            hint = f"there is another constant {name!r}: write it into 'constants' under a name of its own"
+            hint = f"there is another constant {name!r}: write it into 'constants' under a different name"
         elif key is not None and value is None:
-            hint = f"its value has a credential, or names a secret or what is not among the properties: {hint}"
+            hint = f"its value contains a credential, or refers to a secret or an unknown property: {hint}"
         elif key is not None and value is not None and isinstance(constants, dict):
             self._add(name, key, value)
             return True
@@ -97,14 +97,14 @@ class Constants:
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether the property *name* is a secret, as far as its words tell."""
+    """Return True if the property *name* is a secret, judging by its words."""
     words = [one.lower() for one in _BETWEEN_WORDS.split(name)]
     pairs = (f"{one}_{other}" for one, other in pairwise(words))
     return any(_SECRET.fullmatch(one) for one in (*words, *pairs))
 
 
 def _public_value(key: str, properties: Mapping[str, str]) -> str | None:
-    """Return the value of the property *key*; None if it is a secret, names one, or names what is not known."""
+    """Return the value of the property *key*; None if it is a secret, or refers to one or to an unknown property."""
     value = resolved(properties[key], properties, is_known=lambda name: not is_secret(name))
     return None if is_secret(key) or "${" in value or _CREDENTIAL.search(value) else value
 

@@ -1,4 +1,4 @@
-"""What is written as it was, and does something else here."""
+"""Parts that are left as written, and have another effect here."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -18,13 +18,13 @@ from swf_temporal.text.round_trip import add
 _IGNORED: Final = ("actionExecTimeout", "branchExecTimeout", "stateExecTimeout")
 _CONSUMING: Final = ("eventRefs", "consumeEventRef", "resultEventRef")
 _PRODUCING: Final = ("produceEventRef", "triggerEventRef", "eventRef")
-"""The keys of names of events that are produced; under the last also those that states and conditions wait for."""
+"""The keys of names of produced events; the last also has names of events that states and conditions wait for."""
 _ON_CANCEL: Final = "compensateOnCancel"
 _GENERAL: Final = ("java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "*")
 
 
-def tell(root: Tree, report: UpgradeReport) -> None:
-    """Report what has another effect; and write out what can be, so that it has the same."""
+def report_differences(root: Tree, report: UpgradeReport) -> None:
+    """Report what has another effect, and make explicit what can be, so that it has the same."""
     order = {name_of(state): number for number, state in enumerate(states(root))}
     for state in states(root):
         _state(root, state, order, report)
@@ -44,7 +44,7 @@ def tell(root: Tree, report: UpgradeReport) -> None:
 
 
 def _compensation(root: Tree, report: UpgradeReport) -> None:
-    """Undo what was done where an instance is cancelled, as SonataFlow did. What a timeout ends is not undone here."""
+    """Compensate on cancellation, as SonataFlow did. After a timeout there is no compensation here."""
     if not any("compensatedBy" in state for state in states(root)):
         return
     metadata = root.get("metadata")
@@ -57,11 +57,11 @@ def _compensation(root: Tree, report: UpgradeReport) -> None:
     report.reshaped("metadata.compensateOnCancel is true, as SonataFlow compensates an instance that is aborted")
     if any("workflowExecTimeout" in timeouts for timeouts in children(root, "timeouts")):
         hint = "compensate in the state that runBefore names"
-        report.differs("SonataFlow compensates where workflowExecTimeout is over", hint)
+        report.differs("SonataFlow compensates after workflowExecTimeout", hint)
 
 
 def _timeout_errors(root: Tree, report: UpgradeReport) -> None:
-    """Call by its name here what SonataFlow's timers raise."""
+    """Replace the error of SonataFlow's timers by its name here."""
     for error in children(root, "errors"):
         code = error.get("code")
         if isinstance(code, str) and code.rpartition(".")[2] == "TimerExpiredException":
@@ -70,7 +70,7 @@ def _timeout_errors(root: Tree, report: UpgradeReport) -> None:
 
 
 def _event_kinds(root: Tree, report: UpgradeReport) -> None:
-    """Say which events are produced alone: SonataFlow does not ask for the kind of an event."""
+    """Set the kind of events that are only produced: SonataFlow does not require the kind of an event."""
     consumed = {name for key in _CONSUMING for name in _used(root, key)}
     for state in states(root):
         named = (one.get("eventRef") for one in (state, *children(state, "eventConditions")))
@@ -102,7 +102,7 @@ def _state(root: Tree, state: Tree, order: Mapping[Any, int], report: UpgradeRep
     elif kind == "switch":
         _switch(state, order, report)
     elif kind == "operation" and state.get("actionMode") == "parallel":
-        hint = "write 'actionMode: sequential' if one action needs what another has merged"
+        hint = "write 'actionMode: sequential' if one action needs the result of another"
         report.differs(f"{who}: SonataFlow runs the actions one after the other", hint, state)
     _timeouts(state, who, report)
     _errors(root, state, report)
@@ -123,8 +123,8 @@ def _foreach(state: Tree, report: UpgradeReport) -> None:
     output = state.get("outputCollection")
     if isinstance(output, str):
         same = _path(output) == _path(state.get("inputCollection"))
-        hint = "give it a name of its own" if same else "remove what is there in an earlier state, if anything is"
-        message = f"{called(state)}: results are appended to {output!r}; SonataFlow replaces what is there"
+        hint = "use a different name" if same else "remove existing results in an earlier state"
+        message = f"{called(state)}: results are appended to {output!r}; SonataFlow replaces it"
         report.differs(message, hint, state)
 
 
@@ -133,22 +133,22 @@ def _path(text: Any) -> str:
 
 
 def _switch(state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> None:
-    """SonataFlow tries conditions in the order of the states that they lead to; those that end come first."""
+    """Report conditions whose order matters: SonataFlow tries those with an end first, then by the order of targets."""
     conditions = list(children(state, "dataConditions"))
     ranks = [-1 if "end" in one else order.get(_target(one), 0) for one in conditions]
     if ranks != sorted(ranks):
         message = (
-            f"{called(state)}: conditions are tried as they are written; "
-            "SonataFlow tries them in the order in which the states stand that they lead to"
+            f"{called(state)}: conditions are tried in the order written; "
+            "SonataFlow tries them in the order of the states that they lead to"
         )
-        report.differs(message, "where several may hold, write first the one that is to decide", state)
+        report.differs(message, "if several may hold, write first the one that takes precedence", state)
     default = state.get("defaultCondition")
     other = _target(default) if isinstance(default, dict) else default
     for one in conditions:
         produces = any("produceEvents" in way for way in children(one, "transition"))
         if "transition" in one and _target(one) == other and produces:
             message = (
-                f"{called(state)}: SonataFlow ignores produceEvents of a condition that leads where the default does"
+                f"{called(state)}: SonataFlow ignores produceEvents of a condition with the same target as the default"
             )
             report.differs(message, None, one)
 
@@ -162,11 +162,11 @@ def _timeouts(node: Tree, who: str, report: UpgradeReport) -> None:
     for timeouts in children(node, "timeouts"):
         for key in _IGNORED:
             if key in timeouts:
-                report.differs(f"{who}: SonataFlow ignores {key}", "remove it, or keep it as what it says", timeouts)
+                report.differs(f"{who}: SonataFlow ignores {key}", "remove it, or keep it if it is intended", timeouts)
 
 
 def _errors(root: Tree, state: Tree, report: UpgradeReport) -> None:
-    """SonataFlow looks for the most special of all entries, here the first that matches handles an error."""
+    """Report entries whose order matters: SonataFlow takes the most specific one, and not the first that matches."""
     entries = list(children(state, "onErrors"))
     codes = {name_of(one): name_of(one, "code") for one in children(root, "errors")}
     general = [
@@ -175,7 +175,8 @@ def _errors(root: Tree, state: Tree, report: UpgradeReport) -> None:
     ]
     if True in general[:-1]:
         message = (
-            f"{called(state)}: the first entry of onErrors that matches handles an error; SonataFlow takes the closest"
+            f"{called(state)}: the first entry of onErrors that matches handles an error; "
+            "SonataFlow takes the most specific"
         )
         report.differs(message, "write the entry for every error last", state)
 

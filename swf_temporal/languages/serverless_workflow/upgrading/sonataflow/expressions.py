@@ -1,7 +1,7 @@
-r"""Texts that SonataFlow evaluates, in `${ }`.
+r"""Putting texts that SonataFlow evaluates into `${ }`.
 
-There a text is an expression if it compiles, in braces or not, or if it compiles as a text of jq with interpolation,
-`Got: \(.id)`. It is one only as a whole: `Got ${ .id }` stays as it is.
+In SonataFlow, a text is an expression if it compiles, in braces or not, or if it compiles as a jq text with
+interpolation, `Got: \(.id)`. It is one only as a whole: `Got ${ .id }` is plain text.
 """
 
 import re
@@ -28,20 +28,20 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
 
 _MARKED: Final = re.compile(r"\s*(?:\$\{(?P<jq>.*)\}|\{\{(?P<old>.*)\}\})\s*", re.DOTALL)
 _UNKNOWN_HERE: Final = {
-    "headers": "give what is needed of them in the input or in the event's data",
-    "identity": "give the name of the user in the input",
+    "headers": "pass the required ones in the input or in the event's data",
+    "identity": "pass the name of the user in the input",
     "prevActionResult": "keep the result in the data with toStateData",
     "statusCode": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
     "statusMessage": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
     "responseHeaders": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
     "python": "return the value from the function, and keep it with toStateData",
 }
-"""What `$WORKFLOW` has in SonataFlow alone, and what to do."""
+"""The fields of `$WORKFLOW` in SonataFlow only, with hints."""
 _WORD: Final = re.compile(r"\$WORKFLOW\.(\w+)")
 _QUOTED: Final = re.compile(r'\$\{ "(?:[^"\\]|\\[^(])*" \}')
-"""A text that is written so that it is not evaluated."""
+"""A text in quotes, which evaluates to itself."""
 _SHOWN: Final = 80
-"""How many characters of a text a finding shows."""
+"""The maximum number of characters of a text in a finding."""
 _TRUTH: Final = re.compile(
     r"(?:^|\||\$\{)\s*(?:all|any|contains|endswith|has|in|inside|isempty|isvalid|startswith|test|IN)\b[^|]*$"
 )
@@ -50,7 +50,7 @@ _VARIABLE: Final = re.compile(r"\$SECRET\b")
 
 
 def expressions_of(root: Tree) -> Expressions:
-    """Return what compiles the expressions of *root*, with the variables and functions that SonataFlow has in them."""
+    """Return a compiler for the expressions of *root*, with SonataFlow's variables and functions."""
     functions = {
         str(name_of(one)): one["operation"]
         for one in children(root, "functions")
@@ -58,12 +58,12 @@ def expressions_of(root: Tree) -> Expressions:
     }
     items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
     named = root.get("expressionLang")
-    language = named if named in LANGUAGES else "jq"  # another one is told when the definition is checked
+    language = named if named in LANGUAGES else "jq"  # validation reports others
     return Expressions(variables={*VARIABLES, *items, "item", "SECRET"}, functions=functions, language=language)
 
 
 class Marking:
-    """Puts expressions of one definition into `${ }`."""
+    """Puts the expressions of one definition into `${ }`."""
 
     def __init__(self, root: Tree, report: UpgradeReport, constants: Constants) -> None:
         self._root, self._report, self._constants = root, report, constants
@@ -87,7 +87,7 @@ class Marking:
                 self._field(holder, "eventTimeout", "timeouts")
 
     def _operation(self, function: Tree) -> None:
-        """Rewrite what a function of expressions evaluates, which needs no braces."""
+        """Rewrite the expression of an expression function, which needs no braces."""
         text = function.get("operation")
         if function.get("type") == "expression" and isinstance(text, str) and self._expressions.is_jq:
             who = f"function {function.get('name')!r}"
@@ -131,7 +131,7 @@ class Marking:
             self._field(node, key, who)
 
     def _field(self, node: Tree, key: str, who: str) -> None:
-        """Mark what always is an expression."""
+        """Mark the text under *key*, which always is an expression."""
         text = node.get(key)
         if isinstance(text, str):
             marked = self._expression(self._from_root(text), who, node)
@@ -139,13 +139,13 @@ class Marking:
                 self._put(node, key, marked, f"{who}: {key}")
 
     def _from_root(self, text: str) -> str:
-        """Return *text*, which always is an expression, with the root before a path that leaves it out."""
+        """Return *text*, which always is an expression, with `$` before a path without it."""
         found = _MARKED.fullmatch(text)
         inner = (text if found is None else found["jq"] or found["old"] or "").strip()
         return text if self._expressions.is_jq or not inner or inner[0] in "$@" else f"$.{inner}"
 
     def _condition(self, node: Tree, who: str) -> None:
-        """Mark a condition, and report one that may be something else than true or false."""
+        """Mark a condition, and report one that may yield something other than true or false."""
         self._field(node, "condition", who)
         text = node.get("condition")
         if not isinstance(text, str) or not self._expressions.is_jq or _TRUTH.search(text) is not None:
@@ -155,12 +155,12 @@ class Marking:
         except BadExpression:
             return
         if not kinds <= {"boolean", "null"}:
-            message = f"{who}: {_short(text)} holds for all but false and null; SonataFlow asks for true"
-            hint = "compare it if it can be something else than true and false, as in '.count > 0'"
+            message = f"{who}: {_short(text)} holds for all values but false and null; SonataFlow requires true"
+            hint = "compare it if it can be something other than true and false, as in '.count > 0'"
             self._report.differs(message, hint, node)
 
     def _value(self, node: Any, key: Any, who: str, *, is_argument: bool = False) -> None:
-        """Mark what is an expression of the texts under *key*."""
+        """Mark the expressions among the texts under *key*."""
         value = node[key] if not isinstance(node, Mapping) or key in node else None
         if isinstance(value, MutableMapping):
             for name in list(value):
@@ -174,11 +174,11 @@ class Marking:
                 self._put(node, key, found, f"{who}: {key!r}" if isinstance(key, str) else who)
             elif "${" in value and _MARKED.fullmatch(value) is None:
                 self._put(
-                    node, key, braced(show_json(value)), f"{who}: a text with expressions within it is no template"
+                    node, key, braced(show_json(value)), f"{who}: a text with embedded expressions is not a template"
                 )
 
     def _literal(self, node: Any, key: Any, who: str) -> None:
-        """Keep the texts under *key* from being evaluated."""
+        """Quote the texts under *key*, so that they are not evaluated."""
         value = node[key]
         if isinstance(value, MutableMapping):
             for name in value:
@@ -198,7 +198,7 @@ class Marking:
             )
 
     def _expression(self, text: str, who: str, node: Any, *, is_argument: bool = False) -> str | None:
-        """Return *text* in `${ }` if SonataFlow evaluates it, else None. Arguments may have secrets."""
+        """Return *text* in `${ }` if SonataFlow evaluates it, else None. Arguments may use secrets."""
         found = _MARKED.fullmatch(text)
         inner = (text if found is None else found["jq"] or found["old"] or "").strip()
         if not inner or (not self._expressions.is_jq and found is None and not inner.startswith("$")):
@@ -221,10 +221,10 @@ class Marking:
         return braced(changed)
 
     def _no_path(self, text: str, who: str, node: Any) -> None:
-        """Report a text that looks like a JSONPath and is none: it is sent as it is."""
+        """Report a text that looks like a JSONPath but is not one: it is sent as it is."""
         place = node if isinstance(node, Mapping) else None
-        hint = 'write each path in braces of its own, as in "${ $.a } ${ $.b }"'
-        self._report.differs(f"{who}: {_short(text)} is no single JSONPath, and is taken as text", hint, place)
+        hint = 'write each path in separate braces, as in "${ $.a } ${ $.b }"'
+        self._report.differs(f"{who}: {_short(text)} is not a single JSONPath, and is read as text", hint, place)
 
     def _compiles(self, text: str) -> bool:
         try:
@@ -234,7 +234,7 @@ class Marking:
         return True
 
     def _look_at(self, text: str, who: str, node: Any) -> None:
-        """Report what the expression *text* uses that is not here."""
+        """Report fields of `$WORKFLOW` in the expression *text* that do not exist here."""
         if "$WORKFLOW" not in text:
             return
         place = node if isinstance(node, Mapping) else None

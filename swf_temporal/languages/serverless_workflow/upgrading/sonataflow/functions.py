@@ -1,4 +1,4 @@
-"""What functions do: names of documents, Knative services, Java services, and bodies that nothing is said of."""
+"""Functions: names of documents, Knative services, Java services, and default bodies."""
 
 import re
 from collections.abc import Container, Iterator, Mapping, MutableMapping
@@ -22,19 +22,19 @@ _MARKED: Final = re.compile(r"\s*(?:\$\{\s*(.*?)\s*\}|\{\{\s*(.*?)\s*\}\}|(.*?))
 _WITH_BODY: Final = ("POST", "PUT")
 _HANDLER: Final = re.compile(r"([\w-]+):")
 _KNOWN: Final = ("rest", "service", "script", "sysout", "temporal")
-"""The handlers that are here, too."""
+"""The handlers that exist here, too."""
 _NO_PLACE: Final = {
     "camel": "call the endpoint that the route reaches by HTTP or a broker, or write a Python function",
     "script:java": "write what the script does as an expression or as a Python function",
     "script": "write what the script does as an expression or as a Python function",
     "java": "write what the code does as a Python function",
     "dmn": "let a service or a Python function decide",
-    "jwt-parser": "give the claims in the input, or read the token in a Python function",
+    "jwt-parser": "pass the claims in the input, or read the token in a Python function",
 }
 
 
 def extensions(root: Tree, report: UpgradeReport) -> None:
-    """Resolve the names that an extension gives to documents, and put the schema of the output in its place."""
+    """Resolve the names that an extension gives to documents, and move an output schema to dataOutputSchema."""
     found = root.get("extensions")
     if not isinstance(found, list):
         return
@@ -45,7 +45,7 @@ def extensions(root: Tree, report: UpgradeReport) -> None:
             for function in children(root, "functions"):
                 _resolve(function, extension["definitions"], report)
         elif name == _URIS and extension.get("uri") is not None:
-            hint = "write its content under 'definitions' in the place of 'uri'"
+            hint = "write its content under 'definitions' instead of 'uri'"
             report.inexpressible(f"the extension {_URIS!r} has its names in {extension['uri']!r}", extension, hint)
             left.append(extension)
         elif name == _SCHEMA and "dataOutputSchema" not in root and extension.get("outputSchema") is not None:
@@ -76,7 +76,7 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
 
 
 def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
-    """Say how a service is called in the configuration where it is not called as its document, and no more."""
+    """Set the name of a service in the configuration if it differs from that of its document."""
     strategy = strategy_of(properties)
     for function in children(root, "functions"):
         name, metadata = function.get("name"), function.get("metadata")
@@ -92,7 +92,7 @@ def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) ->
 
 
 def called_by(function: Tree) -> Function:
-    """Return *function* in the terms in which calls have it."""
+    """Return *function* as in calls."""
     metadata = function.get("metadata")
     return Function(
         str(function.get("name")),
@@ -111,7 +111,7 @@ def _configure_as(function: Tree, name: str) -> None:
 
 
 def operations(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite the operations of functions that have another form here."""
+    """Rewrite operations of functions with another form here."""
     services = {name_of(one) for one in children(root, "functions") if str(one.get("operation")).startswith("service:")}
     for function in children(root, "functions"):
         operation = function.get("operation")
@@ -133,7 +133,7 @@ def operations(root: Tree, report: UpgradeReport) -> None:
 
 
 def share_variables(root: Tree, report: UpgradeReport) -> None:
-    """Let scripts return their variables: there the next script has them, and expressions as `$WORKFLOW.python`."""
+    """Let scripts return their variables, so that later scripts see them, and expressions as `$WORKFLOW.python`."""
     for function in children(root, "functions"):
         metadata = function.get("metadata")
         if function.get("type") != "custom" or not str(function.get("operation")).startswith("script:python"):
@@ -146,7 +146,7 @@ def share_variables(root: Tree, report: UpgradeReport) -> None:
 
 
 def java_functions(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the methods of Java that *root* calls, each with the names of its arguments."""
+    """Yield the Java methods that *root* calls, each with the names of its arguments."""
     for function in children(root, "functions"):
         operation = function.get("operation")
         java = _JAVA.fullmatch(operation) if isinstance(operation, str) else None
@@ -170,11 +170,11 @@ def _without_place(function: Tree, operation: str, report: UpgradeReport) -> Non
         report.inexpressible(f"function {function.get('name')!r}: {operation!r}", function, _NO_PLACE[kind])
     elif kind is None and (handler := _HANDLER.match(operation)) and handler[1] not in _KNOWN:
         hint = "write what it does as a Python function, or give it an operation in the configuration"
-        report.inexpressible(f"function {function.get('name')!r}: {operation!r} is of a handler", function, hint)
+        report.inexpressible(f"function {function.get('name')!r}: {operation!r} needs a handler", function, hint)
 
 
 def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> None:
-    """Call a service of Knative where Kubernetes has it: by HTTP, at its name within the cluster."""
+    """Call a Knative service by HTTP, at its name within the Kubernetes cluster."""
     query = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
     if query.get("asCloudEvent", "").lower() == "true":
         hint = "send the event by an eventRef, with a sink that leads to the service"
@@ -189,7 +189,7 @@ def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> Non
 
 
 def _sent(root: Tree, services: Container[Any], state: Tree, action: Tree, report: UpgradeReport) -> None:
-    """Say what is sent where SonataFlow sends all data: where no argument says what is."""
+    """Make the argument explicit if SonataFlow sends all data: for calls without arguments."""
     reference = action.get("functionRef")
     name, function = _called(root, action)
     operation = function.get("operation")
@@ -204,7 +204,7 @@ def _sent(root: Tree, services: Container[Any], state: Tree, action: Tree, repor
         reference["arguments"] = everything
     else:
         replace(action, "functionRef", {"functionRef": {"refName": name, "arguments": everything}})
-    report.reshaped(f"{called(state)}: {name!r} is sent all data, as nothing else is said to be", action)
+    report.reshaped(f"{called(state)}: {name!r} is sent all data, as it has no arguments", action)
 
 
 def _everything(root: Tree) -> str:
@@ -213,7 +213,7 @@ def _everything(root: Tree) -> str:
 
 
 def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
-    """Take the body out of an answer whose status does not matter: here it stands beside the status."""
+    """Select the body of a response whose status does not matter: here the result also has the status."""
     name, function = _called(root, action)
     metadata = function.get("metadata")
     is_http = function.get("type", "rest") in ("rest", "openapi") or str(function.get("operation")).startswith("rest:")
@@ -239,11 +239,12 @@ def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> Non
         add(action, "actionDataFilter", {"results": results}, "functionRef")
     else:
         given["results"] = results
-    report.reshaped(f"{called(state)}: the result of {name!r} is the body, which is {results!r} of the answer", action)
+    body = f"the body, which is {results!r} of the response"
+    report.reshaped(f"{called(state)}: the result of {name!r} is {body}", action)
 
 
 def _of_body(inner: str, *, is_path: bool) -> str:
-    """Return the expression of what *inner* selects of the body, where it is given all of an answer."""
+    """Return the expression that selects *inner* of the body from a whole response."""
     if is_path:
         return f"$.body{inner[1:]}"
     return ".body" if inner == "." else f".body | {inner}"

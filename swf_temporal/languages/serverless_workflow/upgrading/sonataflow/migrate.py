@@ -1,7 +1,6 @@
-"""Rewrites a definition that was written for SonataFlow.
+"""Rewriting a definition that was written for SonataFlow.
 
-What it sends a service for the security schemes of a document are properties, too: here a secret for each service and
-scheme.
+Its credentials for the security schemes of a document are properties, too: here a secret for each service and scheme.
 """
 
 import re
@@ -38,8 +37,8 @@ _PATH: Final = re.compile(r"(?:\$\{\s*)?((?:\.\w+)+)\s*\}?")
 _SCALARS: Final = frozenset({"boolean", "number", "string", "null"})
 
 
-def tell(root: Tree, report: UpgradeReport) -> None:
-    """Report the places of results in which an array or a scalar is injected that is not just replaced."""
+def report_results(root: Tree, report: UpgradeReport) -> None:
+    """Report paths of results at which an array or a scalar is injected that SonataFlow merges differently."""
     injected = [(called(state), state.get("data")) for state in states(root) if state.get("type") == "inject"]
     expressions = expressions_of(root)
     operations = {name_of(one): one for one in children(root, "functions")}
@@ -55,7 +54,7 @@ def tell(root: Tree, report: UpgradeReport) -> None:
                 else:
                     continue
                 message = f"{called(state)}: a result goes to {path!r}, where {who} injects; SonataFlow {kept}"
-                report.differs(message, "give it a name of its own", action)
+                report.differs(message, "use a different name", action)
 
 
 def _targets(action: Tree) -> Iterator[tuple[Tree, str]]:
@@ -72,7 +71,7 @@ def _at(data: Any, keys: list[str]) -> Any:
 
 
 def _operation(action: Tree, functions: dict[Any, Tree]) -> Any:
-    """Return what a function of expressions evaluates, which *action* calls."""
+    """Return the expression of the expression function that *action* calls."""
     reference = action.get("functionRef")
     name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
     function = functions.get(name, {})
@@ -97,18 +96,18 @@ _ANNOTATIONS: Final = {
 
 
 def is_resource(root: Any) -> bool:
-    """Tell whether *root* is such a resource, with a definition in it."""
+    """Return True if *root* is a SonataFlow resource with a definition in it."""
     return isinstance(root, dict) and root.get("kind") == KIND and isinstance(flow_of(root), dict)
 
 
 def flow_of(root: Tree) -> Any:
-    """Return what is under `spec.flow`."""
+    """Return the value of `spec.flow`."""
     spec = root.get("spec")
     return spec.get("flow") if isinstance(spec, dict) else None
 
 
 def unwrapped(root: Tree, report: UpgradeReport) -> Tree:
-    """Return the definition in the resource *root*, with the id, version and description that the resource says."""
+    """Return the definition in the resource *root*, with the id, version and description of the resource."""
     flow: Tree = flow_of(root)
     metadata = root.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -119,7 +118,7 @@ def unwrapped(root: Tree, report: UpgradeReport) -> Tree:
         add(flow, key, value)
     if "id" not in flow and isinstance(metadata.get("name"), str):
         add(flow, "id", metadata["name"])
-    report.reshaped(f"the definition is taken out of the resource of kind {KIND}")
+    report.reshaped(f"the definition is extracted from the resource of kind {KIND}")
     return flow
 
 
@@ -163,16 +162,16 @@ _KEYS: Final = frozenset({
     "useResults", "usedForCompensation",
 })  # fmt: skip
 _FREE: Final = frozenset({"data", "arguments", "metadata", "constants", "dataInputSchema", "dataOutputSchema"})
-"""What holds values of the author's."""
+"""Keys with free-form values."""
 
 
 _UNITS: Final = re.compile(r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?")
-"""A time in units, such as `1m30s`, which timers take beside those of ISO 8601."""
+"""A duration in units, such as `1m30s`, which timers accept besides ISO 8601."""
 _CONSTANT: Final = re.compile(r"\$CONST\.(\w+)")
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Write what is meant."""
+    """Rewrite *root* in the form that was meant."""
     _truths(root, report)
     for function in children(root, "functions"):
         for metadata in children(function, "metadata"):
@@ -206,7 +205,7 @@ def _truth(node: Tree, key: str, report: UpgradeReport) -> None:
     value = node.get(key)
     if isinstance(value, str) and value in _TRUTHS:
         node[key] = _TRUTHS[value]
-        report.respelled(f"{key} is a truth, not the text {value!r}", node)
+        report.respelled(f"{key} is a boolean, not the text {value!r}", node)
 
 
 def _times(root: Tree, report: UpgradeReport) -> None:
@@ -232,10 +231,10 @@ def _time(node: Tree, key: str, who: str, report: UpgradeReport) -> None:
 
 
 def _without_actions(state: Tree, report: UpgradeReport) -> None:
-    """Let a state that does nothing do so."""
+    """Add an empty list of actions to a state without actions."""
     if "actions" not in state and "type" in state:
         add(state, "actions", [], "type")
-        report.reshaped(f"{called(state)}: actions are none", state)
+        report.reshaped(f"{called(state)}: actions is an empty list", state)
 
 
 def _branches(state: Tree, report: UpgradeReport) -> None:
@@ -250,7 +249,7 @@ def _branches(state: Tree, report: UpgradeReport) -> None:
 
 
 def _constants(root: Tree, report: UpgradeReport) -> None:
-    """Define the constants as null that are used, and are not there."""
+    """Define undefined constants that are used as null."""
     constants = root.get("constants", {})
     if not isinstance(constants, dict):
         return
@@ -271,14 +270,14 @@ def _named(value: Any) -> list[str]:
 
 
 _BEFORE = (tolerated.upgrade, upgrade, functions.extensions, functions.operations)
-_AFTER = (effects.tell, tell)
+_AFTER = (effects.report_differences, report_results)
 
 
 def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
-    """Return the definition in *source*, which SonataFlow ran with *properties*, as it means the same here.
+    """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here.
 
-    What has another effect here is reported or, if it *keeps_effects*, has the one of there: its text then says that it
-    is of the mode of SonataFlow. Raises InvalidDefinition if there is no definition in it.
+    Parts with another effect here are reported or, with *keeps_effects*, keep their effect: the text then states that
+    it is in the mode of SonataFlow. Raises InvalidDefinition if *source* is not a definition.
     """
     try:
         located, _ = read_object(source)

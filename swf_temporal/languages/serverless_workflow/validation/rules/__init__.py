@@ -129,9 +129,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def validate(workflow: Workflow, expressions: Expressions | None) -> list[Problem]:
-    """Return everything that the rules have to say about *workflow*, errors and warnings, rule by rule.
+    """Return all problems of *workflow*, errors and warnings, rule by rule.
 
-    *expressions* compiles its expressions, and keeps what it compiled; None if their language is not supported.
+    *expressions* compiles its expressions, and caches them; None if their language is not supported.
     """
     context = Context(workflow, expressions)
     return [problem for rule in RULES for problem in rule(context)]

@@ -1,4 +1,4 @@
-"""Authentication that functions refer to is defined (section "Auth Definition")."""
+"""Rule: auth definitions that functions refer to exist (section "Auth Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Authentication is of a scheme that is known (section "Auth Definition")."""
+"""Rule: auth definitions have a supported scheme (section "Auth Definition")."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.text.suggestions import did_you_mean
 
 SCHEMES: Final = ("basic", "bearer", "oauth2", "apiKey")
-"""Those of the specification, and keys for services that know their callers by one."""
+"""The schemes of the specification, and API keys."""
 
 
 def check(context: Context) -> Iterator[Problem]:

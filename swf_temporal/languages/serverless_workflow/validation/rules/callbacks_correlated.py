@@ -1,7 +1,7 @@
-"""Rule: the event that answers a callback state can be told from others (section "Callback State").
+"""Rule: the event that answers a callback state has a correlation (section "Callback State").
 
-The event that it waits for carries the context attribute that `correlation` names. Without one the first event of that
-kind that reaches the instance is taken for the answer, whatever it is about.
+The event that it waits for carries the context attribute that `correlation` names. Without one, the first event of that
+kind that reaches the instance is taken as the answer, even if it is unrelated.
 """
 
 from collections.abc import Iterator
@@ -16,6 +16,6 @@ def check(context: Context) -> Iterator[Problem]:
     uncorrelated = {event.name for event in context.workflow.events if not event.correlation}
     for state, owner in context.nodes.each(CallbackState):
         if state.event_ref in uncorrelated:
-            message = f"{owner} takes any event {state.event_ref!r} for its answer: that has no correlation"
+            message = f"{owner} accepts any event {state.event_ref!r} as its answer: the event has no correlation"
             hint = "name the attribute that the answer carries: correlation: [{contextAttributeName: …}]"
             yield context.warning("correlation", message, state.where.value("eventRef"), hint)

@@ -1,4 +1,4 @@
-"""States that compensate stand apart from the control flow (section "Defining Compensation")."""
+"""Rule: states that compensate are separate from the control flow (section "Defining Compensation")."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _CODE = "compensation"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each state that compensates and may not, or that the control flow leads into."""
+    """Yield a problem for each compensating state that is not allowed to be one, or is part of the control flow."""
     workflow = context.workflow
     for state in workflow.states:
         target = None if state.compensated_by is None else context.states.get(state.compensated_by)
@@ -46,11 +46,11 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
         yield context.error(_CODE, message, state.where.key("compensatedBy"), "remove compensatedBy")
     if state.end is not None:
         message = f"{subject}: its end is ignored"
-        yield context.warning(_CODE, message, state.where.key("end"), "remove it: the run goes on where it was")
+        yield context.warning(_CODE, message, state.where.key("end"), "remove it: the run continues where it was")
     for way in ways(state):
-        if way is not state and way.end is not None and _says_something(way.end):
-            message = f"{subject}: what its end says is ignored"
-            yield context.warning(_CODE, message, way.where.key("end"), "remove it: the run goes on where it was")
+        if way is not state and way.end is not None and _has_effect(way.end):
+            message = f"{subject}: the properties of its end are ignored"
+            yield context.warning(_CODE, message, way.where.key("end"), "remove it: the run continues where it was")
         if way.transition is not None and way.transition.compensate:
             message = f"{subject}: compensate has no effect on its transitions"
             yield context.warning(_CODE, message, way.transition.where.key("compensate"), "remove it")
@@ -60,5 +60,5 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
             yield context.error(_CODE, message, position, f"write usedForCompensation: true in {name!r}, too")
 
 
-def _says_something(end: End) -> bool:
+def _has_effect(end: End) -> bool:
     return end.terminate or end.compensate or bool(end.produce_events) or end.continue_as is not None

@@ -1,4 +1,4 @@
-"""Rule: what a definition's metadata say of how many instances run at once can be had (section "Workflow Metadata")."""
+"""Rule: the limit of concurrent instances in a definition's metadata is valid (section "Workflow Metadata")."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,11 +16,11 @@ _FORMS: Final = "write 'concurrency: 3', or 'concurrency: {limit: 3, key: \"${ .
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each part of `metadata.concurrency` that means nothing."""
+    """Yield a problem for each invalid part of `metadata.concurrency`."""
     metadata, where = context.workflow.metadata, context.workflow.where
     if METADATA not in metadata:
         if (meant := nearest(METADATA, metadata, 0.85)) is not None:
-            message = f"the metadata {meant!r} have no effect"
+            message = f"the metadata key {meant!r} has no effect"
             hint = did_you_mean(meant, [METADATA])
             yield context.warning("concurrency", message, where.at("metadata", meant), hint)
         return
@@ -47,7 +47,7 @@ def check(context: Context) -> Iterator[Problem]:
 def _check_key(context: Context, key: JSON) -> Iterator[Problem]:
     opening = "${" if context.compiler is None else context.compiler.opening
     if isinstance(key, str) and opening in key:
-        return  # whether it compiles is told of it as of all expressions
+        return  # another rule reports whether it compiles
     message = f"the key of metadata.{METADATA} is {key!r}, and must be an expression over the input"
-    hint = "such as '${ .customer }'; leave it out to bound all instances together"
+    hint = "such as '${ .customer }'; leave it out to limit all instances together"
     yield context.error("concurrency", message, context.workflow.where.at("metadata", METADATA, "key"), hint)

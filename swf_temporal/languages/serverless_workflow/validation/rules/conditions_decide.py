@@ -1,7 +1,7 @@
-"""Conditions yield true or false (sections "Switch State Data Conditions" and "Action Definition").
+"""Rule: conditions yield true or false (sections "Switch State Data Conditions" and "Action Definition").
 
-A condition holds unless it yields false, null or nothing, as in jq. What can yield none of them would always hold,
-which its author does not mean. An assignment to a field, `.country = "DE"`, yields the data with that field,
+A condition holds unless it yields false, null or nothing, as in jq. One that can never yield any of these would always
+hold, which its author does not intend. An assignment to a field, `.country = "DE"`, yields the data with that field,
 and so always holds as well.
 """
 
@@ -25,7 +25,7 @@ _CALLED: Mapping[str, str] = {
     "object": "an object",
 }
 _ENCLOSING = frozenset({"if", "reduce", "foreach", "try", "def", "label"})
-"""Words that other expressions stand behind: what assigns there need not be what the condition yields."""
+"""Keywords that enclose other expressions: an assignment inside them need not be the result of the condition."""
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -56,7 +56,7 @@ def _decides(kinds: Collection[str]) -> bool:
 
 
 def _assigns(text: str) -> bool:
-    """Tell whether the last step of an expression that compiles assigns to a field."""
+    """Return True if the last step of a valid expression assigns to a field."""
     depth, to_field, assigns, begins = 0, False, False, True
     for token in tokens(text.strip().removeprefix("${").removesuffix("}") if _is_marked(text) else text):
         if token.kind in ("close", "quote"):

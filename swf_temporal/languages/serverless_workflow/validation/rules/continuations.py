@@ -1,4 +1,4 @@
-"""An end that continues as another workflow ends this one (section "Continuing as a new Execution")."""
+"""Rule: the properties of an end with `continueAs` make sense (section "Continuing as a new Execution")."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _FORMS = {"duration": "a duration such as PT1H", "interrupt": "true or false", "
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each end that continues, and says that it does not terminate, or a time that is none."""
+    """Yield a problem for each end with continueAs that has `terminate: false` or an invalid timeout."""
     for end, owner in context.nodes.each(End):
         if end.continue_as is not None and "terminate" in end.where.keys and not end.terminate:
             message = f"{owner} continues as {end.continue_as.workflow_id!r}: terminate false has no effect there"
@@ -22,7 +22,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _check_timeout(context: Context, to: ContinueAs, owner: str) -> Iterator[Problem]:
-    """Yield a problem for each field of the timeout that is missing or means nothing; the text is not the model's."""
+    """Yield a problem for each missing or invalid field of the timeout, which the model does not check."""
     timeout = to.workflow_exec_timeout
     if timeout is None or isinstance(timeout, str):
         return

@@ -1,4 +1,4 @@
-"""Numbers of branches and iterations make sense (sections "Parallel State" and "ForEach State")."""
+"""Rule: numbers of branches and iterations make sense (sections "Parallel State" and "ForEach State")."""
 
 from collections.abc import Iterator
 
@@ -8,18 +8,18 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each numCompleted and batchSize that cannot be met, is missing, or is not used."""
+    """Yield a problem for each numCompleted and batchSize that is impossible, missing, or unused."""
     for parallel, owner in context.nodes.each(ParallelState):
         yield from _completed(context, parallel, owner)
     for foreach, owner in context.nodes.each(ForeachState):
         size, position = number(foreach.batch_size), foreach.where.value("batchSize")
         if size is None or size < 0 or size != int(size):
             message = f"{owner}: batchSize {foreach.batch_size!r} is not a number of iterations"
-            hint = "write how many may run side by side, or leave it out for all"
+            hint = "write how many may run concurrently, or leave it out for all"
             yield context.error("batch-size", message, position, hint)
         elif foreach.batch_size is not None and foreach.mode == "sequential":
             message = f"{owner} is sequential: its batchSize has no effect"
-            hint = "remove it, or write 'mode: parallel' if as many may run side by side"
+            hint = "remove it, or write 'mode: parallel' if that many may run concurrently"
             yield context.warning("batch-size", message, foreach.where.key("batchSize"), hint)
 
 
@@ -30,7 +30,7 @@ def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[P
         yield context.error("num-completed", message, position, f"write a number from 1 to {len(state.branches)}")
     elif state.num_completed is None:
         if state.completion_type == "atLeast":
-            message = f"{owner} completes with at least some branches, and has no numCompleted to say how many"
+            message = f"{owner} has completionType atLeast, but no numCompleted"
             hint = f"write how many of its {len(state.branches)} branches are enough, as in numCompleted: 1"
             yield context.error("num-completed", message, state.where.value("completionType"), hint)
     elif state.completion_type == "allOf":

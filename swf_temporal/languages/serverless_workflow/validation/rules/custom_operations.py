@@ -1,4 +1,4 @@
-"""Activities of other workers are configured as Temporal can run them (section "Defining custom function types")."""
+"""Rule: activities of other workers have valid options (section "Defining custom function types")."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,18 @@ from swf_temporal.text.suggestions import did_you_mean, nearest
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each activity or option that there is not."""
+    """Yield a problem for each invalid activity or option."""
     for function, owner in context.nodes.each(Function):
         yield from _check(context, function, owner)
 
 
 def _check(context: Context, function: Function, owner: str) -> Iterator[Problem]:
     try:
-        terms = parse_activity(function_of(function))
+        options = parse_activity(function_of(function))
     except InvalidActivityOptions as wrong:
         yield context.error("custom-operation", f"{owner}: {wrong}", function.where.at(*wrong.path))
         return
-    for key in function.metadata if terms else ():
+    for key in function.metadata if options else ():
         meant = None if key in OPTIONS else nearest(key, OPTIONS, 0.8)
         if meant is not None:
             message = f"{owner}: its metadata {key!r} has no effect on an activity"

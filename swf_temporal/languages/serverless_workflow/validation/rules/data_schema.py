@@ -1,4 +1,4 @@
-"""Data schemas are JSON Schemas that can be compared with data (section "Workflow Definition Structure")."""
+"""Rule: data schemas are usable JSON Schemas (section "Workflow Definition Structure")."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,18 +12,18 @@ _REFERENCE: Final = "https://json-schema.org/understanding-json-schema/keywords"
 _FORMS: Final = {
     "type": "write one of string, number, integer, boolean, object, array and null, or a list of them",
     "properties": "write an object, with a schema for each key: 'properties: {amount: {type: number}}'",
-    "required": "write a list of the keys that there must be: 'required: [amount]'",
+    "required": "write a list of the required keys: 'required: [amount]'",
     "items": "write the schema of each element: 'items: {type: string}'",
     "$ref": "define it under $defs of this schema, or correct the reference",
     "$schema": "leave it out, or write https://json-schema.org/draft/2020-12/schema",
     "pattern": "write a regular expression, such as '^[A-Z]{3}-[0-9]+$'",
-    "enum": "write a list of the values that there may be: 'enum: [new, paid]'",
+    "enum": "write a list of the allowed values: 'enum: [new, paid]'",
 }
-"""How the keywords that schemas have most are written."""
+"""Hints for the most common keywords of schemas."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each schema that is none; one that was not found is told elsewhere."""
+    """Yield a problem for each invalid schema; one that was not found is reported elsewhere."""
     workflow = context.workflow
     for key, declared in (
         ("dataInputSchema", workflow.data_input_schema),
@@ -38,12 +38,12 @@ def _check(context: Context, key: str, declared: DataSchema) -> Iterator[Problem
         DataSchemaValidator(declared.schema_)
     except BadSchema as bad:
         inside = "".join(f"/{step}" for step in bad.path)
-        message = f"{key} is not a JSON Schema that can be used: {f'{inside}: ' if inside else ''}{bad.message}"
+        message = f"{key} is not a usable JSON Schema: {f'{inside}: ' if inside else ''}{bad.message}"
         yield context.error("data-schema", message, declared.where.at("schema", *bad.path), _hint(bad))
 
 
 def _hint(bad: BadSchema) -> str:
-    """Return what a schema has where *bad* says that this one has something else."""
+    """Return a hint for the part of the schema that *bad* is about."""
     keyword = next((step for step in reversed(bad.path) if step in _FORMS), None)
     if keyword is not None:
         return _FORMS[keyword]

@@ -1,4 +1,4 @@
-"""Durations are in ISO 8601 or expressions (sections "Workflow Timeouts" and "Retry Definition")."""
+"""Rule: durations are in ISO 8601 or expressions (sections "Workflow Timeouts" and "Retry Definition")."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -31,7 +31,7 @@ _DURATIONS: Mapping[type[Node], Mapping[str, str]] = {
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each text that is not a duration, and a warning for each that is not quite one."""
+    """Yield a problem for each text that is not a duration, and a warning for each with a tolerated spelling."""
     for kind, keys in _DURATIONS.items():
         for node, owner in context.nodes.each(kind):
             for key, attribute in keys.items():
@@ -56,12 +56,12 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
         hint = "write how long it may take, such as PT15M, or leave it out"
         yield context.error("duration", f"{subject} {text!r} has no length", position, hint)
     elif is_misplaced(text):
-        message = f"{subject} {text!r} has days or weeks after the T, and is read as if they stood before it"
+        message = f"{subject} {text!r} has days or weeks after the T, and is read as if they were before it"
         yield context.warning("tolerated-spelling", message, position, "write them before the T, as in P1DT12H")
 
 
 def duration_meant(text: str) -> str | None:
-    """Return what `10s`, `5 min`, `500ms` or `P5M30S` may have been meant as."""
+    """Return a hint with the likely meaning of `10s`, `5 min`, `500ms` or `P5M30S`."""
     compact = "".join(text.split()).upper()
     number = compact.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     unit = compact.removeprefix(number)

@@ -1,4 +1,4 @@
-"""Errors that are handled, retried or not retried are defined (section "Defining Errors").
+"""Rule: errors that are handled, retried or not retried are defined (section "Defining Errors").
 
 A few names mean every error and need no definition.
 """

@@ -1,4 +1,4 @@
-"""An event can be recognised (sections "Event Definition" and "Correlation Definition")."""
+"""Rule: event definitions identify their events (sections "Event Definition" and "Correlation Definition")."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ _CODE = "event-definition"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each event that cannot be told from others, or not produced, or says what has no effect."""
+    """Yield a problem for each event that matches every event, cannot be produced, or has properties without effect."""
     for event, owner in context.nodes.each(Event):
         if event.type is None and not event.source:
             message = f"{owner} has neither a type nor a source: every event would match it"

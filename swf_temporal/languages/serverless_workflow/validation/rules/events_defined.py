@@ -1,4 +1,4 @@
-"""Events that are awaited or produced are defined (section "Event Definition")."""
+"""Rule: events that are consumed or produced are defined (section "Event Definition")."""
 
 from collections.abc import Iterator
 

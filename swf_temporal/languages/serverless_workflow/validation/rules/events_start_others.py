@@ -1,7 +1,7 @@
-"""No event that a workflow produces starts its next instance (section "ProducedEvent Definition").
+"""Rule: no event that a workflow produces starts its next instance (section "ProducedEvent Definition").
 
-Where produced events are routed back, such a workflow starts instance after instance. It may be meant, and end by its
-data, so this is a warning. It is told where type, source and context attributes are known without an instance.
+If produced events are routed back, such a workflow starts instance after instance. That may be intended, and end
+depending on the data, so this is a warning, for events whose type, source and context attributes are static.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ class _Produced(NamedTuple):
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each event that is like one which starts instances of the workflow."""
+    """Yield a warning for each produced event that matches one that starts instances of the workflow."""
     definitions = {event.name: event for event in context.workflow.events}
     starting = [definitions[name] for name in _starting(context) if name in definitions]
     for one in _produced(context) if starting else ():
@@ -42,7 +42,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _starting(context: Context) -> Sequence[str]:
-    """Return the names of the events each of which starts an instance."""
+    """Return the names of the events that start an instance alone."""
     first = context.states.get(context.workflow.start_state or "")
     if not isinstance(first, EventState) or context.workflow.keep_active:
         return ()
@@ -60,12 +60,12 @@ def _produced(context: Context) -> Iterator[_Produced]:
 
 
 def _starts(event: CloudEvent, kind: Event) -> bool:
-    """Tell whether every event that is produced so starts an instance."""
+    """Return True if every event that is produced like this starts an instance."""
     return is_like(kind, event) and all(_has(event, rule) for rule in kind.correlation)
 
 
 def _has(event: CloudEvent, rule: Correlation) -> bool:
-    """Tell whether *event* has what *rule* asks for, as far as that is known without an instance."""
+    """Return True if *event* satisfies *rule*, as far as that is known without an instance."""
     found, wanted = event.attribute(rule.context_attribute_name), rule.context_attribute_value
     if rule.path is not None or (wanted is not None and "${" in identity(wanted)):
         return False

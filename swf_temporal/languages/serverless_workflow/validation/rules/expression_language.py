@@ -1,4 +1,4 @@
-"""Expressions are written in jq, the language of the specification, or JSONPath (section "Workflow Expressions")."""
+"""Rule: expressions are in jq, the language of the specification, or JSONPath (section "Workflow Expressions")."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from swf_temporal.text.suggestions import did_you_mean
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem if the workflow says that its expressions are in a language not spoken here."""
+    """Yield a problem if the workflow's expressions are in an unsupported language."""
     workflow = context.workflow
     if workflow.expression_lang not in (*LANGUAGES, workflow.language_version.expression_lang):
         message = f"expressionLang is {workflow.expression_lang!r}, but expressions are written in jq or jsonpath here"

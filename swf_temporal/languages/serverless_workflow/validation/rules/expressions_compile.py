@@ -1,6 +1,6 @@
-"""Expressions compile (section "Workflow Expressions").
+"""Rule: expressions compile (section "Workflow Expressions").
 
-In a field that holds an expression by definition a text without `${ }` is one, too.
+In a field that is an expression by definition, a text without `${ }` is one, too.
 """
 
 import re
@@ -26,7 +26,7 @@ from swf_temporal.languages.serverless_workflow.validation.secret_uses import (
 from swf_temporal.text.suggestions import meant_or_known, nearest
 
 _IN_FUNCTION = "in the expression function"
-"""The beginning of a problem with the text of a function, which is reported already."""
+"""The beginning of a problem with the text of a function, which is reported separately."""
 
 _NO_FUNCTION = re.compile(r"there is no expression function '(?P<name>[^']*)'")
 _HYPHENATED = re.compile(r"""(?<![\w"])\.(?P<name>[A-Za-z_]\w*(?:-[A-Za-z_]\w*)+)""")
@@ -36,7 +36,7 @@ _SECRETS_MEANT = "did you mean '$SECRETS'?"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each expression that is not one."""
+    """Yield a problem for each expression that does not compile."""
     for field, compiled in context.expressions:
         if isinstance(compiled, BadExpression):
             if compiled.message.startswith(_IN_FUNCTION) and not isinstance(field.node, Function):
@@ -47,7 +47,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
-    """Return what was probably meant: another function, a field of the data, or a text."""
+    """Return a hint for what was probably meant: another function, a field of the data, or a text."""
     declared = () if context.compiler is None else [f"${name}" for name in context.compiler.declared - {"args"}]
     undefined = _UNDEFINED.fullmatch(bad.message)
     if undefined is not None and f"${undefined['name']}" in declared:
@@ -61,7 +61,7 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
     if "is not a JSONPath" in bad.message and "${" in bad.message:
         return "it is read as a JSONPath: write expressionLang: jq at the top level if it is meant for jq"
     if field.sort is Sort.EXPRESSION and not field.text.strip():
-        return "leave it out where nothing is to be selected"
+        return "leave it out to select everything"
     if "is not a JSONPath" in bad.message:
         return hint_for_path(field.text.strip(" {}"), in_braces=context.workflow.expression_lang == PATHS)
     variable = hint_for_variable(bad.message, declared)
@@ -73,7 +73,7 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
 
 
 def _secrets(context: Context, field: Field, message: str) -> str:
-    """Return how to write a use of secrets under another name, as *message* has it, so that it is not refused next."""
+    """Return a hint for a use of secrets under another name, in *message*, which also avoids the next problem."""
     refusal = refusal_of_secrets(field, context.workflow.functions)
     if refusal is not None:
         _, instead = refusal
@@ -87,7 +87,7 @@ def _secrets(context: Context, field: Field, message: str) -> str:
 
 
 def _hyphenated(name: str, text: str) -> str | None:
-    """Return how the field is written of whose name *name* is what stands after a hyphen in *text*."""
+    """Return a hint for a field in *text* whose name has a hyphen before *name*."""
     for found in _HYPHENATED.finditer(text):
         if name in found["name"].split("-")[1:]:
             return f"a field with hyphens in its name is written '.\"{found['name']}\"'"

@@ -1,7 +1,7 @@
-"""Extensions say which they are, and those of the specification say what they may (section "Extensions").
+"""Rule: extensions have an id, and those of the specification are valid (section "Extensions").
 
-An extension tells tools something and never changes what a workflow does here: nothing keeps one from running, and each
-is told to be without effect, because other runtimes have some that change what is done.
+An extension is information for tools and never changes what a workflow does here: none prevents it from running, and
+each is reported to have no effect, because other runtimes have extensions that change the behaviour.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,22 +13,22 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.text.suggestions import did_you_mean
 
 Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | tuple[str, Callable[[Any], bool]]"
-"""An object's fields, a list of one kind of thing, or what a value is called and how it is told."""
+"""The fields of an object, a list of one shape, or the words for a value and the test for it."""
 
 _INSTEAD: Mapping[str, str] = {
     "workflow-output-schema": "write its schema as dataOutputSchema of the workflow, as the text after 0.8 has it",
     "workflow-uri-definitions": "write the whole URI in the operation of each function that uses one of its names",
 }
-"""What to write for extensions of SonataFlow."""
+"""Hints for extensions of SonataFlow."""
 
 _IDS = {"extensionId", "extensionid"}
 
 _Found: TypeAlias = tuple[tuple[str | int, ...], str, str | None]
-"""The path to what is wrong, what that is, and a hint."""
+"""The path, the message and a hint of a problem."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each extension, and for what is wrong in those of the specification."""
+    """Yield a warning for each extension, and for problems in those of the specification."""
     seen: set[str] = set()
     for index, extension in enumerate(context.workflow.extensions):
         for path, message, hint in _check(extension, f"extension number {index + 1}", seen):
@@ -49,7 +49,7 @@ def _check(extension: Any, called: str, seen: set[str]) -> Iterator[_Found]:
         yield (), f"extension {name!r} is not supported, and has no effect", _INSTEAD.get(name)
     seen.add(name or "")
     if not extension.keys() - _IDS or not all(isinstance(extension.get(key, ""), str) for key in ("resource", "path")):
-        yield (), f"extension {name!r} does not say where it stands: it has no resource", None
+        yield (), f"extension {name!r} has no resource", None
     document = extension.get("document", extension)
     if isinstance(document, dict) and not {"resource", "path"} & document.keys():
         base: tuple[str | int, ...] = ("document",) if "document" in extension else ()
@@ -86,7 +86,7 @@ def _differences(value: Any, shape: Shape, path: tuple[str | int, ...]) -> Itera
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether *value* is a number from 0 on; the specification writes many of them as texts."""
+    """Return True if *value* is a number from 0 on; the specification writes many of them as texts."""
     try:
         return not isinstance(value, bool) and 0 <= float(value) < float("inf")
     except (TypeError, ValueError):

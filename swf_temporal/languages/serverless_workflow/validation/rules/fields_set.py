@@ -1,7 +1,6 @@
-"""Rule: fields that are read can have been set (section "Workflow Data").
+"""Rule: fields that are read may have been set (section "Workflow Data").
 
-Only where it is certain: data that comes from outside may hold any field, so this speaks up where a filter has left
-nothing but certain fields.
+Data from outside may have any field, so this only reports fields after a filter that leaves nothing but known fields.
 """
 
 from collections.abc import Iterator
@@ -41,7 +40,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _read_by(state: State, at_entry: KnownFields, inner: KnownFields) -> Iterator[tuple[Node, str, KnownFields]]:
-    """Yield the places of *state* that read its data before anything was added to it."""
+    """Yield the expressions of *state* that read its data before anything was added to it."""
     if state.state_data_filter is not None:
         yield state.state_data_filter, "input", at_entry
     match state:
@@ -65,5 +64,5 @@ def _read_by(state: State, at_entry: KnownFields, inner: KnownFields) -> Iterato
 def _unset(context: Context, field: Field, missing: str, data: frozenset[str]) -> Problem:
     there = ", ".join(f".{one}" for one in sorted(data)) or "nothing"
     message = f"{field.owner}: {field.key} reads .{missing}, which no state before it can have set: there is {there}"
-    hint = did_you_mean(missing, data) or "read one that there is, or set it in a state before"
+    hint = did_you_mean(missing, data) or "read an existing field, or set it in a state before"
     return context.warning("unset-field", message, field.position, hint)

@@ -1,6 +1,6 @@
-"""Rule: a function's metadata ask for something that is available (section "Function Definition").
+"""Rule: known keys of a function's metadata have valid values (section "Function Definition").
 
-The keys are ours; other keys are whatever their author wants them to be.
+These keys are our own; other keys are free for authors.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,29 +15,29 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Functio
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
-_Can: TypeAlias = tuple[Callable[[JSON], bool], str]
+_ValueRule: TypeAlias = tuple[Callable[[JSON], bool], str]
 
-_SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
-_SWITCH_OR_TEXT: _Can = (lambda value: truth_of(value) is not None, "'true' or 'false'")
-_VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
-_NAME: _Can = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
-_CHOICE: _Can = (_NAME[0], "a name, or an expression that yields one")
-_RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
+_SWITCH: _ValueRule = (lambda value: isinstance(value, bool), "true or false")
+_SWITCH_OR_TEXT: _ValueRule = (lambda value: truth_of(value) is not None, "'true' or 'false'")
+_VARIABLES: _ValueRule = (lambda value: isinstance(value, dict), "an object")
+_NAME: _ValueRule = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
+_CHOICE: _ValueRule = (_NAME[0], "a name, or an expression that yields one")
+_RESULT: _ValueRule = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
-_PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
+_PRIORITY: _ValueRule = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
 
-_EVERY: Mapping[str, _Can] = {
+_EVERY: Mapping[str, _ValueRule] = {
     "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT, "local": _SWITCH_OR_TEXT,
     CONFIGURED_AS: _NAME, CONFIG_KEY: _CHOICE,
 }  # fmt: skip
-_PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
-_DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
-_SCRIPT: Mapping[str, _Can] = {**_EVERY, "returnsVariables": _SWITCH}
-_MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
+_PLAIN: Mapping[str, _ValueRule] = {**_EVERY, "failOnStatusCode": _SWITCH}
+_DESCRIBED: Mapping[str, _ValueRule] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
+_SCRIPT: Mapping[str, _ValueRule] = {**_EVERY, "returnsVariables": _SWITCH}
+_MESSAGES: Mapping[str, _ValueRule] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each value that means nothing, and each key that looks like a slip."""
+    """Yield a problem for each invalid value, and each key that looks misspelt."""
     for function, owner in context.nodes.each(Function):
         known = _known(function)
         for key, value in function.metadata.items():
@@ -52,7 +52,7 @@ def check(context: Context) -> Iterator[Problem]:
                 yield context.warning("function-metadata", message, function.where.at("metadata", key), hint)
 
 
-def _known(function: Function) -> Mapping[str, _Can]:
+def _known(function: Function) -> Mapping[str, _ValueRule]:
     operation = function.operation
     is_request = isinstance(operation, dict) or str(operation).startswith("rest:")
     if function.type == "asyncapi":

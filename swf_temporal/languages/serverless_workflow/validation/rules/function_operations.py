@@ -1,4 +1,4 @@
-"""A function says what it calls (section "Function Definition").
+"""Rule: functions have an operation (section "Function Definition").
 
 Official examples give only metadata for functions of types that the specification does not define.
 """
@@ -13,13 +13,13 @@ from swf_temporal.text.suggestions import nearest
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each function without an operation, and each type that looks like a slip."""
+    """Yield a problem for each function without an operation, and each type that looks misspelt."""
     for function, owner in context.nodes.each(Function):
         kind = operation_type(function.type)
         if kind is None:
             meant = nearest(function.type, TYPES, 0.7)
             if meant is not None:
-                message = f"{owner}: {function.type!r} is treated as a type of its own"
+                message = f"{owner}: {function.type!r} is treated as a custom type"
                 hint = f"did you mean {meant!r}?"
                 yield context.warning("function-type", message, function.where.value("type"), hint)
         elif function.operation is None and kind.needs_operation:

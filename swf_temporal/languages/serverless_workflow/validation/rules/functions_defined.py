@@ -1,4 +1,4 @@
-"""Functions that are called are defined (sections "Function Definition" and "FunctionRef Definition")."""
+"""Rule: functions that are called are defined (sections "Function Definition" and "FunctionRef Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rule: names can be those of workflow types and activity types (section "Workflow Definition Structure")."""
+"""Rule: names are usable as workflow types and activity types (section "Workflow Definition Structure")."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,12 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event, 
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.runtime.ids import ACTIVITY_TYPES, STORED_CHARACTERS, WORKFLOW_TYPES, taken, too_long
 
-_SHORTER = "write a shorter one; a long text has its place in a description"
+_SHORTER = "write a shorter one; a long text belongs in a description"
 _ANOTHER = "write another name"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for a name that is too long for a server, or that is not free on one."""
+    """Yield a problem for a name that is too long for a server, or reserved on it."""
     workflow = context.workflow
     at = workflow.where.value("id")
     if (trouble := too_long(workflow.id)) is not None:

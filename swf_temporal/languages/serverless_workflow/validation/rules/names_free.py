@@ -11,10 +11,10 @@ _JQS_OWN = frozenset({"ENV"})
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each iteration parameter whose name is taken."""
+    """Yield a problem for each iteration parameter with a reserved name."""
     for state, owner in context.nodes.each(ForeachState):
         name = state.iteration_param
-        # Those that begin with two underscores are ours and jq's.
+        # Names that begin with two underscores are ours and jq's.
         if name in VARIABLES | _JQS_OWN or name.startswith("__"):
             message = f"{owner}: the iterationParam {name!r} would hide the variable ${name}, which is always there"
             hint = "another name, such as item, is free"

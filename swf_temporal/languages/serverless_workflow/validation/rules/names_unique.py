@@ -1,4 +1,4 @@
-"""Names are given once (sections "State Definition", "Function Definition", "Event Definition" and so on)."""
+"""Rule: names are unique (sections "State Definition", "Function Definition", "Event Definition" and so on)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ _NAME_IT = "it is referred to by its name: write one"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each state, definition or branch whose name, or id, another one before it has."""
+    """Yield a problem for each state, definition or branch with the name or id of an earlier one."""
     workflow = context.workflow
     yield from _repeated(context, "state", workflow.states)
     yield from _same_id(context)

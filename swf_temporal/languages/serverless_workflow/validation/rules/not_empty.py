@@ -1,4 +1,4 @@
-"""Rule: collections that must have elements have some (section "State Definition")."""
+"""Rule: required lists are not empty (section "State Definition")."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ _MAY_BE_EMPTY = {(OperationState, "actions"), (Branch, "actions")}
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each list that is missing, or is empty and cannot be."""
+    """Yield a problem for each required list that is missing, or is empty and must not be."""
     for kind, key, attribute in _HOLDING:
         for node, owner in context.nodes.each(kind):
             if getattr(node, attribute):

@@ -1,4 +1,4 @@
-"""An action calls a function, exchanges events, or runs a workflow (section "Action Definition")."""
+"""Rule: an action calls a function, exchanges events, or runs a workflow (section "Action Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
-"""An operation is written as the function's type demands (section "Function Definition").
+"""Rule: an operation has the form that the function's type requires (section "Function Definition").
 
-The sections "Using Functions for …" say the form for each type; the types themselves know it. What is there when it is
-called, is not known here.
+The sections "Using Functions for …" define the form for each type; the types check it themselves. Whether the
+operation exists when it is called is not checked.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each operation that could only fail, and each key that means nothing."""
+    """Yield a problem for each operation that can only fail, and each key without effect."""
     for function, owner in context.nodes.each(Function):
         kind = operation_type(function.type)
         if kind is None or function.operation is None:

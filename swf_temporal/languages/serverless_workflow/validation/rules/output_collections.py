@@ -1,4 +1,4 @@
-"""Rule: an `outputCollection` has results, and nothing else (section "ForEach State")."""
+"""Rule: an `outputCollection` gets results, and only these (section "ForEach State")."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each outputCollection that gets nothing but null, or results behind the elements."""
+    """Yield a warning for each outputCollection that gets only null, or is the inputCollection."""
     for state, owner in context.nodes.each(ForeachState):
         target = state.output_collection
         if target is None or state.scope is not None:
@@ -20,7 +20,8 @@ def check(context: Context) -> Iterator[Problem]:
             hint = "await one of the actions, with its results, or leave outputCollection out"
             yield context.warning("output-collection", message, position, hint)
         if _bare(target) == _bare(state.input_collection):
-            message = f"{owner}: outputCollection {target!r} is the inputCollection: results come behind the elements"
+            effect = "results are appended to the elements"
+            message = f"{owner}: outputCollection {target!r} is the inputCollection: {effect}"
             yield context.warning("output-collection", message, position, "name another place, such as '${ .results }'")
 
 

@@ -1,7 +1,7 @@
-"""Properties are those that the specification defines (section "Workflow Definition Structure").
+"""Rule: properties are those that the specification defines (section "Workflow Definition Structure").
 
-At the top level an author may add properties (section "Additional Properties"): only what looks like a slip of the
-keyboard, or belongs into `timeouts`, is told there. Which times a state may have depends on its type (section "States
+At the top level an author may add properties (section "Additional Properties"): only those that look misspelt, or
+belong into `timeouts`, are reported there. The timeouts that a state may have depend on its type (section "States
 Timeout Definition").
 """
 
@@ -26,11 +26,11 @@ _TIMES: Mapping[str, frozenset[str]] = {
     "parallel": _ACTIONS | {"branchExecTimeout"},
     "switch": frozenset({"stateExecTimeout", "eventTimeout"}),
 }
-"""By the type of a state, the times that limit something in it. In all others that is the time of the state itself."""
+"""The timeouts that have an effect, by the type of the state; other types have only the timeout of the state itself."""
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each property that means nothing where it stands."""
+    """Yield a warning for each property without effect."""
     for node, owner in context.nodes.all():
         known, where = every_part(type(node)).keys(), node.where
         is_open = isinstance(node, Workflow)
@@ -52,7 +52,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _times_of(state: StateBase) -> tuple[frozenset[str], str]:
-    """Return which times limit something in *state*, and what it is called."""
+    """Return the timeouts that have an effect in *state*, and the words for its type."""
     kind: str = getattr(state, "type", "")
     times = _TIMES.get(kind, frozenset({"stateExecTimeout"}))
     if isinstance(state, SwitchState) and not state.event_conditions:
@@ -63,7 +63,7 @@ def _times_of(state: StateBase) -> tuple[frozenset[str], str]:
 def _idle_times(
     context: Context, timeouts: StateTimeouts, owner: str, times: frozenset[str], what: str
 ) -> Iterator[Problem]:
-    """Yield a warning for each of *timeouts* that is none of *times*: for the type of state, or for any branch."""
+    """Yield a warning for each of *timeouts* that is not in *times*: those of the type of state, or of branches."""
     for key in timeouts.where.keys:
         if key in parts(StateTimeouts).keys() - _OURS and key not in times:
             message = f"{owner}: {key!r} limits nothing in a {what}"

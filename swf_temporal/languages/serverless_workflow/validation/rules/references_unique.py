@@ -1,4 +1,4 @@
-"""A list of references names each thing once (sections "OnEvents Definition" and "Error Definition")."""
+"""Rule: references in a list are unique (sections "OnEvents Definition" and "Error Definition")."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each reference that stands a second time in its list."""
+    """Yield a warning for each duplicate in a list of references."""
     for events, owner in context.nodes.each(OnEvents):
         yield from _repeated(context, events, "eventRefs", events.event_refs, owner)
     for handler, owner in context.nodes.each(OnError):

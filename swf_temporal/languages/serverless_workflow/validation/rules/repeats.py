@@ -1,4 +1,4 @@
-"""A sub-workflow that is repeated comes to an end (section "Repeat Definition" of 0.6)."""
+"""Rule: a `repeat` ends (section "Repeat Definition" of 0.6)."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each repeat that nothing ends."""
+    """Yield a problem for each repeat without an end condition."""
     for repeat, owner in context.nodes.each(Repeat):
         if repeat.expression is None and not repeat.max and not repeat.stop_on_events:
             message = f"{owner}: repeat has neither expression, max nor stopOnEvents, and would never end"

@@ -1,6 +1,7 @@
-"""Rule: what is polled in a circle of states replaces what was there before (section "Data Merging").
+"""Rule: a result that is polled in a loop of states replaces the previous one (section "Data Merging").
 
-Arrays are concatenated: a condition that reads an element of one that each round merges sees that of the first round.
+Arrays are concatenated: a condition that reads an element of an array that each round merges sees that of the first
+round.
 """
 
 import re
@@ -23,7 +24,7 @@ _PLACE: Final = re.compile(r"(?:\$\{)?\s*\$?((?:\.[A-Za-z_]\w*)+)\s*\}?", re.ASC
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each place into which a circle merges arrays whose elements decide how it goes on."""
+    """Yield a warning for each place into which a loop merges arrays whose elements its conditions read."""
     if context.workflow.language_version.data_flow is not DataFlowKind.MERGING:
         return
     read = [(state, path) for state in context.states.values() for path in _read_by(state)]
@@ -39,14 +40,14 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _read_by(state: State) -> Iterator[_Path]:
-    """Yield the paths of the arrays of whose elements conditions of *state* read."""
+    """Yield the paths of the arrays whose elements conditions of *state* read."""
     for node in nodes_within(state):
         if isinstance(node, Action | DataCondition) and isinstance(node.condition, str):
             yield from elements(node.condition)
 
 
 def _merged_by(state: State) -> Iterator[tuple[Node, str, _Path]]:
-    """Yield the places in the data into which *state* merges results and events, each with where it is written."""
+    """Yield the paths in the data into which *state* merges results and events, each with the node and key."""
     for node in nodes_within(state):
         match node:
             case ActionDataFilter(use_results=True):
@@ -65,7 +66,7 @@ def _merged_by(state: State) -> Iterator[tuple[Node, str, _Path]]:
 
 
 def _is_kept(context: Context, state: State, reader: State, place: _Path, after: dict[str, set[str]]) -> bool:
-    """Tell whether *state* and *reader* are in one circle, in which nothing takes away what is at *place*."""
+    """Return True if *state* and *reader* are in a loop in which nothing removes the value at *place*."""
     if reader.name not in _after(context, state, after) or state.name not in _after(context, reader, after):
         return False
     around = [
@@ -73,7 +74,7 @@ def _is_kept(context: Context, state: State, reader: State, place: _Path, after:
         for name in _after(context, state, after)
         if state.name in _after(context, context.states[name], after)
     ]
-    return not any(_takes_away(one, place) for one in around)
+    return not any(_removes(one, place) for one in around)
 
 
 def _after(context: Context, state: State, after: dict[str, set[str]]) -> set[str]:
@@ -86,8 +87,8 @@ def _after(context: Context, state: State, after: dict[str, set[str]]) -> set[st
     return after[state.name]
 
 
-def _takes_away(state: State, place: _Path) -> bool:
-    """Tell whether *state* may leave out, or overwrite, what is at *place*: a filter of its data may do so."""
+def _removes(state: State, place: _Path) -> bool:
+    """Return True if *state* may remove or overwrite the value at *place*, as a filter of its data may."""
     given = state.state_data_filter
     if given is not None and (given.input is not None or given.output is not None):
         return True
@@ -107,7 +108,7 @@ def _problem(context: Context, state: State, node: Node, key: str, place: _Path,
         f"state {state.name!r}: each round merges into {at}, where arrays are concatenated: the condition in state "
         f"{reader.name!r} that reads elements of {of} sees those of earlier rounds"
     )
-    hint = "merge only the value that is read: select it in results, and give it a place of its own in toStateData"
+    hint = "merge only the value that is read: select it in results, and give it a separate place in toStateData"
     if context.workflow.expression_lang == "jq":
         hint = f"drop them before: stateDataFilter: {{input: '${{ del({at}) }}'}} in state {state.name!r}; or {hint}"
     return context.warning("polled-array", message, node.where.value(key), hint)

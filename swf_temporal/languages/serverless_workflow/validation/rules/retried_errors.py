@@ -1,4 +1,4 @@
-"""Errors to retry, or not, are listed for the way of retrying that asks for them (section "Action retries").
+"""Rule: the lists of errors to retry, or not, fit the kind of retrying (section "Action retries").
 
 `retryableErrors` is for actions that are retried by their `retryRef`, `nonRetryableErrors` for `autoRetries: true`.
 """
@@ -14,12 +14,12 @@ _NAME_A_RETRY = "name one of retries in retryRef, or remove it"
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each list of errors that has no effect, or that other runtimes pass over."""
+    """Yield a warning for each list of errors that has no effect, or that other runtimes ignore."""
     automatic = context.workflow.auto_retries
     for action, owner in context.nodes.each(Action):
         if action.retryable_errors and automatic:
             message = f"{owner}: retryableErrors has no effect with autoRetries, which retries every error"
-            hint = "name those that are not to be retried in nonRetryableErrors"
+            hint = "list errors that must not be retried in nonRetryableErrors"
             yield context.warning(_CODE, message, action.where.key("retryableErrors"), hint)
         elif action.retryable_errors and action.retry_ref is None:
             message = f"{owner}: retryableErrors has no effect without a retryRef, as the action is not retried"
@@ -30,5 +30,5 @@ def check(context: Context) -> Iterator[Problem]:
                 yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"), "remove it")
             else:
                 message = f"{owner}: nonRetryableErrors is for autoRetries: true; other runtimes ignore it here"
-                hint = "without autoRetries, retryableErrors names those that are to be retried"
+                hint = "without autoRetries, list the errors to retry in retryableErrors"
                 yield context.warning(_CODE, message, action.where.key("nonRetryableErrors"), hint)

@@ -1,4 +1,4 @@
-"""Retries that actions refer to are defined (section "Retry Definition")."""
+"""Rule: retries that actions refer to are defined (section "Retry Definition")."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Retries count and wait sensibly (section "Retry Definition")."""
+"""Rule: the numbers of a retry are valid (section "Retry Definition")."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each number of a retry that is none, is negative or, for jitter, above one."""
+    """Yield a problem for each number of a retry that is invalid, negative or, for jitter, above one."""
     for retry, owner in context.nodes.each(Retry):
         attempts, multiplier = number(retry.max_attempts), number(retry.multiplier)
         if attempts is None or attempts < 0 or attempts != int(attempts):
@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Problem]:
             yield context.error("retry", message, retry.where.value("maxAttempts"), hint)
         if multiplier is None or multiplier < 0:
             message = f"{owner}: multiplier {retry.multiplier!r} is not a positive number"
-            hint = "write by what the delay grows each time, such as 2"
+            hint = "write the factor by which the delay grows, such as 2"
             yield context.error("retry", message, retry.where.value("multiplier"), hint)
         if not _is_jitter(retry.jitter):
             message = f"{owner}: jitter {retry.jitter!r} is neither a fraction from 0 to 1 nor a duration"

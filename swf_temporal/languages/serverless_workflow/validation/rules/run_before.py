@@ -1,4 +1,4 @@
-"""Rule: the states of `runBefore` stand apart, and end (section "WorkflowExecTimeout Definition")."""
+"""Rule: the states of `runBefore` are separate, and end (section "WorkflowExecTimeout Definition")."""
 
 from collections.abc import Iterator
 
@@ -30,12 +30,12 @@ def _check(context: Context, name: str, timeout: WorkflowExecTimeout) -> Iterato
     elif before & main:
         state = next(state for state in context.workflow.states if state.name in before and _leads(state, main))
         place = next(position for target, position in targets(state) if target in main)
-        yield context.error(_CODE, f"{subject}, and from it the control flow is entered again", place, _APART)
+        yield context.error(_CODE, f"{subject}, but leads back into the control flow", place, _APART)
     elif not compensating and not any(
         way.end is not None for entered in before for way in ways(context.states[entered])
     ):
         if any(way.transition is None for entered in before for way in ways(context.states[entered])):
-            what = "has no end of its own" if len(before) == 1 else "leads to no state that has an end of its own"
+            what = "has no explicit end" if len(before) == 1 else "leads to no state with an explicit end"
             yield context.error(_CODE, f"{subject} and {what}", position, "it needs an 'end', as in end: true")
         else:
             yield context.error(

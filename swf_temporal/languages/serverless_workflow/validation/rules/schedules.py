@@ -1,4 +1,4 @@
-"""A schedule says when (sections "Schedule Definition" and "Cron Definition")."""
+"""Rule: the times of a schedule are valid (sections "Schedule Definition" and "Cron Definition")."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each schedule that says nothing, or whose times cannot be read."""
+    """Yield a problem for each schedule that is empty, or whose times cannot be read."""
     for schedule, _ in context.nodes.each(Schedule):
         from swf_temporal.languages.serverless_workflow.validation.schedules import (  # noqa: PLC0415 - few have one
             check_schedule,

@@ -1,4 +1,4 @@
-"""Rule: the search attributes that a definition's metadata name can be had (section "Workflow Metadata")."""
+"""Rule: the search attributes in a definition's metadata are valid (section "Workflow Metadata")."""
 
 import re
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ _OF_TEMPORAL: Final = frozenset({
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each part of `metadata.searchAttributes` that means nothing."""
+    """Yield a problem for each invalid part of `metadata.searchAttributes`."""
     metadata, where = context.workflow.metadata, context.workflow.where
     if METADATA not in metadata:
         if (meant := nearest(METADATA, metadata, 0.85)) is not None:
-            message = f"the metadata {meant!r} have no effect"
+            message = f"the metadata key {meant!r} has no effect"
             yield context.warning(
                 "search-attributes", message, where.at("metadata", meant), did_you_mean(meant, [METADATA])
             )
@@ -39,7 +39,7 @@ def check(context: Context) -> Iterator[Problem]:
         yield context.error("search-attributes", message, where.at("metadata", METADATA), _FORMS)
         return
     if len(asked) > MAX_ATTRIBUTES:
-        message = f"metadata.{METADATA} names {len(asked)} search attributes, and may name {MAX_ATTRIBUTES}"
+        message = f"metadata.{METADATA} names {len(asked)} search attributes; the maximum is {MAX_ATTRIBUTES}"
         yield context.error("search-attributes", message, where.at("metadata", METADATA))
     for name, one in asked.items():
         yield from _check_name(context, name)

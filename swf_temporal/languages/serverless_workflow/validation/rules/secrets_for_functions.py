@@ -1,6 +1,6 @@
-"""Secrets are used where functions are called, and declared (section "Workflow Secrets").
+"""Rule: secrets are declared, and only used where functions are called (section "Workflow Secrets").
 
-Anywhere else their values would become workflow data, which is kept and shown.
+Anywhere else their values would become workflow data, which is stored and shown.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from swf_temporal.text.suggestions import did_you_mean
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each expression that lets a secret into the data or uses an undeclared one."""
+    """Yield a problem for each expression that puts a secret into the data or uses an undeclared one."""
     declared = context.workflow.secrets
     functions = context.workflow.functions
     for field, compiled in context.expressions:
@@ -35,8 +35,8 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _uses_secrets(field: Field, compiled: Result) -> bool:
-    """Tell whether the expressions in a text use secrets themselves; of an expression function it is told there."""
+    """Return True if the expressions in a text use secrets themselves; expression functions are checked separately."""
     if isinstance(compiled, BadExpression) or "$SECRETS" not in field.text:
         return False
-    # What names a place in the data does not tell what it mentions.
+    # The path of a target does not list what it mentions.
     return "SECRETS" in getattr(compiled, "mentions", {"SECRETS"})

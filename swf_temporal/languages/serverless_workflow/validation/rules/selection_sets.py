@@ -1,4 +1,4 @@
-"""A call of a GraphQL function says which fields are wanted (section "FunctionRef Definition")."""
+"""Rule: a call of a GraphQL function has a selection set (section "FunctionRef Definition")."""
 
 from collections.abc import Iterator
 
@@ -13,5 +13,5 @@ def check(context: Context) -> Iterator[Problem]:
     for ref, owner in context.nodes.each(FunctionRef):
         if kinds.get(ref.ref_name) == "graphql" and ref.selection_set is None:
             message = f"{owner} calls the graphql function {ref.ref_name!r} without a selectionSet"
-            hint = """name the fields that are wanted, as in selectionSet: '{ id, name }', or '' of a single value"""
+            hint = """name the required fields, as in selectionSet: '{ id, name }', or '' of a single value"""
             yield context.error("selection-set", message, ref.where.value("refName"), hint)

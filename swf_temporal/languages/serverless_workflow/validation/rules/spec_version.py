@@ -1,6 +1,6 @@
-"""A definition says which specification it follows, without a "v" (section "Workflow Definition Structure").
+"""Rule: `specVersion` is written without a "v" (section "Workflow Definition Structure").
 
-Which version it is read as is found out, and told, by `reading/versions/detection.py`.
+The version as which it is read is detected, and reported, by `reading/versions/detection.py`.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning if specVersion is written with the v that releases have."""
+    """Yield a warning if specVersion is written with a "v", like releases."""
     stated = context.workflow.spec_version or ""
     plain = stated.removeprefix("v")
     if plain != stated and versions.numbered(plain) is not None:

@@ -1,4 +1,4 @@
-"""Every state has a way that leads to it (section "Workflow States")."""
+"""Rule: every state is reachable (section "Workflow States")."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from swf_temporal.text.suggestions import NEVER_ENTERED
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each state that no run can enter, by transition, compensation or timeout."""
+    """Yield a warning for each state that is unreachable by transition, compensation or timeout."""
     if not context.workflow.states or context.workflow.start_state not in context.states:
         return
     starts = {context.workflow.start_state}

@@ -1,7 +1,7 @@
-"""A text that stands for itself was not meant as an expression (section "Workflow Expressions").
+"""Rule: a literal text was not meant as an expression (section "Workflow Expressions").
 
-In arguments, in objects that are sent or stored, and in what a state injects only `${ … }` marks an expression. In
-filters it may be left out, so an author easily leaves it out here as well, and the run goes on with the text.
+In arguments, in objects that are sent or stored, and in injected data only `${ … }` marks an expression. In filters it
+may be left out, so an author easily leaves it out here as well, and the run continues with the text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +42,7 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
     ActionDataFilter: {"fromStateData": "sent", "results": "stored"},
     EventDataFilter: {"data": "stored"},
 }
-"""The use of a plain text, by the field that it stands in."""
+"""The use of a plain text, by its field."""
 
 _NEVER_EVALUATED: Final[Mapping[type[Node], Mapping[str, str]]] = {
     SubflowRef: {"workflowId": "workflow_id", "version": "version"},
@@ -56,7 +56,7 @@ _QUOTATION_MARKS: Final = frozenset("“”„‟«»″`\u2018\u2019\u201a\u203
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each text that stands for itself and reads like an expression on the data."""
+    """Yield a warning for each literal text that looks like an expression on the data."""
     if context.compiler is None:
         return
     if context.compiler.opening != "${":
@@ -72,7 +72,7 @@ def check(context: Context) -> Iterator[Problem]:
         if fate is None or field.sort is not Sort.TEMPLATE or "${" in field.text:
             continue
         if isinstance(field.node, Auth) and isinstance(field.node.properties, str):
-            continue  # the name of a secret, or its place, which is understood without marks
+            continue  # the name or path of a secret, which is understood without marks
         found = meant(field.text, context.compiler, known)
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
@@ -80,7 +80,7 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _never_evaluated(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each text with an expression that is taken as it is written."""
+    """Yield a warning for each text with an expression that is not evaluated."""
     for kind, keys in _NEVER_EVALUATED.items():
         for node, owner in context.nodes.each(kind):
             for key, attribute in keys.items():
@@ -92,15 +92,15 @@ def _never_evaluated(context: Context) -> Iterator[Problem]:
 
 
 def _expression_within(field: Field) -> str | None:
-    """Return the expression, with its marks, that the text of *field* was meant to be, if it has more around it.
+    """Return the expression, with its marks, that *field* was probably meant to be, if there is text around it.
 
-    In a filter, whose result is seldom to be a text, anything else is a mistake; elsewhere, quotation marks that YAML
-    does not know as such.
+    In a filter, which should seldom yield a text, any other text is a mistake; elsewhere, only quotation marks that
+    YAML does not support are.
     """
     try:
         pieces = split(field.text)
     except BadExpression:
-        return None  # told already
+        return None  # reported separately
     found = [piece for piece in pieces if isinstance(piece, EmbeddedExpression)]
     around = "".join(piece for piece in pieces if isinstance(piece, str)).strip()
     is_filter = field.sort is Sort.EXPRESSION and isinstance(field.node, _FILTERS)
@@ -110,7 +110,7 @@ def _expression_within(field: Field) -> str | None:
 
 
 def _of_later(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each text with the marks of jq where expressions are paths in other marks."""
+    """Yield a warning for each text with jq's marks in versions whose expressions are paths in other marks."""
     for field in fields(context.nodes):
         fate = _FATE.get(type(field.node), {}).get(field.key)
         if fate is not None and field.sort is Sort.TEMPLATE and "${" in field.text:
@@ -119,7 +119,7 @@ def _of_later(context: Context) -> Iterator[Problem]:
 
 
 def _may_use(field: Field, expression: str) -> bool:
-    """Tell whether the variables in *expression* have a value there: secrets have one in calls alone."""
+    """Return True if the variables in *expression* have a value there: secrets have one in calls only."""
     return "$args" not in expression and ("$SECRETS" not in expression or isinstance(field.node, FunctionRef | Auth))
 
 

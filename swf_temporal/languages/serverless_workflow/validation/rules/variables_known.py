@@ -1,4 +1,4 @@
-"""Rule: what expressions name of `$CONST` and `$WORKFLOW` is there (section "Workflow Expressions")."""
+"""Rule: fields of `$CONST` and `$WORKFLOW` in expressions exist (section "Workflow Expressions")."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.validation.context import Contex
 from swf_temporal.text.suggestions import meant_or_known
 
 ABOUT = frozenset({"id", "name", "version", "instanceId", "runId", "startTime", "input", "error"})
-"""What `$WORKFLOW` has."""
+"""The fields of `$WORKFLOW`."""
 
 
 def check(context: Context) -> Iterator[Problem]:

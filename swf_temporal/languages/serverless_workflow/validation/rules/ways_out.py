@@ -1,6 +1,6 @@
-"""States, conditions and error handlers lead somewhere (section "Transition Definition").
+"""Rule: states, conditions and error handlers have a transition or an end (section "Transition Definition").
 
-Official examples leave both out where a path ends: that is read as an end. Both together cannot be meant.
+Official examples leave both out where a path ends: that is read as an end. Both together are an error.
 """
 
 from collections.abc import Iterator

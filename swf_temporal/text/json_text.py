@@ -29,7 +29,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 def read_json(text: str, source: Source) -> Any:
-    """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
+    """Return what *text* says, as Objects and Arrays that know their places. Raises UnreadableText."""
     reader = _Reader(text, source)
     value = reader.value(reader.skip(0), 0)
     rest = reader.skip(reader.end)

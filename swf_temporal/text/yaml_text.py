@@ -156,12 +156,12 @@ _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool",
 
 
 def read_yaml(text: str, source: Source) -> Any:
-    """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
+    """Return what *text* says, as Objects and Arrays that know their places. Raises UnreadableText."""
     return _read(_Reader, text, source)
 
 
 def read_plain_yaml(text: str, source: Source) -> Any:
-    """Return what *text* says, as dictionaries and lists; None if it says nothing. Raises Unreadable."""
+    """Return what *text* says, as dictionaries and lists; None if it says nothing. Raises UnreadableText."""
     return _read(_PlainReader, text, source)
 
 

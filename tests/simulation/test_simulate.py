@@ -152,10 +152,10 @@ def test_data_has_to_be_of_a_size_that_can_travel() -> None:
         too_large, "2,200,016 bytes of data are more than the 2,031,616 that one step can carry",
     )  # fmt: skip
     assert error_of({"price": [text, text]}) == (
-        "CallFailed", "function 'price' returned 2,200,007 bytes of JSON, and 2,031,616 are the most",
+        "CallFailed", "function 'price' returned 2,200,007 bytes of JSON, and the limit is 2,031,616",
     )  # fmt: skip
     assert error_of({"price": {"a": text}}, b=text) == (
-        too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can give on",
+        too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can carry over",
     )  # fmt: skip
 
 

@@ -2,11 +2,11 @@
 
     SwfError
     ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
-    ├── UsageError                     the caller's: a file, an option, a server or an id is missing or invalid
+    ├── UsageError                     the caller's: a missing or invalid file, option, server or id
     ├── NewerRecord                    the operator's: only a newer release can continue from a record
     ├── NotServed                      the operator's: a workflow was given to a worker that does not serve it
     ├── StoreUnavailable               the operator's: the store of variables does not answer at the moment
-    ├── DefinitionsUnavailable         the operator's: definitions cannot be read at the moment, and one may be needed
+    ├── DefinitionsUnavailable         the operator's: definitions that may be needed cannot be read at the moment
     ├── PayloadUnavailable             the operator's: a payload cannot be stored, read or decrypted at the moment
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached

@@ -1,5 +1,4 @@
-"""Lists and reads files. What is unreadable is not treated as absent; pipes and devices may never end, and are refused.
-"""
+"""Lists and reads files. Unreadable ones do not count as absent; pipes and devices may never end, and are refused."""
 
 import errno
 import os

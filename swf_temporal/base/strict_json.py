@@ -375,7 +375,7 @@ def _scalar(value: object, place: str) -> Any:
             raise NotJSON(f"{json.dumps(value)} is not a JSON number{_at(place)}")
         return float(value)
     if isinstance(value, bytes | bytearray):
-        raise NotJSON(f"it is bytes{_at(place)}")
+        raise NotJSON(f"these are bytes{_at(place)}")
     raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
 
 

@@ -63,7 +63,7 @@ class Execution(Protocol):
 
     @property
     def metadata(self) -> JSON:
-        """What the instance publishes about itself, for people; None is nothing."""
+        """The metadata that the instance publishes about itself; None is nothing."""
 
     @property
     def is_cancelled(self) -> bool:
@@ -85,7 +85,7 @@ class ExecutionFrame(Record):
     error: JSON = None
     """The error that was caught last, as expressions see it."""
     metadata: JSON = None
-    """What the instance publishes about itself, for people."""
+    """The metadata that the instance publishes about itself."""
 
 
 F = TypeVar("F", bound=ExecutionFrame)
@@ -156,5 +156,5 @@ class ExecutionBase(ABC, Generic[F]):
 
     @property
     def metadata(self) -> JSON:
-        """What the instance publishes about itself, for people."""
+        """The metadata that the instance publishes about itself."""
         return self.frame.metadata

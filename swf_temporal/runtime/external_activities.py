@@ -14,7 +14,7 @@ from swf_temporal.base.durations import parse_duration
 
 PREFIX = "temporal:"
 _OF_WORKFLOW = "workflow:"
-"""Follows the prefix if the name is that of a workflow, not of an activity."""
+"""Follows the prefix if the name is one of a workflow, not of an activity."""
 
 _TIMEOUTS = ("startToCloseTimeout", "scheduleToStartTimeout", "scheduleToCloseTimeout", "heartbeatTimeout")
 _OF_ACTIVITIES = ("scheduleToStartTimeout", "heartbeatTimeout")

@@ -82,7 +82,7 @@ class Front(Record):
         found: list[JSON] = []
         for part in parts:
             found.extend(host.held(part))
-            # Reading takes so long that each part gets a workflow task to itself.
+            # Reading is slow enough that each part gets a workflow task to itself.
             await host.yield_control()
         return found + self.outputs
 

@@ -8,7 +8,7 @@ from swf_temporal.languages.loading import check_file
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import ForbiddenResourceError, MissingResourceError, UnreadableResourceError
 
-HINT = "the setting SWF_RESOURCE_FOLDERS names other folders that may be read, and so does --resources"
+HINT = "the setting SWF_RESOURCE_FOLDERS or --resources names other folders that may be read"
 WORKFLOW = """
 id: a
 specVersion: "0.8"

@@ -178,7 +178,7 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, mesage: y}}]}}\n", "did you mean 'message'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' must be a text, not a number"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: '7'}}]}}\n", "a line and a column"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null where there is none"),
+        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null if it must be missing"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would show nothing"),
         (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would show nothing"),

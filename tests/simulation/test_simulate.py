@@ -61,7 +61,7 @@ NOT_JSON = [
     ([float("nan")], "NaN is not a JSON number (at .[0])"),
     (float("-inf"), "-Infinity is not a JSON number"),
     ({"when": [object()]}, "JSON cannot write what is of the type 'object' (at .when[0])"),
-    ({1: "a"}, "a key has to be a text, and 1 is not"),
+    ({1: "a"}, "a key must be a text, and 1 is not"),
     (object(), "JSON cannot write what is of the type 'object'"),
 ]
 
@@ -346,7 +346,7 @@ def test_gives_up_attempts_without_an_end() -> None:
 
     assert run.error is not None
     assert (run.error.name, run.error.action) == ("StepLimitExceeded", "price")
-    assert run.error.message.startswith("1,000 states and retries ran, which is the most that max_steps allows: ")
+    assert run.error.message.startswith("1,000 states and retries ran, which is the limit set by max_steps: ")
     assert run.error.message.endswith(": this action failed 1,000 times")
     assert len(run.calls) == 1_000
 

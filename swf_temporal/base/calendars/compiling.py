@@ -10,9 +10,9 @@ series of one interval, and one instance is started at its start.
 Hours, minutes and seconds are counted by the clock, as a period. Days, weeks, months and years that a calendar can
 hold keep to the time of day. A month that is too short for the day has its last day instead.
 
-`R/<start>/<duration>`, `R/<duration>/<end>` and `R/<duration>` repeat; the specification has no more than these.
-`R5/…`, which ISO 8601 has, repeats five times. Without an `R` there is one interval, from a start to an end, either of
-which may be given by a duration; but a duration alone can only be meant to repeat.
+`R/<start>/<duration>`, `R/<duration>/<end>` and `R/<duration>` repeat; the specification has no other forms. `R5/…`,
+from ISO 8601, repeats five times. Without an `R` there is one interval, from a start to an end, either of which may be
+given by a duration; a duration alone always repeats.
 """
 
 import calendar

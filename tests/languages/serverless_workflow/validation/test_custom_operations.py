@@ -32,7 +32,7 @@ WRONG = [
     ("temporal:", "", "4:38 error function 'f': the operation 'temporal:' names no activity"),
     ("temporal:@q", "", "names no activity: it is temporal:ACTIVITY@QUEUE"),
     ("temporal:workflow:@q", "", "names no workflow: it is temporal:workflow:NAME@QUEUE"),
-    ("temporal:workflow:A", ", metadata: {heartbeatTimeout: PT1S}", "heartbeatTimeout applies to activities, and 'A' is a"),
+    ("temporal:workflow:A", ", metadata: {heartbeatTimeout: PT1S}", "heartbeatTimeout applies to activities, and 'A'"),
     ("temporal:a", ", metadata: {startToCloseTimeout: PT0S}", "startToCloseTimeout is 'PT0S', and must be"),
     ("temporal:a", ", metadata: {retryPolicy: often}", "retryPolicy must be an object with some of initial"),
     ("temporal:a", ", metadata: {retryPolicy: {attempts: 1}}", "retryPolicy has no 'attempts'; it has initial"),

@@ -407,7 +407,7 @@ def _place(context: Context, node: Node, owner: str, key: str, text: str | None)
     problems = list(_unreadable(context, lambda: EarlyPath(text), node, owner, key, text))
     yield from problems
     if not problems and EarlyPath(text).steps is None:
-        message = f"{owner}: {key} {text!r} names no single place in the data, as '$.result' would"
+        message = f"{owner}: {key} {text!r} does not name a single place in the data, as '$.result' would"
         hint = "write the path of one field, without wildcards and filters"
         yield context.error("expression-syntax", message, node.where.value(key), hint)
 

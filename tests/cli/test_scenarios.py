@@ -76,7 +76,7 @@ expect: {starts: {after: 2026-01-05T00:00:00Z, before: 2026-01-06T00:00:00Z, at:
 """
 DIFFER = "starts: the expected value (-) and the actual one (+) differ"
 DELAYS = """\
-scenario: Is dealt the worst
+scenario: Has the longest delay
 workflow:
   id: again
   specVersion: "0.8"

@@ -34,7 +34,7 @@ from swf_temporal.base.calendars.moments import (
 
 _SECOND, _HOUR, _DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SHORTEST_WINDOW, _MAX_WINDOW = timedelta(minutes=1), _DAY
+_MIN_WINDOW, _MAX_WINDOW = timedelta(minutes=1), _DAY
 _GAPS = 50
 
 
@@ -58,7 +58,7 @@ def distance(spec: ScheduleSpec) -> timedelta:
     unbounded = ScheduleSpec(spec.calendars, spec.intervals, spec.start_at, None, spec.timezone)
     times = preview(unbounded, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), _GAPS)
     shortest = min((later - earlier for earlier, later in pairwise(times)), default=_MAX_WINDOW)
-    return max(_SHORTEST_WINDOW, min(shortest, _MAX_WINDOW))
+    return max(_MIN_WINDOW, min(shortest, _MAX_WINDOW))
 
 
 def _times(spec: ScheduleSpec, after: datetime) -> Iterator[datetime]:

@@ -124,7 +124,7 @@ def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
     assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
     for place in ("calls", "functions: {a", "functions: {b"):
         text = f"{place}: {{tls: {{verify: false}}}}" + "}" * place.count("{")
-        with pytest.raises(UsageError, match="by its host alone"):
+        with pytest.raises(UsageError, match="for single hosts only"):
             configured(tmp_path, text)
 
 

@@ -100,7 +100,7 @@ def test_what_is_no_file(folder: Path) -> None:
 def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
     """It may be away for a while: what is in it is not missing for that."""
     resources = Resources(folders=(tmp_path / "away",))
-    with pytest.raises(UnreadableResourceError, match=r"the folder .*away is not there"):
+    with pytest.raises(UnreadableResourceError, match=r"the folder .*away does not exist"):
         resources.fetch(str(tmp_path / "away" / "f.json"), folder)
 
 

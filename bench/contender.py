@@ -21,7 +21,7 @@ _numbers = count(1)
 _FIRST_TASK = 4
 """The length of a history whose first workflow task is over."""
 
-LONGEST_LINE = 16 * 1024 * 1024
+MAX_LINE = 16 * 1024 * 1024
 """Bytes of the longest line that a worker may write: the SDK's own log goes to the same output."""
 
 
@@ -90,7 +90,7 @@ async def contender(name: str, client: Client, service: str) -> AsyncIterator[Co
     """Start the worker *name*, which may call *service*, for as long as the context lasts."""
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
+        sys.executable, "-m", "bench.worker", name, address, service, stdin=PIPE, stdout=PIPE, limit=MAX_LINE
     )
     assert process.stdin
     await line_of(process, READY)

@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
 
 ACTIVITIES = 10
 LIMIT = timedelta(minutes=1)
-REMEMBERED = 2000
+MAX_SEEN = 2000
 """How many ids of events `Counting` remembers."""
 
 
@@ -231,7 +231,7 @@ class Counting:
         if key in self._seen:
             return False
         self._seen[key] = None
-        if len(self._seen) > REMEMBERED:
+        if len(self._seen) > MAX_SEEN:
             del self._seen[next(iter(self._seen))]
         self._kept.append(event)
         return True

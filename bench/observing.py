@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from temporalio.client import Client
 
-from bench.contender import LONGEST_LINE, end, line_of, service
+from bench.contender import MAX_LINE, end, line_of, service
 from bench.ending import end_with_input
 from bench.work import WORK, Work
 from bench.worker import CPU, INTERPRETED, READY, worker_of
@@ -79,7 +79,7 @@ async def _observed(name: str, address: str, service: str) -> AsyncIterator[_Obs
     pipe = asyncio.subprocess.PIPE
     with _traced_as(name):  # a trace begins with its client
         client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
-        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=LONGEST_LINE)
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=MAX_LINE)
     try:
         await line_of(process, READY)
         yield _Observed(name, client, process, service)

@@ -38,7 +38,7 @@ ANSWER = "answer"
 """What a line of its output begins with that is one."""
 _SECONDS = 0.25
 """For how long the same activations are run again and again, of which the fastest counts."""
-_LEAST = 3
+_MIN_RUNS = 3
 _ATTEMPTS = 5
 _PAUSE = 0.01
 
@@ -105,7 +105,7 @@ class Work:
         """Return the least that all activations take, one after the other, of as many times as there is time for."""
         found = [await self.seconds(replays=replays)]
         ends_at = time.process_time() + _SECONDS
-        while len(found) < _LEAST or time.process_time() < ends_at:
+        while len(found) < _MIN_RUNS or time.process_time() < ends_at:
             found.append(await self.seconds(replays=replays))
         return min(found)
 

@@ -13,7 +13,7 @@ from statistics import median
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilterType
 
-from bench.contender import LONGEST_LINE, end, line_of
+from bench.contender import MAX_LINE, end, line_of
 from bench.scale.work import Work
 from bench.scale.worker import BY_HAND, INTERPRETED, READY, USED, stored_in
 from swf_temporal.base.data import JSON
@@ -142,7 +142,7 @@ async def contenders(by_hand: str | None = BY_HAND) -> AsyncIterator[Sequence[Co
 async def _contender(name: str, client: Client, storage: str) -> AsyncIterator[Contender]:
     address = client.service_client.config.target_host
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.scale.worker", name, address, storage, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
+        sys.executable, "-m", "bench.scale.worker", name, address, storage, stdin=PIPE, stdout=PIPE, limit=MAX_LINE
     )
     assert process.stdin
     try:

@@ -1,1 +1,1 @@
-"""What knows nothing of workflows: data, records, JSON, durations, calendars, errors."""
+"""The foundation, independent of workflows: data, records, JSON, durations, calendars, errors."""

@@ -1,10 +1,10 @@
 """Accounts for the work of a run between two waits, and limits the data that one evaluation may make.
 
-What is counted depends on the definition and its data alone, and is the same when a history is replayed: a run yields
-where this says that it did much. So what an operation costs belongs to the semantics of definitions.
+The cost depends on the definition and its data alone, and is the same on every replay: a run yields control when it is
+high. So the costs of operations belong to the semantics of definitions.
 
-Data share their parts: `[., .]` is two references, and thirty of these within one another are a billion elements once
-they are written. So what is written is weighed before; and what is held is weighed by what is there once.
+Data share their parts: `[., .]` is two references, and thirty of these nested in one another are a billion elements
+once they are serialized. So the size of JSON is estimated before it is written, and memory counts shared parts once.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -15,28 +15,28 @@ from typing import Any, Final, TypeVar
 from swf_temporal.base.errors import ExpressionLimitExceeded
 
 MAX_WRITTEN: Final = 64 * 1024 * 1024
-"""Bytes of JSON that are written at once, if nothing else says how many may be."""
+"""The default limit of JSON that is written at once, in bytes."""
 
 _PLAIN: Final = frozenset({int, float, bool, type(None)})
 _TEXT_BYTES, _ARRAY_BYTES, _OBJECT_BYTES = 56, 64, 64
 _ELEMENT_BYTES, _MEMBER_BYTES, _NUMBER_BYTES = 8, 48, 16
 _WIDE: Final = 4
-"""Bytes for each character of a text that is not ASCII."""
+"""The bytes for each character of a text that is not ASCII."""
 _BRACKETS, _OF_MEMBER, _QUOTES = 1, 4, 2
-"""Bytes of JSON around what is in an object or an array, less the comma after the last; around each key, with that; and
-around a text."""
+"""The bytes of JSON syntax: of an object or an array, less the comma after the last element; of a key, with its comma;
+and of a text."""
 _FEW: Final = 16
-"""So many elements are looked at one by one: it takes longer to find out whether all are plain."""
+"""Up to this number of elements, checking first whether all are plain takes longer than measuring each."""
 _AT_ONCE: Final = 1 << 16
-"""Elements of which one call finds out whether they are plain. No other thread gets on while it does."""
+"""The number of elements that are checked in one call, which blocks all other threads."""
 
 
 def json_size(value: Any, enough: int = MAX_WRITTEN, sizes: dict[int, int] | None = None) -> int:
-    """Return how many bytes *value* takes as JSON at least: nothing that is written in full takes fewer.
+    """Return a lower bound of the size of *value* as JSON, in bytes.
 
-    Each object and array is looked at once, however often it occurs, and none once there is *enough*. What is nested so
-    deeply that it cannot be written counts as nothing. *sizes* is given those of the objects and arrays that were met,
-    by their `id`.
+    Each object and array is measured once, however often it occurs; measuring stops when the size reaches *enough*.
+    A value that is nested too deeply to be written has size 0. The sizes of all objects and arrays are stored in
+    *sizes*, by their `id`.
     """
     kind = type(value)
     if kind is str:
@@ -53,14 +53,14 @@ def json_size(value: Any, enough: int = MAX_WRITTEN, sizes: dict[int, int] | Non
 
 
 def size_of_items(items: Collection[Any], sizes: Mapping[int, int]) -> int:
-    """Return how many bytes *items* take as JSON at least; *sizes* are those of the objects and arrays among them."""
+    """Return a lower bound of the size of *items* as JSON; *sizes* has those of the objects and arrays among them."""
     if _are_plain(items):
         return len(items)
     return sum(sizes[id(item)] if id(item) in sizes else len(item) if type(item) is str else 1 for item in items)
 
 
 def memory_of(values: Iterable[object]) -> int:
-    """Return about how many bytes of memory *values* hold together; what they share counts once."""
+    """Return the approximate memory of *values* in bytes; shared parts count once."""
     seen: set[int] = set()
     total = 0
     stack: list[Any] = list(values)
@@ -93,7 +93,7 @@ def _are_plain(items: Collection[Any]) -> bool:
 
 
 def _json_size(value: dict[str, Any] | list[Any], known: dict[int, int], enough: int) -> int:
-    """Return the size of an object or an array; *known* are the sizes of those that were met."""
+    """Return the size of an object or an array; *known* has the sizes of those that were measured before."""
     if isinstance(value, dict):
         total = _BRACKETS + _OF_MEMBER * len(value) + sum(map(len, value))
         items: Collection[Any] = value.values()
@@ -125,40 +125,40 @@ HELPER_COST: Final = 25
 """The cost of an evaluation in a helper process, which often compiles its expression first. Entering a state costs 1:
 a tenth of a millisecond."""
 _IN_PYTHON: Final = 10
-"""How many times as long as jq a helper takes for its data whose engine is written in Python."""
+"""The factor by which helpers whose engine is written in Python are slower at reading data than jq."""
 _BYTES: Final = 1 << 10
-"""Bytes that a helper reads or writes for a cost of 1."""
+"""The number of bytes that a helper reads or writes for a cost of 1."""
 _COPIED: Final = 1 << 16
-"""Bytes that are copied for a cost of 1."""
+"""The number of bytes that are copied for a cost of 1."""
 
 
 class Account:
-    """What a run has done so far, or what is done outside of runs."""
+    """The work of a run so far, or the work outside of runs."""
 
     __slots__ = ("cost", "made", "made_limit", "seconds")
 
     def __init__(self) -> None:
         self.cost = 0
-        """What was done, in states that could have been entered instead."""
+        """The cost of all work; entering a state costs 1."""
         self.made = 0
-        """Bytes of data that evaluations yielded."""
+        """The size of the data that evaluations yielded, in bytes."""
         self.made_limit = MAX_WRITTEN
         """The limit of `made` until the current evaluation ends."""
         self.seconds = 0.0
-        """Processor time of helpers. It decides nothing of what a run does."""
+        """The processor time of helpers. It does not influence the run."""
 
     def begin_evaluation(self) -> None:
-        """Let as much data be made as one evaluation may."""
+        """Allow as much further data as one evaluation may make."""
         self.made_limit = self.made + MAX_WRITTEN
 
     def charge_helper(self, read: int, written: int, *, is_python: bool = False) -> None:
-        """Count an evaluation in a helper process that *read* and has *written* so many bytes."""
+        """Count an evaluation in a helper process; *read* and *written* are in bytes."""
         self.cost += HELPER_COST
         self.cost += (read * (_IN_PYTHON if is_python else 1) + written) // _BYTES
         self.made += written
 
     def charge_copy(self, size: int) -> None:
-        """Count bytes that were made of data, here."""
+        """Count *size* bytes of data that were copied in this process."""
         self.cost += size // _COPIED
         self.made += size
 
@@ -177,18 +177,18 @@ def current_account() -> Account:
 
 
 def charge_to(account: Account) -> None:
-    """Let the current task, and all those that it creates, charge what they do to *account*."""
+    """Make the current task, and all tasks that it creates, charge their work to *account*."""
     _account.set(account)
 
 
 def uncounted(work: Callable[[], T]) -> T:
-    """Return what *work* comes to, which is done once in a process and charged to no run."""
+    """Return the result of *work*, which is done once per process, without charging it to a run."""
     context = copy_context()
     context.run(charge_to, Account())
     return context.run(work)
 
 
 def check_size(size: int) -> None:
-    """Raise ExpressionLimitExceeded where *size* is more than is written at once for an expression, or by one."""
+    """Raise ExpressionLimitExceeded if *size* is more than the input or the output of an expression may have."""
     if size > MAX_WRITTEN:
         raise ExpressionLimitExceeded(f"an expression met more than {MAX_WRITTEN // MIB} MiB of data", retryable=False)

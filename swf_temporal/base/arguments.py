@@ -1,4 +1,4 @@
-"""Arguments that programs give: one of another kind is named at once, in a sentence."""
+"""Checks of the arguments of public functions, with messages that name the argument and its type."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -7,13 +7,13 @@ from swf_temporal.base.grammar import with_article
 
 
 def check_kind(name: str, given: object, kind: type) -> None:
-    """Raise UsageError if the argument *name* is neither None nor of its *kind*."""
+    """Raise UsageError if the argument *name* is neither None nor a *kind*."""
     if given is not None and not isinstance(given, kind):
         raise UsageError(f"{name} must be {with_article(kind.__name__)}, and is {kind_of(given)}")
 
 
 def check_text(name: str, given: object) -> None:
-    """Raise UsageError if the argument *name* is neither None nor a text that says something."""
+    """Raise UsageError if the argument *name* is neither None nor a text that is not blank."""
     if given is None:
         return
     if not isinstance(given, str):
@@ -23,7 +23,7 @@ def check_text(name: str, given: object) -> None:
 
 
 def check_each(name: str, given: object, what: str, is_one: Callable[[object], bool]) -> None:
-    """Raise UsageError if the argument *name* is not a list, or one in it is not *what* `is_one` tells."""
+    """Raise UsageError if the argument *name* is not a list of *what*, which `is_one` checks."""
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         raise UsageError(f"{name} must be a list, and is {kind_of(given)}")
     for number, one in enumerate(given):
@@ -32,7 +32,7 @@ def check_each(name: str, given: object, what: str, is_one: Callable[[object], b
 
 
 def check_functions(given: object) -> None:
-    """Raise UsageError if *given* are not functions by name."""
+    """Raise UsageError if *given* is not a mapping of names to functions."""
     if given is None:
         return
     check_kind("functions", given, Mapping)
@@ -44,5 +44,5 @@ def check_functions(given: object) -> None:
 
 
 def kind_of(given: object) -> str:
-    """Return what *given* is, as a sentence names it: `a dict`, `an int`."""
+    """Return the type of *given* with an article: `a dict`, `an int`."""
     return "None" if given is None else with_article(type(given).__name__)

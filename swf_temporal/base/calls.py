@@ -1,7 +1,6 @@
-"""The function that a call names, and the credentials by which it says who is calling.
+"""The function that a call names, and the credentials that it uses.
 
-These records are plain, whatever language a definition is written in. They travel to activities, and stand in
-histories.
+These records are the same for all languages. They are passed to activities, and stored in histories.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.records import Record
 
 PRIORITIES: Final = range(1, 6)
-"""Of the calls that wait for a worker, those with the lowest number are performed first."""
+"""The priorities of calls that wait for a worker; the lowest number is performed first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +25,13 @@ class AuthRef(Record):
 
 @dataclass(frozen=True, slots=True)
 class Function(Record):
-    """A function that can be called: its type decides what the operation means, and what performs it."""
+    """A function that can be called: its type determines the form of the operation and the code that performs it."""
 
     name: str
     type: str = "rest"
-    """One of `function_types.TYPES`, or a type of one's own."""
+    """One of `function_types.TYPES`, or a custom type."""
     operation: Any = None
-    """What is called, in the form that the type asks for; a text except for plain HTTP."""
+    """The operation, in the form that the type requires; a text except for plain HTTP."""
     auth_ref: AuthRef | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -44,18 +43,18 @@ class Auth(Record):
     name: str
     scheme: str = "basic"
     properties: Any = None
-    """The name of a secret, or an object whose fields depend on the scheme. Where secrets stand says the language.
+    """The name of a secret, or an object whose fields depend on the scheme; the language knows which hold secrets.
 
-    In what is stored, secrets stand by their names alone.
+    Only the names of secrets are stored.
     """
 
 
 FillAuth: TypeAlias = Callable[[Auth, Mapping[str, JSON]], JSON]
-"""Returns the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
+"""A function that returns the properties of credentials with secrets inserted; a text is a token. Raises CallFailed."""
 
 
 def fill_plain_auth(auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the properties of *auth*, or those in the secret that they name: no secrets stand in them."""
+    """Return the properties of *auth*, or those in the secret that they name; they do not contain secrets otherwise."""
     properties: JSON = auth.properties
     return secret_at(auth, [properties], secrets) if isinstance(properties, str) else properties
 
@@ -72,5 +71,5 @@ def secret_at(auth: Auth, path: Sequence[str], secrets: Mapping[str, JSON]) -> J
 
 
 def bad_auth(auth: Auth, why: str) -> CallFailed:
-    """Return the fault of a call whose credentials cannot be used as they are written."""
+    """Return the fault of a call whose credentials are invalid as they are written."""
     return CallFailed(f"auth '{auth.name}': {why}", code="BadAuth", retryable=False)

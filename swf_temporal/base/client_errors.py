@@ -1,18 +1,18 @@
-"""Errors of requests to a server about instances, and what `result()` raises for one that gave no output.
+"""Errors of requests to a server about instances, and what `result()` raises if an instance has no output.
 
 SwfError
 ├── UsageError
-│   ├── ServerUnavailableError     the server does not answer, or not at the moment; later the same may succeed
+│   ├── ServerUnavailableError     the server does not answer, or not at the moment; the same may succeed later
 │   │   └── MailboxFullError       a mailbox has no room for an event now
 │   ├── InvalidInputError          an input is not JSON
-│   ├── InvalidEventError          what was to be sent is not an event
-│   ├── TooLargeToSendError        data of more bytes than can be sent
+│   ├── InvalidEventError          the value to send is not an event
+│   ├── TooLargeToSendError        the data is larger than can be sent
 │   └── InstanceError              of one instance, whose id is `instance`
-│       ├── InstanceNotFoundError  there is none of that id
+│       ├── InstanceNotFoundError  no instance has that id
 │       ├── InstanceEndedError     it has ended already
-│       ├── InstancePausedError    it is paused, and answers nothing
-│       ├── AlreadyStartedError    one of that id is running, or was started before
-│       ├── ReservedIdError        nobody may choose that id
+│       ├── InstancePausedError    it is paused, and answers no requests
+│       ├── AlreadyStartedError    an instance with that id is running, or was started before
+│       ├── ReservedIdError        the id is reserved: a caller cannot choose it
 │       ├── NeverTakenError        its definition describes no such event
 │       ├── InboxFullError         it has no room for an event now
 │       └── NoAnswerError          no worker answered for it in time
@@ -27,13 +27,13 @@ from typing import Any, Literal
 from swf_temporal.base.errors import UsageError, WorkflowFault
 
 HowEnded = Literal["failed", "cancelled", "terminated", "timed-out"]
-"""The ends of an instance that gives no output."""
+"""The ways in which an instance ends without an output."""
 
 
 class ServerUnavailableError(UsageError):
-    """The server does not answer, or does not do what it is asked at the moment. Later the same may succeed.
+    """The server does not answer, or does not carry out the request at the moment. The same may succeed later.
 
-    `is_refusal` tells whether that takes a change of the caller's credentials or permissions.
+    `is_refusal` says that this requires a change of the caller's credentials or permissions.
     """
 
     def __init__(self, message: str, hint: str | None = None, *, is_refusal: bool = False) -> None:
@@ -42,7 +42,7 @@ class ServerUnavailableError(UsageError):
 
 
 class MailboxFullError(ServerUnavailableError):
-    """A mailbox has no room for an event now: it has to process, or to give away, what it has."""
+    """A mailbox has no room for an event now: it has to process or forward those that it has."""
 
 
 class InvalidInputError(UsageError):
@@ -50,11 +50,11 @@ class InvalidInputError(UsageError):
 
 
 class InvalidEventError(UsageError):
-    """What was to be sent is not an event, or its data is not JSON."""
+    """The value to send is not an event, or its data is not JSON."""
 
 
 class TooLargeToSendError(UsageError):
-    """Data of more bytes than can be sent: it has `size` bytes, and `limit` could be."""
+    """The data is larger than can be sent: it has `size` bytes, and the limit is `limit`."""
 
     def __init__(self, message: str, hint: str | None = None, *, size: int, limit: int) -> None:
         super().__init__(message, hint)
@@ -71,27 +71,27 @@ class InstanceError(UsageError):
 
 
 class InstanceNotFoundError(InstanceError):
-    """There is no instance of that id, or not any more: a server forgets those that ended long ago."""
+    """No instance has that id, or not any more: a server forgets those that ended long ago."""
 
 
 class InstanceEndedError(InstanceError):
-    """An instance that has ended already."""
+    """The instance has ended already."""
 
 
 class InstancePausedError(InstanceError):
-    """An instance that is paused: it answers nothing until it is resumed."""
+    """The instance is paused: it answers no requests until it is resumed."""
 
 
 class AlreadyStartedError(InstanceError):
-    """An instance of that id is running, or was started before where that may be done once."""
+    """An instance with that id is running, or was started before and may be started only once."""
 
 
 class ReservedIdError(InstanceError):
-    """An id of a form that is reserved."""
+    """The id has a form that is reserved."""
 
 
 class NeverTakenError(InstanceError):
-    """An event that an instance never takes: its definition describes none like it. `event` is what was sent."""
+    """The instance never takes the event: its definition describes none like it. `event` is what was sent."""
 
     def __init__(
         self, message: str, hint: str | None = None, *, instance: str, event: Mapping[str, Any] | None = None
@@ -101,11 +101,11 @@ class NeverTakenError(InstanceError):
 
 
 class InboxFullError(InstanceError):
-    """An event that an instance has no room for now: it keeps many that no state has taken."""
+    """The instance has no room for the event now: it keeps many that no state has taken."""
 
 
 class NoAnswerError(InstanceError):
-    """No worker answered for an instance within `patience`."""
+    """No worker answered for the instance within `patience`."""
 
     def __init__(self, message: str, hint: str | None = None, *, instance: str, patience: timedelta) -> None:
         super().__init__(message, hint, instance=instance)
@@ -113,10 +113,10 @@ class NoAnswerError(InstanceError):
 
 
 class RunEnded(WorkflowFault):
-    """An instance that ended without an output: `how` says in which way, `instance` is its id.
+    """An instance ended without an output: `how` says in which way, `instance` is its id.
 
-    The facts are those of the run's own fault, if it failed with one: its `name`, `code`, `message`, `state` and so on;
-    `fault` is that fault. Otherwise the name is `how`. Its text, `str()`, says where it happened, too.
+    If the run failed with a fault, `fault` is that, and `name`, `code`, `message`, `state` and so on are the same.
+    Otherwise the name is `how`. Its text, `str()`, also says where it happened.
     """
 
     default_name = "RunEnded"

@@ -12,22 +12,22 @@ from swf_temporal.base.grammar import with_article
 from swf_temporal.base.strict_json import NotJSON, read_json
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
-"""The attributes that identify an event: none that is added to it replaces them."""
+"""The attributes that identify an event: additional attributes cannot replace them."""
 _ADDRESSED = "addressed"
-"""The one key of the record of an event that was addressed. A CloudEvent has a type, so that none can pass for one."""
+"""The only key in the record of an addressed event. A CloudEvent has a type, so it cannot be mistaken for one."""
 VERSION: Final = "1.0"
-"""The one version of CloudEvents that is understood."""
+"""The version of CloudEvents that is supported."""
 _REQUIRED: Final = ("id", "source", "type", "specversion")
 _MAX_ATTRIBUTE: Final = 4096
-"""The length of an attribute, such as the id and the source by which an event is known again, in characters."""
+"""The length limit of an attribute, such as the id and the source by which duplicates are recognized, in characters."""
 _MAX_SHOWN: Final = 100
 _NAME: Final = re.compile(r"[A-Za-z0-9]+", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _TEXTS: Final = frozenset({"time", "subject", "datacontenttype", "dataschema"})
-"""The optional attributes of CloudEvents, which are texts, and not empty."""
+"""The optional attributes of CloudEvents, which are non-empty texts."""
 
 
-@dataclass(slots=True)  # not frozen: an instance may take thousands of events, and that would double what each costs
+@dataclass(slots=True)  # not frozen: an instance may take thousands of events, and that would double the cost of each
 class CloudEvent:
     """An event: its id, source and type, its payload, and all its other context attributes. It is never changed."""
 
@@ -38,9 +38,9 @@ class CloudEvent:
     attributes: Mapping[str, JSON] = field(default_factory=dict)
     """subject, time, datacontenttype and every extension attribute."""
     is_addressed: bool = False
-    """Whether it was sent to one instance, by the name that this has for it, and so need not say where it belongs.
+    """Whether it was sent to one instance, by the name in its definition, and so needs no correlation attributes.
 
-    Known from the way it came. It is not a part of the event, and nothing that a sender writes in one can set it.
+    Derived from the way it was received. It is not part of the event, and a sender cannot set it in one.
     """
 
     def to_json(self) -> dict[str, JSON]:
@@ -54,10 +54,10 @@ class CloudEvent:
 
     @staticmethod
     def from_json(event: Mapping[str, Any], *, default_id: str = "") -> "CloudEvent":
-        """Return the event that *event*, which comes from outside, describes. Raises ValueError saying what is wrong.
+        """Return the event that *event*, which comes from outside, describes. Raises ValueError with what is wrong.
 
-        Its id, its source and its version may be left out. Null means the same as an attribute that is not there.
-        A payload in `data_base64` is decoded: JSON to what it is, other text to that. What is not text stays as it is.
+        Its id, its source and its version may be left out. Null means the same as a missing attribute. A payload in
+        `data_base64` is decoded as JSON or else as text; if it is not text, it stays base64.
         """
         given: Any = event
         if not isinstance(given, Mapping):
@@ -70,7 +70,7 @@ class CloudEvent:
 
     @staticmethod
     def from_message(event: Mapping[str, Any]) -> "CloudEvent":
-        """Return the event that another program sent, which has all that a CloudEvent needs. Raises ValueError."""
+        """Return the event that another program sent. Raises ValueError if it lacks what a CloudEvent requires."""
         read = CloudEvent.from_json(event)
         for name in _REQUIRED:
             if event.get(name) in (None, ""):
@@ -78,7 +78,7 @@ class CloudEvent:
         return read
 
     def to_record(self) -> dict[str, JSON]:
-        """Return what an instance keeps of the event: its JSON and, around that, that it was addressed."""
+        """Return the record that an instance keeps of the event: its JSON, wrapped if it was addressed."""
         return {_ADDRESSED: self.to_json()} if self.is_addressed else self.to_json()
 
     @staticmethod
@@ -103,10 +103,10 @@ class CloudEvent:
 
 
 def check_attributes(event: CloudEvent) -> None:
-    """Raise ValueError unless the attributes of *event* are such as CloudEvents may have.
+    """Raise ValueError unless the attributes of *event* are valid in CloudEvents.
 
-    Capitals in their names are let pass: the specification of Serverless Workflow has them in its own events. Of names
-    that differ in nothing else, none would be found for sure.
+    Capitals in names are accepted: the specification of Serverless Workflow has them in its own events. Names that
+    differ in case alone are refused: it would be undefined which of them is found.
     """
     for name, text in (("id", event.id), ("source", event.source), ("type", event.type)):
         _check_length(name, text)

@@ -1,7 +1,7 @@
 """Workflow data, and how one piece of it is merged into another.
 
 Data is JSON and is treated as immutable: nothing here or above changes a value in place. Merging shares what it
-does not change, so a small result merged into large data costs what the result costs.
+does not change, so the cost of merging a small result into large data depends on the result alone.
 """
 
 from base64 import b64encode
@@ -14,14 +14,14 @@ from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.base.strict_json import NotJSON, json_of, read_json, write_json
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
-"""A value that JSON can write."""
+"""A value that JSON can represent."""
 
 _ELEMENT = 128
-"""Bytes of which copying takes as long as finding out whether an array has an element."""
+"""The cost of finding out whether an array has an element, in copied bytes."""
 _MEMBERS = 10_000
-"""Members of an object or array that are copied for a cost of 1."""
+"""The number of members of an object or array that are copied for a cost of 1."""
 _MAX_PLAIN = 1e21
-"""From here on numbers are written with an exponent."""
+"""Numbers from this on are written with an exponent."""
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
@@ -29,7 +29,7 @@ Path: TypeAlias = Sequence[str | int]
 
 
 def json_or_base64(content: bytes) -> JSON:
-    """Return the JSON that *content* is, or base64 of it if it is none; nothing is an empty text."""
+    """Return *content* parsed as JSON, or in base64 if it is not JSON; empty content is an empty text."""
     try:
         value: JSON = read_json(content)
     except NotJSON:
@@ -41,7 +41,7 @@ def merge(target: JSON, addition: JSON) -> JSON:
     """Return *target* with *addition* merged into it (section "Data Merging").
 
     Objects merge deeply. Arrays are concatenated and keep each element once, in order. Scalars overwrite. Where the
-    types differ the addition wins, except that a value merged into an array is appended to it if it is not there.
+    types differ the addition wins, except that a value merged into an array is appended to it if it is new.
     """
     if isinstance(target, dict) and isinstance(addition, dict):
         parents = (dict, list)
@@ -54,7 +54,7 @@ def merge(target: JSON, addition: JSON) -> JSON:
 
 
 def merge_patch(target: JSON, patch: JSON) -> JSON:
-    """Return *target* as a JSON merge patch changes it (RFC 7396): null removes a member, and arrays are replaced."""
+    """Return *target* with a JSON merge patch applied (RFC 7396): null removes a member, and arrays are replaced."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}
@@ -72,10 +72,10 @@ def put_at(target: JSON, path: Path, value: JSON) -> JSON:
 
 
 def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON]) -> JSON:
-    """Return *target* with the element at *path* as *change* makes it, which is given null where there is none.
+    """Return *target* with *change* applied to the element at *path*, or to null if there is none.
 
-    Parents that are missing are made. Raises IndexError for an element before the first, and TypeError where something
-    else stands than a parent.
+    Missing parents are created. Raises IndexError for an element before the first, and TypeError if a parent is neither
+    an object nor an array as required.
     """
     if not path:
         return change(target)
@@ -94,7 +94,7 @@ def change_at(target: JSON, path: Path, change: Callable[[JSON], JSON]) -> JSON:
 
 
 def add_result(target: JSON, result: JSON) -> JSON:
-    """Return state data with an action's *result* merged in, where no `toStateData` says where to: see `Merger`."""
+    """Return state data with an action's *result* merged in, if there is no `toStateData`: see `Merger`."""
     if isinstance(target, dict) and isinstance(result, dict):
         return merge(target, result)
     merger = Merger(target)
@@ -103,17 +103,17 @@ def add_result(target: JSON, result: JSON) -> JSON:
 
 
 class Merger:
-    """Merges one value after the other into data; what each costs depends on its own size, not on that of the data.
+    """Merges one value after the other into data; the cost of each depends on its own size, not on that of the data.
 
-    The data that it begins with stay as they are, and so does every value that is merged. Objects and arrays on the way
-    to a change are copied once, and are the merger's own from then on: it changes them in place. Of arrays that it
-    merges into it remembers which elements they have.
+    The original data and the merged values are not changed. Objects and arrays on the way to a change are copied once,
+    and belong to the merger from then on: it changes them in place. It remembers which elements the arrays have that it
+    merges into.
     """
 
     def __init__(self, data: JSON) -> None:
         self.data = data
-        """What has come of it so far. It must not be given to others before the last value is merged."""
-        # Kept by their ids, which nothing else can be given as long as they are here.
+        """The result so far. It must not be passed on before the last value is merged."""
+        # By their ids, which are not reused as long as the values are referenced here.
         self._own: dict[int, dict[str, JSON] | list[JSON]] = {}
         self._elements: dict[int, set[str]] = {}
 
@@ -122,10 +122,10 @@ class Merger:
         self.data = self._merged(self.data, addition)
 
     def add_result(self, result: JSON) -> None:
-        """Merge an action's *result* into state data, where no `toStateData` says where to.
+        """Merge an action's *result* into state data, if there is no `toStateData`.
 
-        A result that is not an object becomes the data if that is empty; in an object it is put under `response`; data
-        that is itself no object it is merged with. Null says nothing and changes nothing.
+        A result that is not an object replaces an empty object, becomes the `response` of any other object, and is
+        merged with data that is not an object. Null changes nothing.
         """
         if result is None:
             return
@@ -177,7 +177,7 @@ class Merger:
         return addition
 
     def _own_of(self, parent: _Parent) -> _Parent:
-        """Return the merger's own copy of *parent*, which is that itself if it is one."""
+        """Return the merger's own copy of *parent*, or *parent* itself if it is one already."""
         if self._own.get(id(parent)) is parent:
             return parent
         current_account().cost += len(parent) // _MEMBERS
@@ -187,10 +187,10 @@ class Merger:
 
 
 class ReplacingMerger(Merger):
-    """Merges as SonataFlow does: nothing that is there is lost, but an array takes the place of another one.
+    """Merges as SonataFlow does: existing data is never lost, except that an array replaces another one.
 
-    What is no object, and is merged into an object that has something, is its `response`. A scalar that is there
-    stands before the elements of an array, if that has not got it, and is the `_target` of an object.
+    A value that is not an object becomes the `response` of a non-empty object that it is merged into. An existing
+    scalar is put before the elements of an array, unless it is one of them, and becomes the `_target` of an object.
     """
 
     def add_result(self, result: JSON) -> None:
@@ -218,7 +218,7 @@ def _differ(one: JSON, other: JSON) -> bool:
 
 
 def kind_of(value: JSON) -> str:
-    """Return the name that JSON has for the kind of *value*."""
+    """Return the JSON type of *value*."""
     match value:
         case None:
             return "null"
@@ -235,9 +235,9 @@ def kind_of(value: JSON) -> str:
 
 
 def identity(value: JSON) -> str:
-    """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys.
+    """Return a text that is the same for two values exactly if they are equal as JSON, whatever the order of keys.
 
-    Raises PayloadTooLarge, before it is made, where it would be very long.
+    Raises PayloadTooLarge if it would be very long.
     """
     if isinstance(value, dict | list) and (size := json_size(value)) > MAX_WRITTEN:
         raise PayloadTooLarge(f"{size:,} bytes of data are too many to be compared with other data")
@@ -245,12 +245,12 @@ def identity(value: JSON) -> str:
 
 
 def as_text(value: JSON) -> str:
-    """Return a value as attributes of events travel: the number 7 and the text "7" are one to a sender."""
+    """Return a value as it is sent in attributes of events, where the number 7 and the text "7" are the same."""
     return value if isinstance(value, str) else identity(value)
 
 
 def plain_numbers(value: JSON) -> JSON:
-    """Return *value* with whole numbers written as such: 5.0 is 5."""
+    """Return *value* with whole numbers as integers: 5.0 becomes 5."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_PLAIN:
         return int(value)
     if isinstance(value, dict):
@@ -261,7 +261,7 @@ def plain_numbers(value: JSON) -> JSON:
 
 
 def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
-    """Return *value*, or an empty parent where there is nothing yet."""
+    """Return *value*, or an empty parent if it is null."""
     if not isinstance(value, kind):
         if value is None:
             return kind()
@@ -271,7 +271,7 @@ def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
 
 
 def _append_new(items: list[JSON], more: Sequence[JSON], elements: set[str]) -> None:
-    """Append to *items* each of *more* that is not among their *elements*, and add it to these."""
+    """Append to *items* each of *more* that is not in *elements*, the set of their identities."""
     account = current_account()
     for item in more:
         key = identity(item)
@@ -293,9 +293,9 @@ def _normal(value: Any) -> Any:
 
 
 def json_from(value: object) -> Any:
-    """Return *value* as JSON, in which dates, models, dataclasses, sets and so on are what pydantic makes of them.
+    """Return *value* as JSON; pydantic converts dates, models, dataclasses, sets and so on.
 
-    Raises NotJSON, with the place, for what is neither.
+    Raises NotJSON, with the place, for anything else.
     """
     return json_of(value, _converted)
 

@@ -1,7 +1,7 @@
 """Reads ISO 8601 durations.
 
-The reading is tolerant where official examples are: `PT7D` and `PT2W` are meant as days and weeks.
-Years and months have no fixed length; as durations they count 365 and 30 days.
+Invalid forms of official examples are accepted: `PT7D` and `PT2W` are read as days and weeks.
+Years and months have no fixed length; as durations they are 365 and 30 days.
 """
 
 import re
@@ -20,12 +20,12 @@ _DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays"
 
 _MAX_DURATION = f"{timedelta.max.days:,} days"
 
-_LONGEST = timedelta(days=5_000 * 365)
-"""As long as all that is longer: the calendar, and what a server takes, ends before the year 10,000."""
+_MAX_LENGTH = timedelta(days=5_000 * 365)
+"""The limit to which longer durations are cut: the calendar, and what a server accepts, ends before the year 10,000."""
 
 
 class TooLongError(ValueError):
-    """A duration that is longer than any that can be reckoned with."""
+    """A duration that is too long to calculate with."""
 
 
 @lru_cache(maxsize=4096)
@@ -41,14 +41,14 @@ def parse_duration(text: str) -> timedelta:
         length = timedelta(days=days, **parts)
     except OverflowError:
         raise TooLongError(f"the duration {text!r} is longer than {_MAX_DURATION}") from None
-    return -min(length, _LONGEST) if is_negative else min(length, _LONGEST)
+    return -min(length, _MAX_LENGTH) if is_negative else min(length, _MAX_LENGTH)
 
 
 LENGTHS = "it is a number of seconds above zero, or a duration such as PT30S"
 
 
 def parse_length(text: str) -> timedelta | None:
-    """Return the time above zero that *text* gives, in seconds or as an ISO 8601 duration; None if it gives none."""
+    """Return the positive duration in *text*, in seconds or in ISO 8601, or None."""
     try:
         length = parse_duration(text) if text.upper().startswith("P") else timedelta(seconds=float(text))
     except (ValueError, OverflowError):
@@ -72,7 +72,7 @@ def duration_parts(text: str) -> tuple[bool, dict[str, str]]:
 
 
 def is_misplaced(text: str) -> bool:
-    """Tell whether days or weeks stand after the `T`, where ISO 8601 does not allow them."""
+    """Tell whether days or weeks follow the `T`, where ISO 8601 does not allow them."""
     try:
         return not {"tdays", "tweeks"}.isdisjoint(duration_parts(text)[1])
     except ValueError:
@@ -80,12 +80,12 @@ def is_misplaced(text: str) -> bool:
 
 
 def what_is_wrong(error: ValueError) -> str:
-    """Return what *error* of `parse_duration` says, to be put after the duration."""
+    """Return the meaning of *error*, raised by `parse_duration`, as the end of a sentence about the duration."""
     return f"is longer than {_MAX_DURATION}" if isinstance(error, TooLongError) else "is not a duration in ISO 8601"
 
 
 def format_duration(length: timedelta) -> str:
-    """Return *length* the way a person would say it: `1 d 2 h`, `90 s`, `250 ms`."""
+    """Return *length* for people: `1 d 2 h`, `90 s`, `250 ms`."""
     seconds = length.total_seconds()
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"

@@ -2,33 +2,33 @@
 
     SwfError
     ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
-    ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
-    ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
+    ├── UsageError                     the caller's: a missing or invalid file, option, server or id
+    ├── NewerRecord                    the operator's: only a newer release can continue from a record
     ├── NotServed                      the operator's: a workflow was given to a worker that does not serve it
-    ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
-    ├── DefinitionsUnavailable         the operator's: definitions cannot be read at the moment, and one may be needed
+    ├── StoreUnavailable               the operator's: the store of variables does not answer at the moment
+    ├── DefinitionsUnavailable         the operator's: definitions that may be needed cannot be read at the moment
     ├── PayloadUnavailable             the operator's: a payload cannot be stored, read or decrypted at the moment
     └── WorkflowFault                  a run's: what went wrong while it ran
         ├── CallFailed                 a function answered with an error, or could not be reached
         ├── TimedOut                   something took longer than the definition allows
         ├── ExpressionFailed           an expression met data it cannot work on
-        ├── WrongData                  data is not of the kind that a state needs
-        ├── NoConditionMatched         a switch state without a default, and nothing matched
-        ├── SchemaMismatch             input or output does not fit the workflow's schema
-        ├── SubflowFailed              a sub-workflow failed with an error of its own
-        ├── TransitionRefused          what a state came to is not what its transition asks for
+        ├── WrongData                  data is not of the type that a state needs
+        ├── NoConditionMatched         no condition of a switch state matched, and it has no default
+        ├── SchemaMismatch             input or output does not match the workflow's schema
+        ├── SubflowFailed              a sub-workflow failed with its own error
+        ├── TransitionRefused          the outcome of a state does not satisfy the condition of its transition
         ├── NotActive                  a run was started before or after the time in which its workflow is active
-        └── FatalFault                 what onErrors may not catch
+        └── FatalFault                 onErrors cannot catch it
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepLimitExceeded          states form a cycle without ever waiting
             ├── TooManyWaiting             too many instances wait until fewer run
-            ├── PayloadTooLarge            more data than the engine can carry
-            ├── HistoryTooLong             more events than the engine keeps of one execution
-            ├── UnknownDefinition          no definition of that id is known here
-            └── UnreadableDefinition       the definition of that id cannot run
+            ├── PayloadTooLarge            more data than Temporal can carry
+            ├── HistoryTooLong             more events than Temporal keeps of one execution
+            ├── UnknownDefinition          no definition with that id is known here
+            └── UnreadableDefinition       the definition with that id cannot run
 
-`client_errors` has those of requests about instances, which are usage errors. A constructor takes facts; the text that
-a person reads is made from them.
+`client_errors` has those of requests about instances, which are usage errors. A constructor takes facts, and makes the
+message from them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-    """Nothing is wrong: a fact that is worth knowing."""
+    """Nothing is wrong: useful information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class InvalidDefinition(SwfError):  # noqa: N818 - named for what it is about; a
 
 
 class UsageError(SwfError):
-    """An error of the caller, who named something that does not exist or has the wrong kind. `hint` says what to do."""
+    """An error of the caller, who named something that does not exist or is invalid. `hint` says what to do."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.message = message
@@ -114,9 +114,9 @@ class UsageError(SwfError):
 
 
 class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
-    """A stored record that only a newer release can go on with.
+    """A stored record that only a newer release can continue from.
 
-    It fails no run: the task that met it fails, and is tried again until a worker of that release takes it.
+    It does not fail the run: the task fails, and is retried until a worker of that release takes it.
     """
 
     def __init__(self, what: str, number: int, known: int) -> None:
@@ -129,12 +129,12 @@ class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
 class StoreUnavailable(SwfError):  # noqa: N818 - named for what it is about
     """The store of variables does not answer at the moment.
 
-    It fails no run: the attempt that met it fails, and is made again.
+    It does not fail the run: the attempt fails, and is made again.
     """
 
 
 class DefinitionsUnavailable(SwfError):  # noqa: N818 - as above
-    """Definitions cannot be read at the moment, so that it is not known whether one is absent. Takes what cannot be."""
+    """Definitions cannot be read at the moment, so it is unknown whether one is absent. Takes what cannot be read."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the definitions cannot be read at the moment: {what}")
@@ -143,7 +143,7 @@ class DefinitionsUnavailable(SwfError):  # noqa: N818 - as above
 class NotServed(SwfError):  # noqa: N818 - as above
     """A worker was given an instance of a definition, or a workflow, that it does not serve.
 
-    It fails no run: the task fails, and is tried again until a worker of the task queue takes it that does.
+    It does not fail the run: the task fails, and is retried until another worker of the task queue takes it.
     """
 
     def __init__(self, why: str, task_queue: str) -> None:
@@ -153,7 +153,7 @@ class NotServed(SwfError):  # noqa: N818 - as above
 class PayloadUnavailable(SwfError):  # noqa: N818 - as above
     """A payload cannot be stored, read, encrypted or decrypted at the moment. `hint` says what to do.
 
-    It fails no run: the task or the attempt that met it fails, and is tried again until the operator has mended it.
+    It does not fail the run: the task or attempt fails, and is retried until the operator has solved the problem.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -166,14 +166,14 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
     """An error of a run.
 
     An `onErrors` entry matches a fault by its `name` or its `code`. `status` and `body` are those of a service's
-    answer. Where it happened is filled in on the way up: `state`, `action`, `branch`, `attempt`.
+    answer. The place where it happened is added on the way up: `state`, `action`, `branch`, `attempt`.
     """
 
     catchable: ClassVar[bool] = True
     frames: str = ""
-    """Where Python code of the user raised it: files, lines and their text, and so none of the data of a run."""
+    """The traceback if the user's Python code raised it: files, lines and their text, without data of the run."""
     default_name: ClassVar[str] = "WorkflowFault"
-    """Its name where it is given none: that of its class, or of the class here that it is derived from."""
+    """Default name: the class's, or that of the class here that it is derived from."""
 
     def __init_subclass__(cls) -> None:
         if cls.__module__ == __name__:
@@ -209,18 +209,18 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         self.attempt = attempt
         self.function = function
         self.retryable = retryable
-        """False where trying again cannot help, whatever the definition says."""
+        """False if a retry cannot help, whatever the definition says."""
         self.retry_after = retry_after
-        """How many seconds a service wants to be left alone before it is asked again."""
+        """The number of seconds that a service asks to wait before the next attempt."""
         self.cause = cause
         self.origin = origin
-        """Of a sub-workflow that failed: how many `levels` down, in which `workflow`, and the `message` there."""
+        """For a failed sub-workflow: how many `levels` down, in which `workflow`, and the `message` there."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain JSON, to carry the fault across a process boundary.
+        """Return the facts as plain JSON, to pass the fault across a process boundary.
 
-        They stand in histories: every release reads them, passes over those that it does not know, and takes a kind
-        that it does not know for a plain WorkflowFault.
+        They are stored in histories: every release reads them, ignores facts that it does not know, and reads a kind
+        that it does not know as a plain WorkflowFault.
         """
         facts = {"kind": type(self).__name__, **{key: getattr(self, key) for key in _FACTS}}
         return {key: value for key, value in facts.items() if value is not None}
@@ -244,7 +244,7 @@ class CallFailed(WorkflowFault):
 
 
 def permanent_failure(code: str, message: str) -> CallFailed:
-    """Return the fault of a call that no repetition can mend: the definition or its data must change."""
+    """Return the fault of a call that no retry can solve: the definition or its data must change."""
     return CallFailed(message, code=code, retryable=False)
 
 
@@ -252,7 +252,7 @@ class TimedOut(WorkflowFault):
     """A call, a state or a workflow took longer than the definition allows."""
 
     is_of_action: bool = False
-    """Whether the action has a timeout of its own that was over."""
+    """Whether it was the action's own timeout."""
 
 
 class ExpressionFailed(WorkflowFault):
@@ -260,19 +260,19 @@ class ExpressionFailed(WorkflowFault):
 
 
 class WrongData(WorkflowFault):
-    """Data is not of the kind that a state needs, such as a foreach over something that is not an array."""
+    """Data is not of the type that a state needs, such as a foreach over something that is not an array."""
 
 
 class NoConditionMatched(WorkflowFault):
-    """None of a switch state's conditions holds, and it has no default."""
+    """No condition of a switch state holds, and it has no default."""
 
 
 class SchemaMismatch(WorkflowFault):
-    """A workflow's input or output does not fit the schema that it declares."""
+    """A workflow's input or output does not match the schema that it declares."""
 
 
 class SubflowFailed(WorkflowFault):
-    """A sub-workflow failed; name, code and message are those of its own fault."""
+    """A sub-workflow failed; name and code are those of its fault."""
 
 
 class TransitionRefused(WorkflowFault):
@@ -284,17 +284,17 @@ class NotActive(WorkflowFault):
 
 
 class FatalFault(WorkflowFault):
-    """A fault that no onErrors entry may catch: going on would not be deterministic, or not possible."""
+    """A fault that no onErrors entry can catch: continuing would not be deterministic, or not possible."""
 
     catchable = False
 
 
 class ExpressionLimitExceeded(FatalFault):
-    """An expression ran longer, or took more memory, than an expression may."""
+    """An expression exceeded its limit of time or memory."""
 
 
 def unforeseen(error: Exception, state: str | None) -> FatalFault:
-    """Return what a run fails with where *error* came of its definition or data, and nothing here foresaw it."""
+    """Return the fault of a run in which its definition or data caused an unexpected *error*."""
     if isinstance(error, RecursionError):
         return FatalFault("the data is nested too deeply to be worked on", name="NestedTooDeeply", state=state)
     return FatalFault(f"{type(error).__name__}: {error} (a bug in swf-temporal)", name="InternalError", state=state)
@@ -305,30 +305,30 @@ class StepLimitExceeded(FatalFault):
 
 
 class TooManySubflows(FatalFault):
-    """More sub-workflows would be in progress beneath one instance than may be. All of its levels fail with it.
+    """One instance would have too many sub-workflows in progress. It fails on all levels.
 
-    If one level could go on without what failed, all the others would, and there would be no end.
+    If one level could catch this and continue, all the others would, and there would be no end.
     """
 
 
 class TooManyWaiting(FatalFault):
-    """So many instances wait for a place already that no further one may."""
+    """The limit of instances that may wait for a place is reached."""
 
 
 class PayloadTooLarge(FatalFault):
-    """A value is larger than the engine can carry."""
+    """A value is larger than Temporal can carry."""
 
 
 class HistoryTooLong(FatalFault):
-    """A run can neither stay in its execution, which the server is about to end, nor go on in another."""
+    """A run can neither stay in its execution, which the server is about to end, nor continue in another."""
 
 
 class UnknownDefinition(FatalFault):
-    """No definition of that id, or of that version, is known here."""
+    """No definition with that id, or that version, is known here."""
 
 
 class UnreadableDefinition(FatalFault):
-    """The definition of that id is there, and cannot run."""
+    """The definition with that id exists, but cannot run."""
 
 
 _KINDS: dict[str, type[WorkflowFault]] = {
@@ -349,9 +349,9 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while waiting:
         one = waiting.pop()
         members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
-        beneath = [
+        found = [
             each for each in (*members, one.__cause__ or one.__context__) if each is not None and id(each) not in seen
         ]
-        seen.update(map(id, beneath))
-        waiting.extend(reversed(beneath))
-        yield from beneath
+        seen.update(map(id, found))
+        waiting.extend(reversed(found))
+        yield from found

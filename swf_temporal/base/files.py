@@ -1,4 +1,4 @@
-"""Lists and reads files: what cannot be read is not absent. Pipes and devices may never end, and are refused."""
+"""Lists and reads files. Unreadable ones do not count as absent; pipes and devices may never end, and are refused."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 STDIN: Final = Path("-")
 """The argument that stands for a definition on stdin."""
 ENDINGS: Final = (".json", ".yaml", ".yml")
-"""Of the names of files that hold definitions."""
+"""The suffixes of files that hold definitions."""
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -21,14 +21,14 @@ _KINDS = {
 
 
 NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
-"""The errors of a process, or a machine, that has as many files and connections open as it may."""
+"""The errors of a process, or a machine, that has reached its limit of open files and connections."""
 
 _NOT_OURS = ("node_modules", "__pycache__", "lost+found")
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether *path* is a folder. Of what cannot be looked at, reading says why."""
-    return os.path.isdir(path)  # noqa: PTH112 - that of Path raises some errors, depending on the version of Python
+    """Tell whether *path* is a folder; False if it cannot be examined: reading it reports why."""
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises some errors, depending on the version of Python
 
 
 def _raise(error: OSError) -> NoReturn:
@@ -38,10 +38,10 @@ def _raise(error: OSError) -> NoReturn:
 def files_below(
     folder: Path, endings: tuple[str, ...], on_error: Callable[[OSError], object] = _raise
 ) -> Iterator[Path]:
-    """Yield the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
+    """Yield the files with those *endings* in *folder* and its subfolders, except hidden ones.
 
-    *on_error* is told of each folder that cannot be listed; by default its OSError is raised. Links to folders are not
-    followed.
+    *on_error* is called with the OSError of each folder that cannot be listed; by default this is raised. Links to
+    folders are not followed.
     """
     try:
         with os.scandir(folder) as entries:
@@ -59,7 +59,7 @@ def files_below(
 def read_bytes(path: Path) -> bytes:
     """Return the content of the file at *path*.
 
-    Raises OSError, whose `strerror` says why, if it cannot be read or is something else than a file.
+    Raises OSError, whose `strerror` says why, if it cannot be read or is not a file.
     """
     _refuse_special(path)
     return path.read_bytes()
@@ -72,14 +72,14 @@ def read_text(path: Path) -> str:
 
 
 def why_unreadable(error: OSError | ValueError) -> str:
-    """Return, for a message, why what raised *error* cannot be read."""
+    """Return the reason in *error*, raised when reading a file, for a message."""
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def can_open_more() -> bool:
-    """Tell whether this process may open one more file or connection: some libraries fail otherwise, and do not say."""
+    """Tell whether this process can open one more file or connection: some libraries fail silently if it cannot."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:

@@ -1,9 +1,9 @@
-"""The types of functions, and what may be asked of one before anything is called.
+"""The types of functions, and their properties that are known without calling anything.
 
-Rules of languages ask whether an operation is written as its type demands, and `functions` performs it; neither imports
-the other. Therefore this table stands below both, as `languages/known.py` stands below those who read definitions: it
-names a module for each type, and that is imported when a definition first uses the type. A type is added by a package
-and a line in `TYPES`. What such a module imports should be light, since every validation and every workflow may ask.
+Validation rules of languages check the form of an operation, and `functions` performs it; neither imports the other. So
+this table is in a layer below both, as `languages/known.py` is in one below the readers of definitions: it names a
+module for each type, which is imported when a definition first uses the type. To add a type, add a package and a line
+in `TYPES`. Such a module should import little, since every validation and every workflow may load it.
 """
 
 import re
@@ -30,12 +30,12 @@ TYPES: dict[str, str] = {
     "custom": "swf_temporal.functions.custom.type",
     "direktiv": "swf_temporal.functions.containers.type",
 }
-"""The modules of types, each of which has its `TYPE`, by the words that definitions use."""
+"""The modules of types, each of which has a `TYPE`, by the names that definitions use."""
 
 CONFIGURED_AS: Final = "configuredAs"
-"""The metadata of a function that names the service which it calls, for the configuration and for secrets."""
+"""The key of a function's metadata for the name of its service, which the configuration and secrets use."""
 CONFIG_KEY: Final = "configKey"
-"""The metadata of a function that chooses, for each call, among services of one name: it follows that after a dot."""
+"""The key of a function's metadata for the suffix, after a dot, of the service's name; evaluated for each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Callee:
 
     function: str
     services: tuple[str, ...] = ()
-    """The names of the service, of which the first counts most: those of its document, unless the function has another.
+    """The names of the service, the first with the highest precedence; from its document, unless the function has one.
     """
 
 
@@ -53,7 +53,7 @@ class OperationProblem:
     message: str
     hint: str | None = None
     path: tuple[str, ...] = ("operation",)
-    """Leads to where it is written, from the function on."""
+    """The path from the function to the place of the problem."""
     code: str = "operation-form"
     severity: Severity = Severity.ERROR
 
@@ -62,14 +62,14 @@ class OperationType:
     """The form of a function type's operations, as validation checks it. The defaults accept operations of any form."""
 
     example: str = "rest:GET:https://example.com/orders"
-    """An operation of this type, as people are shown it."""
+    """An operation of this type, as an example in messages."""
     needs_operation: bool = True
-    """Whether a function of this type is nothing without an operation."""
+    """Whether a function of this type requires an operation."""
     may_need_credentials: bool = False
-    """Whether a call may need the definition's secrets though the function names no auth: its document may ask."""
+    """Whether a call may need the definition's secrets although the function has no auth: its document may say so."""
 
     def problems(self, function: Function) -> Iterable[OperationProblem]:  # noqa: ARG002 - for those that have a form
-        """Return what is wrong with the operation of *function*, which has one: it could only fail."""
+        """Return the problems of the operation of *function*, which has one: errors with which it could only fail."""
         return ()
 
     def document(self, operation: JSON) -> str | None:  # noqa: ARG002 - for those that have documents
@@ -77,11 +77,11 @@ class OperationType:
         return None
 
     def named(self, operation: JSON) -> Mapping[str, str]:  # noqa: ARG002 - as above
-        """Return what *operation* names, by what it is, as people are shown it."""
+        """Return the named parts of *operation*, for people."""
         return {}
 
     def services(self, operation: JSON) -> tuple[str, ...]:  # noqa: ARG002 - as above
-        """Return the names of the service that *operation* names, of which the first counts most."""
+        """Return the names of the service of *operation*, the first with the highest precedence."""
         return ()
 
 
@@ -98,7 +98,7 @@ def operation_type(name: str) -> OperationType | None:
 
 
 def callee_of(function: Function) -> Callee:
-    """Return what a call of *function* reaches, whose metadata have the values that they have for the call."""
+    """Return the callee of *function*, whose metadata are evaluated for the call."""
     said, kind = function.metadata.get(CONFIGURED_AS), operation_type(function.type)
     services = () if kind is None else kind.services(function.operation)
     if isinstance(said, str) and said:
@@ -108,7 +108,7 @@ def callee_of(function: Function) -> Callee:
 
 
 def path_of(document: str) -> str:
-    """Return the path of the *document* that an operation names, which may be a URI; empty if it cannot be one."""
+    """Return the path of the *document* that an operation names, which may be a URI; empty if that is invalid."""
     try:
         parts = urlsplit(document)
     except ValueError:
@@ -118,9 +118,9 @@ def path_of(document: str) -> str:
 
 
 def secrets_for(scheme: str, callee: Callee) -> tuple[str, ...]:
-    """Return the names that the secret of a security scheme may have, of which the first counts most.
+    """Return the possible names of the secret of a security scheme, the first with the highest precedence.
 
-    That of *callee* alone is called as its service, a dot and the scheme: `orders.yaml.basicAuth`.
+    A secret of *callee* alone is named after its service, a dot and the scheme: `orders.yaml.basicAuth`.
     """
     return (*(f"{service}.{scheme}" for service in callee.services), scheme)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 _SOUNDS_LIKE_Y_OR_W = re.compile(r"eu|one|u(?:ni|se|uid)", re.IGNORECASE)
-"""The beginnings of words that start with a vowel letter, but with the sound of a consonant."""
+"""The beginnings of words that start with a vowel but sound like a consonant."""
 
 
 def plural(noun: str) -> str:

@@ -10,14 +10,14 @@ from swf_temporal.base.errors import permanent_failure
 def module_named(name: str) -> ModuleType:
     """Return the module *name*, as an import statement does.
 
-    `importlib.import_module` asks nobody: in the SDK's sandbox it runs the module once more, even where imports are
-    passed through, and its classes are others than the worker's.
+    `importlib.import_module` bypasses the SDK's sandbox: it runs the module once more, even if imports are passed
+    through, and its classes are not the worker's.
     """
     return __import__(name, fromlist=("__name__",))
 
 
 def optional(module: str, extra: str, what: str) -> Any:
-    """Return *module*, which the extra of that name brings for *what*. Raises CallFailed if it is not installed."""
+    """Return *module*, which *extra* installs for *what*. Raises CallFailed if it is not installed."""
     try:
         return module_named(module)
     except ImportError as error:
@@ -30,7 +30,7 @@ MAX_PORT = 65535
 
 
 class Origin(NamedTuple):
-    """A server, as far as credentials are concerned: what one is shown, another must not be."""
+    """A server, for the purpose of credentials: those of one must not be sent to another."""
 
     scheme: str
     host: str
@@ -44,7 +44,7 @@ def read_origin(url: str) -> Origin:
 
 
 def origin_of(url: str) -> Origin:
-    """Return the origin of *url*; one that is not a URL leads nowhere."""
+    """Return the origin of *url*; if it is not a URL, an origin that no server has."""
     try:
         return read_origin(url)
     except ValueError:

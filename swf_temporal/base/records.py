@@ -1,12 +1,12 @@
 """Typed records: dataclasses that are stored as JSON and read again, by the types of their fields.
 
-A record's class says which of its fields are the engine's and which hold values of a workflow. Only the types decide
-what is read as a record, and what is refused: a value of a workflow is stored as it is, as the same object, whatever
-keys it has.
+A record's class says which of its fields are ours and which hold values of a workflow. Only the types decide what is
+read as a record, and what is refused: a value of a workflow is stored as it is, as the same object, whatever keys it
+has.
 
-What is stored outlives releases. A field at its default is not written; a field that is not known is passed over, so
-that an older release reads what a newer one wrote; a new field has a default, so that a newer one reads the older. What
-an older release could not go on with has a higher format number: see docs/compatibility.md.
+Stored records outlive releases. A field at its default is not written; an unknown field is ignored, so that an older
+release reads what a newer one wrote; a new field has a default, so that a newer one reads older records. A record that
+an older release could not continue from has a higher format number: see docs/compatibility.md.
 """
 
 from base64 import b64decode, b64encode
@@ -20,23 +20,23 @@ from swf_temporal.base.data import kind_of
 from swf_temporal.base.errors import NewerRecord
 
 KIND: Final = "kind"
-"""The key under which a record is stored that stands where there may be records of several classes."""
+"""The key for the class of a record, in places where records of several classes are possible."""
 FORMAT: Final = "format"
-"""The key of a record's format number: that of the oldest release that can go on from the record."""
+"""The key of a record's format number: that of the oldest release that can continue from the record."""
 FIRST_FORMAT: Final = 1
-"""The format of a record that has no number."""
+"""The format of a record without a number."""
 
 
 class MalformedRecord(ValueError):  # noqa: N818 - what the record is
-    """What was stored is not what any release writes."""
+    """A stored value is not what any release writes."""
 
     def __init__(self, reason: str, place: str = "", what: str = "the record") -> None:
-        """Know the *reason*, which follows the *place* of the fault in a sentence; without one, *what* is wrong."""
+        """Make the message of *what*, the *place* in it, if any, and the *reason*, which continues the sentence."""
         self.reason, self.place = reason, place.removeprefix(".")
         super().__init__(f"in {what}, {self.place} {reason}" if self.place else f"{what} {reason}")
 
     def inside(self, step: str) -> "MalformedRecord":
-        """Return the same of what holds it: *step* leads from there."""
+        """Return the error for the parent of this record: *step* leads from there to this."""
         place = f"{step}{self.place if self.place.startswith('[') or not self.place else f'.{self.place}'}"
         return MalformedRecord(self.reason, place)
 
@@ -45,20 +45,20 @@ class Record:
     """The base of typed records: subclasses are dataclasses with slots, which may be frozen.
 
     The type of a field says how it is stored, and what is refused when it is read. It may be made of records, texts,
-    numbers, booleans, `None`, `Literal`, `timedelta` (seconds), `bytes` (base64), classes that have `to_record` and
-    `from_record` themselves, lists, tuples, and mappings of texts or integers. `JSON` and `Any` are stored as they are.
-    Where a field may be one of several records, each class has its own `KIND`.
+    numbers, booleans, `None`, `Literal`, `timedelta` (seconds), `bytes` (base64), classes with `to_record` and
+    `from_record`, lists, tuples, and mappings with texts or integers as keys. `JSON` and `Any` are stored as they are.
+    If a field may be one of several records, each class has its own `KIND`.
     """
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # for type checkers, to which a subclass is a dataclass
 
     KIND: ClassVar[str] = ""
-    """What tells this class from others that may stand at the same place."""
+    """Identifies this class among those that are possible at the same place."""
     WHAT: ClassVar[str] = ""
-    """What messages call a record that is stored for itself, which may have a format number."""
+    """The name of a top-level record in messages; such a record may have a format number."""
     CAMEL_CASE: ClassVar[bool] = False
-    """Whether the names of fields are stored as users write names."""
+    """Whether the names of fields are stored in camel case."""
     UNKNOWN: ClassVar[str] = ""
     """The name of the field, if any, that keeps the fields which this release does not know."""
 
@@ -80,7 +80,7 @@ class Record:
     def from_json(cls, written: Any) -> Self:
         """Return the record that `to_json` wrote, in this release or another.
 
-        Raises MalformedRecord for what no release writes, and NewerRecord for what only a newer one can go on with.
+        Raises MalformedRecord for what no release writes, and NewerRecord for what only a newer one can continue from.
         """
         try:
             return _read(cls, written)
@@ -88,7 +88,7 @@ class Record:
             raise MalformedRecord(error.reason, error.place, cls.WHAT or cls.__name__) from None
 
     def check(self) -> None:
-        """Raise ValueError, or NewerRecord, if the record has been read and says what no field's type refuses."""
+        """Raise ValueError or NewerRecord if the record, as read, is invalid in a way that its types do not show."""
 
 
 R = TypeVar("R", bound=Record)
@@ -104,7 +104,7 @@ def nested(record: Record, kind: type[R]) -> Iterator[R]:
 
 
 def _check_format(written: Mapping[str, Any], what: str) -> None:
-    """Raise NewerRecord if what is *written* has a higher format than is known, and MalformedRecord if it has none."""
+    """Raise NewerRecord if *written* has a higher format than this release, and MalformedRecord if it is no integer."""
     number = written.get(FORMAT, FIRST_FORMAT)
     if type(number) is not int:
         raise MalformedRecord(f"has to be an integer, and is of the type {kind_of(number)}", FORMAT, what)
@@ -112,7 +112,7 @@ def _check_format(written: Mapping[str, Any], what: str) -> None:
 
 
 def check_number(what: str, number: int, known: int) -> None:
-    """Raise NewerRecord if *number*, which is *what*, is higher than is *known*."""
+    """Raise NewerRecord if *number*, which is *what*, is higher than *known*."""
     if number > known:
         raise NewerRecord(what, number, known)
 
@@ -121,32 +121,33 @@ class _Codec(NamedTuple):
     """How the values of a type are stored."""
 
     kinds: frozenset[type] | None = None
-    """Those of the JSON that it is stored as; None for any."""
+    """The types of the JSON that it is stored as; None for any."""
     read: Callable[[Any], Any] | None = None
-    """Returns what was stored. Raises MalformedRecord. None if anything is taken as it is."""
+    """Returns the value for what was stored, or raises MalformedRecord; None if anything is used as it is."""
     write: Callable[[Any], Any] | None = None
-    """None for what is stored as it is."""
+    """Returns what to store; None if values are stored as they are."""
     records: Callable[[Any], Iterable["Record"]] | None = None
-    """Returns the records in a value; None if it can have none."""
+    """Returns the records in a value; None if it cannot have any."""
     is_plain: bool = False
-    """Whether what is of its kinds is taken as it is."""
+    """Whether values of its kinds are used as they are."""
 
 
 class _Form(NamedTuple):
-    """How the records of a class are stored. What each field has are plain tuples, which are unpacked the fastest."""
+    """How the records of a class are stored. Fields are described by plain tuples, which are the fastest to unpack."""
 
     written: tuple[tuple[str, str, Any, bool, Callable[[Any], Any] | None], ...]
-    """The name of each field, its key, its default, whether an equal one is its default, too, and what writes it.
+    """For each field: its name, its key, its default, whether to compare with that by equality, and its writer.
 
-    The default is MISSING for one that has none, and `_EMPTY` for one that is made, and stored if it holds anything.
+    The default is MISSING if there is none, and `_EMPTY` if it comes from a factory: then the field is stored unless it
+    is empty.
     """
     read: tuple[tuple[str, str, Callable[[Any], Any] | None, bool], ...]
-    """The name of each field, its key, what reads it, and whether it has to be there."""
+    """For each field: its name, its key, its reader, and whether it is required."""
     records: tuple[tuple[str, Callable[[Any], Iterable[Record]]], ...]
-    """The name of each field that holds records, and what returns these."""
+    """For each field that holds records: its name, and a function that returns these."""
     keys: frozenset[str]
     is_checked: bool
-    """Whether the class has a `check` of its own."""
+    """Whether the class defines `check`."""
 
 
 _WORDS: Final[Mapping[Any, str]] = {
@@ -158,7 +159,7 @@ _WORDS: Final[Mapping[Any, str]] = {
     dict: "an object",
     NoneType: "null",
 }
-"""The kinds of JSON."""
+"""The types of JSON, in words."""
 _TEXT, _ARRAY, _OBJECT, _NULL = (frozenset[type]({kind}) for kind in (str, list, dict, NoneType))
 _NUMBER: Final = frozenset[type]({int, float})
 _AS_IT_IS: Final = _Codec()
@@ -192,7 +193,7 @@ def _key(cls: type[Record], name: str) -> str:
 
 
 def _read(cls: type[R], written: Any) -> R:
-    """Return the record of the class *cls* that is *written*. Raises MalformedRecord, from this record on."""
+    """Return the record of the class *cls* that is *written*. Raises MalformedRecord with the place in this record."""
     if type(written) is not dict:
         raise _wrong_kind(written, _OBJECT)
     if cls.WHAT:
@@ -230,7 +231,7 @@ def _wrong_kind(value: Any, kinds: frozenset[type]) -> MalformedRecord:
 
 
 def _codec(hint: Any, where: str) -> _Codec:
-    """Return how a field of the type *hint* is stored. Raises TypeError for one whose records would not be found."""
+    """Return the codec of a field of the type *hint*. Raises TypeError if records in it would not be found."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return _AS_IT_IS
@@ -250,7 +251,7 @@ def _codec(hint: Any, where: str) -> _Codec:
 
 
 def _value(hint: Any, where: str) -> _Codec:
-    """Return how a value is stored that holds no other."""
+    """Return the codec of a value that contains no others."""
     if hint in _WORDS:
         return _plain(_NUMBER if hint is float else frozenset({hint}))
     if hint is timedelta:
@@ -272,7 +273,7 @@ def _plain(kinds: frozenset[type]) -> _Codec:
 
 
 def _made(kinds: frozenset[type], made_of: Callable[[Any], Any], write: Callable[[Any], Any]) -> _Codec:
-    """Return how a value is stored that is *made_of* JSON of these *kinds*."""
+    """Return the codec of a value that *made_of* makes from JSON of these *kinds*."""
 
     def read(value: Any) -> Any:
         if type(value) not in kinds:
@@ -299,7 +300,7 @@ def _literal(allowed: Sequence[Any]) -> _Codec:
 
 
 def _takes_all(item: _Codec, values: Iterable[Any]) -> bool:
-    """Tell whether all *values* are of a kind that is taken as it is."""
+    """Tell whether all *values* are of a kind that is used as it is."""
     return item.read is None or (item.is_plain and item.kinds is not None and item.kinds.issuperset(map(type, values)))
 
 
@@ -314,7 +315,7 @@ def _array(item: _Codec, origin: Any) -> _Codec:
             found = []
             try:
                 for value in values:
-                    found.append(read_item(value))  # their number tells where one is that is wrong
+                    found.append(read_item(value))  # their number is the index of an invalid one
             except MalformedRecord as error:
                 raise error.inside(f"[{len(found)}]") from None
         return tuple(found) if origin is tuple else found
@@ -327,7 +328,7 @@ def _array(item: _Codec, origin: Any) -> _Codec:
 
 
 def _tuple(items: Sequence[_Codec]) -> _Codec:
-    """Return how a tuple is stored that has one of *items* at each place, and no records."""
+    """Return the codec of a tuple whose elements have the codecs *items*, without records."""
     are_alike = all(item == items[0] or (item.is_plain and item.kinds == items[0].kinds) for item in items)
 
     def read(values: Any) -> Any:
@@ -349,7 +350,7 @@ def _tuple(items: Sequence[_Codec]) -> _Codec:
 
 
 def _mapping(item: _Codec, key: Any, origin: Any) -> _Codec:
-    """Return how a mapping is stored whose keys are integers, or texts."""
+    """Return the codec of a mapping whose keys are integers or texts."""
     _, read_item, write_item, records, _ = item
     number = int if key is int else None
 
@@ -407,9 +408,9 @@ def _optional(codec: _Codec) -> _Codec:
 
 
 def _by_kind(codecs: Sequence[_Codec], where: str) -> _Codec:
-    """Return how a value is stored whose kind tells which of *codecs* it is of; none of them has records."""
+    """Return the codec of a value whose JSON type decides which of *codecs* applies; none of them has records."""
     if any(one.write is not None or one.kinds is None for one in codecs):
-        raise TypeError(f"{where}: the types cannot be told apart")
+        raise TypeError(f"{where}: the types cannot be distinguished")
     kinds = frozenset(kind for one in codecs for kind in one.kinds or ())
     if all(one.is_plain for one in codecs):
         return _plain(kinds)
@@ -425,12 +426,12 @@ def _by_kind(codecs: Sequence[_Codec], where: str) -> _Codec:
 
 
 def _tagged(classes: Sequence[Any], where: str) -> _Codec:
-    """Return how a record of one of *classes* is stored."""
+    """Return the codec of a record of one of *classes*."""
     if not all(isinstance(one, type) and issubclass(one, Record) for one in classes):
-        raise TypeError(f"{where}: records stand beside other values")
+        raise TypeError(f"{where}: records are mixed with other values")
     by_kind = {one.KIND: one for one in classes}
     if len(by_kind) < len(classes) or "" in by_kind:
-        raise TypeError(f"{where}: each class needs a KIND of its own")
+        raise TypeError(f"{where}: each class needs its own KIND")
 
     def read(written: Any) -> Any:
         if type(written) is not dict:
@@ -438,7 +439,7 @@ def _tagged(classes: Sequence[Any], where: str) -> _Codec:
         kind = written.get(KIND)
         cls = by_kind.get(kind) if type(kind) is str else None
         if cls is None:
-            raise MalformedRecord(f"is of none of the kinds {', '.join(map(repr, by_kind))}")
+            raise MalformedRecord(f"is not of one of the kinds {', '.join(map(repr, by_kind))}")
         return _read(cls, written)
 
     return _Codec(_OBJECT, read, lambda value: {KIND: value.KIND, **value.to_json()}, lambda value: (value,))

@@ -1,4 +1,4 @@
-"""Work that ends when the process is told to stop, by Ctrl-C or SIGTERM."""
+"""Work that ends when the process is stopped by Ctrl-C or SIGTERM."""
 
 import asyncio
 import signal
@@ -13,10 +13,10 @@ _T = TypeVar("_T")
 
 
 def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
-    """Do *work*, and return the exit code that it returns.
+    """Run *work*, and return its exit code.
 
-    Ctrl-C and SIGTERM cancel it: it is to clean up, and the exit code is then 130 or 143. A second Ctrl-C does not
-    wait for that.
+    Ctrl-C and SIGTERM cancel it, so that it can clean up, and the exit code is then 130 or 143. A second Ctrl-C does
+    not wait for that.
     """
     terminated = False
 
@@ -45,11 +45,11 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
 
 
 async def beside(work: Callable[[], _T]) -> _T:
-    """Do *work*, which blocks, in a thread of its own. Being told to stop does not wait for it: the process may end."""
+    """Run *work*, which blocks, in a daemon thread: the process can end without waiting for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_T] = loop.create_future()
 
-    def tell(result: _T | None, failure: BaseException | None) -> None:
+    def finish(result: _T | None, failure: BaseException | None) -> None:
         if done.cancelled():
             return
         if failure is None:
@@ -61,19 +61,19 @@ async def beside(work: Callable[[], _T]) -> _T:
         result, failure = None, None
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiting task
             failure = error
         with suppress(RuntimeError):  # the loop that waited has ended
-            loop.call_soon_threadsafe(tell, result, failure)
+            loop.call_soon_threadsafe(finish, result, failure)
 
     threading.Thread(target=target, daemon=True).start()
     return await done
 
 
 def stop_signal() -> asyncio.Event:
-    """Return what is set by the first Ctrl-C or SIGTERM: being told to stop is how a server's work is to end.
+    """Return an event that the first Ctrl-C or SIGTERM sets: the regular way to stop a server.
 
-    The second ends the process at once. Where Ctrl-C is ignored, as in a background job of a script, it stays so.
+    The second ends the process at once. If Ctrl-C is ignored, as in a background job of a script, it stays so.
     """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -81,12 +81,12 @@ def stop_signal() -> asyncio.Event:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         handled.append(signal.SIGINT)
 
-    def tell() -> None:
+    def stop() -> None:
         for number in handled:
             loop.remove_signal_handler(number)
         stopping.set()
 
     with suppress(NotImplementedError):  # on Windows Ctrl-C cancels
         for number in handled:
-            loop.add_signal_handler(number, tell)
+            loop.add_signal_handler(number, stop)
     return stopping

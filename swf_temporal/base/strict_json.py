@@ -1,10 +1,10 @@
 """Reads and writes JSON: the one gate through which data come in and go out.
 
-What is read is exact, or refused: numbers that are not finite or too large for a double, halves of surrogate pairs,
-keys that are written twice, what is nested too deeply. Python's `json` takes all of these, and other programs do not.
+Input is read exactly, or refused: numbers that are not finite or too large for a double, halves of surrogate pairs,
+duplicate keys, and values that are nested too deeply. Python's `json` accepts all of these, and other programs do not.
 
-The C code of `json` holds Python's interpreter lock until all is written that it was given. For 64 MiB of small numbers
-that is half a second, in which no other run of a worker gets on.
+The C code of `json` holds Python's global interpreter lock until it has written everything that it was given. For 64
+MiB of small numbers that is half a second, in which no other run of a worker makes progress.
 """
 
 import json
@@ -20,9 +20,9 @@ from typing import Any, Final, TypeVar
 from swf_temporal.base.accounting import MAX_WRITTEN, json_size, size_of_items
 
 _PIECE: Final = 1 << 16
-"""Bytes of JSON, at least, that are written at once where there are more. A text is never cut."""
+"""The minimum size, in bytes, of the pieces in which large JSON is written. A text is never cut."""
 _ITEMS: Final = 1 << 12
-"""Items of an array or object that are looked at together."""
+"""The number of items of an array or object that are considered together."""
 _VALUE: Final = "null}"
 
 _Item = TypeVar("_Item")
@@ -31,7 +31,7 @@ _Item = TypeVar("_Item")
 def in_pieces(value: Any, encode: Callable[[Any], str], sizes: dict[int, int], *, sort_keys: bool) -> str:
     """Return *value* as *encode* writes it, which is called for one piece after the other.
 
-    *sizes* are those that `json_size` found, or are empty. With *sort_keys*, *encode* puts keys in order.
+    *sizes* are those that `json_size` stored, or empty. *sort_keys* says that *encode* sorts keys.
     """
     if not sizes:
         json_size(value, sizes=sizes)
@@ -85,7 +85,7 @@ class _Pieces:
 
 
 def _cut(items: list[_Item] | tuple[_Item, ...], size_of: Callable[[list[_Item]], int]) -> Iterator[list[_Item]]:
-    """Yield *items* in lists that are small, or have a single one."""
+    """Yield *items* in lists that are small or have a single item."""
     for start in range(0, len(items), _ITEMS):
         waiting = [list(items[start : start + _ITEMS])]
         while waiting:
@@ -98,7 +98,7 @@ def _cut(items: list[_Item] | tuple[_Item, ...], size_of: Callable[[list[_Item]]
 
 
 MAX_DEPTH: Final = 200
-"""The nesting limit of data that come in: what works on them recurses as deep."""
+"""The nesting limit of incoming data: the code that processes them is recursive."""
 HALF: Final = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which no text in UTF-8 can hold."""
 
@@ -109,19 +109,19 @@ _SCALARS: Final = (str, int, float, bytes, bytearray, type(None))
 _PARENTS: Final = frozenset({dict, list})
 _TO_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _MANY_DIGITS: Final = b"0" * 309
-"""So many digits does the largest number of a double have that is written as an integer."""
+"""The number of digits of the largest double, written as an integer."""
 _MAX: Final = sys.float_info.max
 _SHOWING: Final = json.JSONEncoder(indent=2, ensure_ascii=False, default=str)
 _SHOWN: Final = 24
-"""Characters of a number that are shown."""
+"""The number of characters of a number that messages show."""
 
 
 class NotJSON(ValueError):  # noqa: N818 - what the value is
-    """A text or a value that is not JSON: what is wrong, and where."""
+    """A text or a value is not JSON; the message says what is wrong, and where."""
 
 
 class MalformedJSON(NotJSON):
-    """A text that breaks the grammar of JSON: for which *reason*, and at which character."""
+    """A text violates the grammar of JSON: for which *reason*, and at which character."""
 
     def __init__(self, message: str, reason: str = "", offset: int = 0) -> None:
         super().__init__(message)
@@ -130,7 +130,7 @@ class MalformedJSON(NotJSON):
 
 
 def read_json(text: str | bytes) -> Any:
-    """Return the JSON that *text* is, which anyone may have written. Raises NotJSON."""
+    """Return *text*, which may be untrusted, parsed as JSON. Raises NotJSON."""
     string = text if isinstance(text, str) else text_of(text)
     try:
         return checked(_decoded(_STRICT, string), string.encode())
@@ -139,7 +139,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def has_more_elements(text: str, most: int) -> bool:
-    """Tell whether *text* is, as far as it is read, an array with more than *most* elements. The rest is not read."""
+    """Tell whether *text* is an array with more than *most* elements, without reading the rest."""
     offset = _after_space(text, 0)
     if not text.startswith("[", offset):
         return False
@@ -154,7 +154,7 @@ def has_more_elements(text: str, most: int) -> bool:
 
 
 def text_of(content: bytes) -> str:
-    """Return *content*, which is JSON or YAML, as text: nearly always it is UTF-8. Raises NotJSON if it is not text."""
+    """Return *content*, which is JSON or YAML, as text; it is usually UTF-8. Raises NotJSON if it is not text."""
     try:
         return content.decode(json.detect_encoding(content))
     except UnicodeDecodeError as error:
@@ -162,9 +162,9 @@ def text_of(content: bytes) -> str:
 
 
 def checked(value: Any, written: bytes) -> Any:
-    """Return *value*, as which *written* was read or from which it was written. Raises NotJSON.
+    """Return *value*, whose JSON is *written*, after checking it. Raises NotJSON.
 
-    Nearly always the bytes show that all of it is JSON; otherwise it is a copy.
+    Usually the bytes show that it is valid; otherwise the result is a copy.
     """
     is_suspect = (
         (b"\\" in written and _ESCAPED_HALF.search(written) is not None)
@@ -177,12 +177,12 @@ def checked(value: Any, written: bytes) -> Any:
 
 
 def read_written(text: str | bytes) -> Any:
-    """Return the JSON that this package wrote as *text*: it does not look for what is never written. Raises NotJSON."""
+    """Return the JSON that this package wrote as *text*, without the checks of `read_json`. Raises NotJSON."""
     return _decoded(_PLAIN, text)
 
 
 def read_clamped(text: str) -> Any:
-    """Return the JSON that jq wrote, which keeps a number such as 1E+400: it becomes the largest there is."""
+    """Return the JSON that jq wrote; a number that is too large, such as 1E+400, becomes the largest double."""
     return _decoded(_CLAMPED if "E+" in text else _PLAIN, text)
 
 
@@ -196,10 +196,9 @@ def string_at(text: str, offset: int) -> tuple[str, int]:
 
 
 def json_of(value: object, convert: Callable[[object], object] | None = None) -> Any:
-    """Return a copy of *value* in the types that JSON is read as. Raises NotJSON if it has anything that is not JSON.
+    """Return a copy of *value* made of JSON types alone. Raises NotJSON if it contains anything that is not JSON.
 
-    A tuple is written as an array is. All else that libraries can turn into JSON is refused, unless *convert* makes
-    JSON of it.
+    A tuple becomes an array. Other types that libraries can turn into JSON are refused, unless *convert* does so.
     """
     return _json_of(value, "", 0, convert)
 
@@ -209,7 +208,7 @@ def write_json(
 ) -> str:
     """Return *value* as JSON without spaces. Raises NotJSON.
 
-    With *sizes*, which `json_size` found or are empty, it is written in pieces, so that other threads get on.
+    With *sizes*, which `json_size` stored or are empty, it is written in pieces, so that other threads can run.
     """
     encoder = _ENCODERS[ensure_ascii, sort_keys]
     try:
@@ -219,7 +218,7 @@ def write_json(
         else:
             has_half = None if text.isascii() else HALF.search(text)
     except (TypeError, ValueError, RecursionError) as error:
-        json_of(value)  # which says where
+        json_of(value)  # raises NotJSON with the place
         raise NotJSON(_TOO_DEEP if isinstance(error, RecursionError) else str(error)) from None
     if has_half:
         json_of(value)
@@ -229,14 +228,14 @@ def write_json(
 def show_json(
     value: Any, *, indent: int | str | None = None, sort_keys: bool = False, ensure_ascii: bool = False
 ) -> str:
-    """Return *value* as JSON for people to read; what is not JSON is shown as Python does."""
+    """Return *value* as JSON for people; what is not JSON is shown as Python does."""
     return _without_halves(
         json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=str)
     )
 
 
 def show_beginning(value: Any, most: int) -> tuple[str, bool]:
-    """Return *value* as indented JSON, *most* characters of it, and whether it has more. These are not written."""
+    """Return the first *most* characters of *value* as indented JSON, and whether there are more."""
     pieces, length = list[str](), 0
     for piece in _SHOWING.iterencode(value):
         pieces.append(piece)
@@ -251,7 +250,7 @@ def _without_halves(text: str) -> str:
 
 
 def json_length(value: Any, enough: int = MAX_WRITTEN) -> int:
-    """Return how many bytes *value* takes as JSON without spaces; at least how many, if they are more than *enough*.
+    """Return the size of *value* as JSON without spaces, in bytes; a lower bound, if it is more than *enough*.
 
     Raises NotJSON.
     """
@@ -261,7 +260,7 @@ def json_length(value: Any, enough: int = MAX_WRITTEN) -> int:
 
 
 def finite(text: str) -> float:
-    """Return the number that *text* is. Raises NotJSON if it is too large."""
+    """Return *text* as a number. Raises NotJSON if it is too large."""
     number = float(text)
     if -math.inf < number < math.inf:
         return number
@@ -269,11 +268,11 @@ def finite(text: str) -> float:
 
 
 def integer(text: str) -> int:
-    """Return the number that *text* is, in any base. Raises NotJSON if it is too large for a double."""
+    """Return *text*, in any base, as an integer. Raises NotJSON if it is too large for a double."""
     try:
         number = int(text, 0)
         float(number)
-    except (ValueError, OverflowError):  # Python reads no integer of more than 4,300 digits
+    except (ValueError, OverflowError):  # Python does not read integers of more than 4,300 digits
         raise _too_large(text) from None
     return number
 
@@ -293,7 +292,7 @@ def _decoded(decoder: json.JSONDecoder, text: str | bytes) -> Any:
         raise MalformedJSON(str(error), error.msg, error.pos) from None
     except UnicodeDecodeError as error:
         raise MalformedJSON(str(error)) from None
-    except ValueError:  # Python reads no integer of more than 4,300 digits
+    except ValueError:  # Python does not read integers of more than 4,300 digits
         raise NotJSON("a number of thousands of digits is too large") from None
 
 
@@ -326,7 +325,7 @@ def _items(node: Any) -> Iterable[Any]:
 
 
 def _json_of(value: object, place: str, depth: int, convert: Callable[[object], object] | None) -> Any:
-    # Written as loops: a comprehension would double how deep the stack gets.
+    # Loops, not comprehensions, which would double the depth of the stack.
     if isinstance(value, list | tuple):
         if depth == MAX_DEPTH:
             raise NotJSON(_TOO_DEEP)
@@ -352,10 +351,10 @@ def _json_of(value: object, place: str, depth: int, convert: Callable[[object], 
 
 def _key(key: object, place: str) -> str:
     if not isinstance(key, str):
-        raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
+        raise NotJSON(f"a key must be a text, and {key!r} is not{_at(place)}")
     if not key.isascii() and (half := HALF.search(key)):
         raise NotJSON(_half_in("a key", half.start()) + _at(place))
-    return str.__str__(key)  # that of an enumeration may be its name
+    return str.__str__(key)  # `str` of an enumeration may be its name
 
 
 def _scalar(value: object, place: str) -> Any:
@@ -395,7 +394,7 @@ _ENCODERS: Final = {
     (ensure_ascii, sort_keys): json.JSONEncoder(
         separators=(",", ":"),
         allow_nan=False,
-        check_circular=False,  # what contains itself is nested too deeply
+        check_circular=False,  # a value that contains itself is nested too deeply
         ensure_ascii=ensure_ascii,
         sort_keys=sort_keys,
     )

@@ -52,7 +52,7 @@ _LABEL: Final = 180.0
 _LABEL_LINES: Final = 3
 _BESIDE: Final = 6.0
 """Between a label and its arrow."""
-_MOST_LINES: Final = 24
+_MAX_LINES: Final = 24
 """Of what a part does."""
 _MARK: Final = Size(18, 18)
 _GAP: Final = 14.0
@@ -274,9 +274,9 @@ def _run_lines(own: DrawnPart) -> Iterator[Line]:
 
 def _lines(part: OutlinePart) -> Iterator[Line]:
     lines = [line for work in part.work for line in _work_lines(work, 0)]
-    yield from lines[:_MOST_LINES]
-    if len(lines) > _MOST_LINES:
-        yield _line(f"and {len(lines) - _MOST_LINES} more", "note", 0)
+    yield from lines[:_MAX_LINES]
+    if len(lines) > _MAX_LINES:
+        yield _line(f"and {len(lines) - _MAX_LINES} more", "note", 0)
     for name, length in part.limits.items():
         yield _line(f"{name} {length}", "time", 0)
 

@@ -210,7 +210,7 @@ _CHART: Final = 640.0
 _AFTER: Final = 110.0
 """Of the text after a bar."""
 _TEXT: Final = 11.5
-_LEAST: Final = 2.0
+_MIN_WIDTH: Final = 2.0
 """The width of a bar at least."""
 _STEPS: Final = (
     *(timedelta(milliseconds=one) for one in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
@@ -220,7 +220,7 @@ _STEPS: Final = (
     *(timedelta(days=one) for one in (1, 2, 5, 7, 14, 30, 60, 90, 180, 365)),
 )
 """Between the lines of the scale."""
-_MOST_LINES: Final = 8
+_MAX_LINES: Final = 8
 
 
 class Bars:
@@ -247,7 +247,7 @@ class Bars:
         yield "</g>"
 
     def _scale(self) -> Iterator[str]:
-        step = next((one for one in _STEPS if self._length / one <= _MOST_LINES), self._length)
+        step = next((one for one in _STEPS if self._length / one <= _MAX_LINES), self._length)
         for number in range(int(self._length / step) + 1):
             passed = number * step
             x = self._names + passed / self._length * _CHART
@@ -267,7 +267,7 @@ class Bars:
             f' aria-label="{told}"><title>{told}</title>'
         )
         yield f'<text x="{left:.1f}" y="{top + 13:.1f}">{name}</text>'
-        width = max(_LEAST, end - begin)
+        width = max(_MIN_WIDTH, end - begin)
         yield f'<rect class="bar" x="{begin:.1f}" y="{top + 4:.1f}" width="{width:.1f}" height="{_BAR}" rx="2"/>'
         for moment in span.retried:
             yield f'<path class="attempt" d="M{self._x(moment):.1f} {top + 2:.1f}v{_BAR + 4}"/>'

@@ -1,1 +1,1 @@
-"""The expressions in `${ … }`: deterministic, without input or output of their own."""
+"""The expressions in `${ … }`: deterministic, without side effects or I/O."""

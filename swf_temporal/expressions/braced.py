@@ -1,7 +1,7 @@
 """Compiles the fields of definitions of 0.5: JSONPath in double braces, as in `{{ $.order.id }}`.
 
-Where a text is nothing but one such path it becomes what the path leads to; amid a text, what it leads to becomes part
-of the text. As a condition a path holds if it finds anything. The paths are those of before the standard.
+A text that is one such path becomes the value that the path finds; within a text, the value becomes part of the text.
+As a condition, a path holds if it finds anything. The paths have the syntax from before the standard.
 """
 
 import re
@@ -39,7 +39,7 @@ class BracedPaths(Expressions):
         return Finds(compiled) if isinstance(compiled, EarlyPath) else compiled
 
     def target(self, text: JSON) -> Target:
-        """Compile a path that names one place in the data. Raises BadExpression where it may name several, or none."""
+        """Compile a path that names one place in the data. Raises BadExpression if it may name several, or none."""
         if not isinstance(text, str):
             raise BadExpression("a place in the data is named by a path such as '$.result'")
         braced = BRACES.fullmatch(text.strip())
@@ -74,7 +74,7 @@ class BracedPaths(Expressions):
 
 
 class Finds:
-    """A path as a condition: whether it leads to anything."""
+    """A path as a condition, which holds if it finds anything."""
 
     __slots__ = ("_path", "mentions")
 
@@ -88,7 +88,7 @@ class Finds:
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Tell whether the path finds something that is not a single null, false, or empty text, array or object.
 
-        A filter of the whole, as in `$[?(@.ok)]`, asks about the data themselves where they are an object.
+        A filter at the root, as in `$[?(@.ok)]`, applies to the data themselves if they are an object.
         """
         if isinstance(data, dict) and _ROOT_FILTER.match(self._path.text):
             data = [data]

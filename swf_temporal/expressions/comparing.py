@@ -1,6 +1,6 @@
-"""Comparing what a path found with a value that is written in a definition, as the drafts of 2019 and 2020 do.
+"""Comparisons of the values that a path found with a value in a definition, as in the drafts of 2019 and 2020.
 
-The value is mostly written as a text, whatever it is compared with: `"18"` is the number 18 where a number was found.
+The latter is mostly written as a text, whatever it is compared with: `"18"` is the number 18 if a number was found.
 """
 
 import operator
@@ -12,11 +12,11 @@ from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere
 
 Test: TypeAlias = Callable[[Sequence[JSON], JSON], bool]
-"""Tells whether what was found, which may be nothing or several values, is as an operator and its value ask."""
+"""A function that says whether the found values, which may be none or several, satisfy an operator with its value."""
 
 
 def number_in(value: JSON) -> float | None:
-    """Return the number that *value* is or, as a text, says; None if it is none."""
+    """Return *value*, a number or a text with one, as a number, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -26,7 +26,7 @@ def number_in(value: JSON) -> float | None:
 
 
 def is_equal(found: JSON, value: JSON) -> bool:
-    """Tell whether *found* is what *value* says: itself or, as a text, a number, true, false or null."""
+    """Tell whether *found* equals *value*, or the number, true, false or null in the text *value*."""
     if isinstance(value, str) and not isinstance(found, str):
         if isinstance(found, bool) or found is None:
             return value.strip().lower() == {True: "true", False: "false", None: "null"}[found]
@@ -38,9 +38,9 @@ def is_equal(found: JSON, value: JSON) -> bool:
 
 
 def order_of(found: JSON, value: JSON) -> int | None:
-    """Return -1, 0 or 1 as *found* is less than, as much as, or more than *value*; None if they have no order.
+    """Return -1, 0 or 1 if *found* is less than, equal to, or greater than *value*; None if they have no order.
 
-    Two that are numbers, or say so, are compared as such, and other texts by their characters.
+    Numbers, and texts with numbers, are compared as numbers, and other texts by their characters.
     """
     if isinstance(found, bool) or not isinstance(found, int | float | str):
         return None
@@ -53,9 +53,9 @@ def order_of(found: JSON, value: JSON) -> int | None:
 
 
 def matches(found: JSON, pattern: JSON) -> bool:
-    """Tell whether *pattern* is found in a text.
+    """Tell whether *pattern* matches in the text *found*.
 
-    Raises ExpressionLimitExceeded where that takes too long, and ExpressionFailed for what is not a pattern.
+    Raises ExpressionLimitExceeded if that takes too long, and ExpressionFailed if it is not a valid pattern.
     """
     if not isinstance(found, str):
         return False
@@ -93,9 +93,9 @@ OPERATORS: Final[Mapping[str, Test]] = {
     "matches": _any(matches),
     "notmatches": _none(matches),
 }
-"""The operators of conditions in the draft of May 2020. Of several values, one that is as asked suffices."""
+"""The operators of conditions in the draft of May 2020. If there are several values, one that satisfies it suffices."""
 FORMER_OPERATORS: Final = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
-"""Those that the version before calls otherwise."""
+"""Operators that have another name in the version before."""
 
 
 def _numbers(test: Callable[[float, float], bool]) -> Callable[[JSON, JSON], bool]:
@@ -114,18 +114,18 @@ def _texts(test: Callable[[str, str], bool]) -> Callable[[JSON, JSON], bool]:
 
 
 def text_of(value: JSON) -> str:
-    """Return a value as it is written: a text itself, anything else as JSON has it."""
+    """Return a text as it is, and any other value as JSON."""
     return value if isinstance(value, str) else identity(value)
 
 
 def is_same(found: JSON, value: JSON) -> bool:
-    """Tell whether two are the same number, if both say one, or else the same value."""
+    """Tell whether two values are equal: as numbers, if both are numbers or texts with numbers."""
     left, right = number_in(found), number_in(value)
     return left == right if left is not None and right is not None else is_equal(found, value)
 
 
 NUMERIC_OPERATORS: Final = ("LT", "LTEQ", "GT", "GTEQ")
-"""Those of 2019 that compare numbers alone."""
+"""The operators of 2019 that compare only numbers."""
 
 OPERATORS_OF_2019: Final[Mapping[str, Test]] = {
     "EQ": _any(is_same),
@@ -141,4 +141,4 @@ OPERATORS_OF_2019: Final[Mapping[str, Test]] = {
     "LessThanEquals": OPERATORS["lessthanorequals"],
     "GreaterThanEquals": OPERATORS["greaterthanorequals"],
 }
-"""The operators of the draft of November 2019, and those of the texts after it that are called otherwise since."""
+"""The operators of the draft of November 2019, and those of later texts that have been renamed since."""

@@ -1,4 +1,4 @@
-"""Compiled expressions, and what they yield."""
+"""Compiled expressions and their outcomes."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -28,7 +28,7 @@ Variables: TypeAlias = Mapping[str, JSON]
 
 
 class BadExpression(ValueError):  # noqa: N818 - named for what it is about
-    """An expression that does not compile. `offset` counts characters from 0 in the text as it was given."""
+    """An expression does not compile. `offset` counts characters from 0 in the given text."""
 
     def __init__(self, message: str, offset: int | None = None) -> None:
         super().__init__(message)
@@ -36,24 +36,24 @@ class BadExpression(ValueError):  # noqa: N818 - named for what it is about
         self.offset = offset
 
     def moved(self, by: int) -> "BadExpression":
-        """Return the same complaint about a longer text, in which the one complained about starts at *by*."""
+        """Return the same error about a longer text, in which the invalid one starts at *by*."""
         return BadExpression(self.message, None if self.offset is None else self.offset + by)
 
 
 def is_true(outcome: EvaluationOutcome) -> bool:
-    """Tell whether a condition holds that yields *outcome*: all but null, false and nothing do."""
+    """Tell whether a condition with this *outcome* holds: any but null, false and nothing."""
     return outcome is not None and outcome is not False and outcome is not NOTHING
 
 
 def is_narrowly_true(outcome: EvaluationOutcome) -> bool:
-    """Tell whether *outcome* is true to SonataFlow: true, the text "true", or a number but 0."""
+    """Tell whether *outcome* is true in SonataFlow: true, the text "true", or a number other than 0."""
     if isinstance(outcome, str):
         return outcome.strip() == "true"
     return isinstance(outcome, int | float) and outcome != 0
 
 
 class Several(list[JSON]):
-    """The outputs of an expression that yielded several. An array like any other, for those who do not care."""
+    """The outputs of an expression that yielded several: an array, if the difference does not matter."""
 
 
 class Compiled(Protocol):
@@ -65,7 +65,7 @@ class Compiled(Protocol):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kinds of which its value can be: see `expressions/kinds.py`."""
+        """Return the possible kinds of its value: see `expressions/kinds.py`."""
 
     @property
     def mentions(self) -> frozenset[str]:
@@ -74,7 +74,7 @@ class Compiled(Protocol):
     def __call__(self, data: JSON, variables: Variables, /) -> EvaluationOutcome:
         """Evaluate.
 
-        Raises ExpressionFailed where the data does not allow it, and ExpressionLimitExceeded.
+        Raises ExpressionFailed if that is not possible with the data, and ExpressionLimitExceeded.
         """
 
 

@@ -1,14 +1,14 @@
-"""Compiles the fields of definitions that are written in the drafts of 2019 and 2020.
+"""Compiles the fields of definitions in the drafts of 2019 and 2020.
 
-There are no braces: a filter is a path, a text in parameters is one or has some in it, and a condition is a comparison,
+There are no braces: a filter is a path, a text in parameters is or contains paths, and a condition is a comparison,
 several of them, or a text in the Spring Expression Language.
 
 Comparisons (`eq` or `==`, `ne`, `lt`, `le`, `gt`, `ge`, `is`, `matches`) of what paths find with literals, joined by
 `and`, `or` and `not`, with parentheses. A value is a literal, a JSONPath such as `$.error.name`, the call
-`#jsonPath(taskOutputData, '$..title')`, or a name such as `name` or `error.name`, which is looked up in the data. What
-else the language has (methods, types, beans, assignments) would reach into a machine that is not there: it is refused.
+`#jsonPath(taskOutputData, '$..title')`, or a name such as `name` or `error.name`, which is looked up in the data. Other
+features of the language (methods, types, beans, assignments) would need a JVM, and are refused.
 
-A value that may be several, as of `$..title`, fits a comparison if one of them does.
+If an operand has several values, as `$..title`, a comparison holds if it does for one of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ _ORDERS: Final = {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
 
 
 class SpelCondition:
-    """A condition that compiles: true or false of an object."""
+    """A compiled condition on an object."""
 
     __slots__ = ("_holds", "text")
 
@@ -51,12 +51,12 @@ class SpelCondition:
     mentions: frozenset[str] = frozenset()
 
     def __init__(self, text: str) -> None:
-        """Compile *text*. Raises BadExpression, which says what of it is not known here."""
+        """Compile *text*. Raises BadExpression, which names what is not supported."""
         self.text = text
         self._holds = _truth(parsed(text))
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Tell whether the condition holds of *data*. Raises ExpressionFailed where values have no order."""
+        """Tell whether the condition holds for *data*. Raises ExpressionFailed if values have no order."""
         try:
             return self._holds(data)
         except ExpressionFailed as failed:
@@ -64,7 +64,7 @@ class SpelCondition:
 
 
 def _values(operand: Operand, data: JSON) -> Sequence[JSON]:
-    """Return the values that *operand* may have: none where it finds nothing."""
+    """Return the values of *operand*, which may be none or several."""
     match operand:
         case Literal(value):
             return (value,)
@@ -90,7 +90,7 @@ def _truth(condition: Condition) -> _Truth:
 
 
 def _compared(operator: str, left: Operand, right: Operand) -> _Truth:
-    """Return what compares two operands; what finds nothing is null."""
+    """Return a function that compares two operands; one without a value is null."""
 
     def holds(data: JSON) -> bool:
         pairs = [(one, other) for one in _values(left, data) or (None,) for other in _values(right, data) or (None,)]
@@ -126,11 +126,11 @@ class EarlyExpressions(Expressions):
     """Compiles the expressions of one definition, each text once."""
 
     def __init__(self, synonyms: Mapping[str, str] | None = None) -> None:
-        """Compile paths that find by *synonyms* what data has no name for: see `EarlyPath`."""
+        """Compile paths with *synonyms* of names: see `EarlyPath`."""
         super().__init__(language="jsonpath")
         self._synonyms = synonyms or {}
         self._paths: dict[str, EarlyPath] = {}
-        # By identity, each with its value: an id says something only as long as its object lives.
+        # By identity, each with its value: an id is valid only as long as its object lives.
         self._conditions: dict[int, tuple[JSON, Compiled]] = {}
 
     def path(self, text: str) -> EarlyPath:
@@ -173,7 +173,7 @@ class EarlyExpressions(Expressions):
         return early_text(text, self._synonyms)
 
     def target(self, text: JSON) -> Target:
-        """Compile a path that names one place in the data. Raises BadExpression where it may name several, or none."""
+        """Compile a path that names one place in the data. Raises BadExpression if it may name several, or none."""
         if not isinstance(text, str):
             raise BadExpression("a place in the data is named by a path such as '$.result'")
         return place_of(self.path(text))
@@ -203,5 +203,5 @@ class ComparedCondition:
         self._join = join
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Tell whether the comparisons hold, as they are joined."""
+        """Tell whether the joined comparisons hold."""
         return self._join([comparison.holds(data) for comparison in self._comparisons])

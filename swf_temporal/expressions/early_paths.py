@@ -1,10 +1,10 @@
-"""JSONPath as it was written before it had a standard: what the drafts of 2019 and 2020 show in their examples.
+"""JSONPath as it was written before the standard: as in the examples of the drafts of 2019 and 2020.
 
-Beside the standard's spelling (`expressions/jsonpath.py`) it has names with hyphens after a dot, as in `$.exit-code`, a
-dot before a bracket, as in `$.[?(@.ok)]`, a dot at the end, as in `$.`, and no dot after the `$`, as in `$event.type`.
-A filter that is a path alone selects what has a value there that is not false: by `[?(@.veggieLike)]` the drafts keep
-what is liked, where the standard asks only whether there is such a key. A path that names its steps one by one is
-followed here; the library is imported for all others.
+In addition to the standard's syntax (`expressions/jsonpath.py`) it has names with hyphens after a dot, as in
+`$.exit-code`, a dot before a bracket, as in `$.[?(@.ok)]`, a dot at the end, as in `$.`, and no dot after the `$`, as
+in `$event.type`. A filter that is a path alone selects elements with a value there that is not false: with
+`[?(@.veggieLike)]` the drafts keep what is liked, while the standard checks only that the key exists. Paths whose steps
+are all names and indexes are followed here; the library is imported for all others.
 """
 
 import re
@@ -21,14 +21,14 @@ from swf_temporal.expressions.template import Joined
 _NAME = r"\w+(?:-+\w+)*"
 _STEP: Final = re.compile(rf"""\.({_NAME})|\[\s*'([^'\\]*)'\s*\]|\[\s*"([^"\\]*)"\s*\]|\[\s*(-?\d+)\s*\]""")
 _IN_A_TEXT: Final = re.compile(rf"\$(?:\.{_NAME}|{_NAME}\.{_NAME})(?:\.{_NAME}|\[\d+\]|\['[^']*'\])*")
-"""A path amid a text. Without a dot after the `$` there has to be one further on, so that `$5` is none."""
+"""A path within a text. Without a dot after the `$` there must be a later one, so that `$5` is not a path."""
 _WITHOUT_DOT: Final = re.compile(rf"\$(?={_NAME}(?:\.|\[|$))(?!\d)")
 _LONE_PATH: Final = re.compile(r"\[\s*\?\s*\(?\s*(@(?:\.\w+|\['[^']*'\])+)\s*\)?\s*\]")
 _DOTTED_NAME: Final = re.compile(rf"(\.\.?)({_NAME})")
 
 
 class EarlyPath:
-    """A JSONPath, and the key that what it finds is known by."""
+    """A JSONPath, and the last key on it."""
 
     __slots__ = ("_program", "_steps", "_synonyms", "last_key", "text")
 
@@ -37,9 +37,9 @@ class EarlyPath:
     mentions: frozenset[str] = frozenset()
 
     def __init__(self, text: str, synonyms: Mapping[str, str] | None = None) -> None:
-        """Compile *text*. Raises BadExpression for what is not a path.
+        """Compile *text*. Raises BadExpression if it is not a path.
 
-        *synonyms* are first names by which something else is found, too, where data has no such name.
+        *synonyms* map first names to others, which are used if the data does not have the name.
         """
         self.text = text.strip()
         self._synonyms = synonyms or {}
@@ -55,16 +55,16 @@ class EarlyPath:
 
     @property
     def is_singular(self) -> bool:
-        """Whether it leads to one place at most, whatever the data."""
+        """True if it names at most one place, whatever the data."""
         return self._program is None or self._program.is_singular
 
     @property
     def steps(self) -> list[str | int] | None:
-        """The keys and indexes that it names, one by one; None if it does more than that."""
+        """The keys and indexes of the path; None if it has other steps."""
         return None if self._steps is None else list(self._steps)
 
     def found(self, data: JSON) -> list[JSON]:
-        """Return all that the path leads to in *data*."""
+        """Return all values that the path finds in *data*."""
         if self._program is not None:
             return self._program.found(data)
         steps = self._steps or []
@@ -78,7 +78,7 @@ class EarlyPath:
         return [data]
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Return the value that the path leads to, or all of them as an array if it may lead to several."""
+        """Return the value that the path finds, or an array of all if it may find several."""
         found = self.found(data)
         if not self.is_singular:
             return found
@@ -86,14 +86,14 @@ class EarlyPath:
 
 
 def _inner(data: JSON, step: str | int) -> tuple[JSON] | None:
-    """Return what stands in *data* under a key or an index, or None if nothing does."""
+    """Return the value in *data* at a key or an index, in a tuple, or None if there is none."""
     if isinstance(step, str):
         return (data[step],) if isinstance(data, dict) and step in data else None
     return (data[step],) if isinstance(data, list) and -len(data) <= step < len(data) else None
 
 
 def is_path(text: str) -> bool:
-    """Tell whether *text* is written as a path, be it a right one or not."""
+    """Tell whether *text* looks like a path, valid or not."""
     stripped = text.strip()
     return stripped.startswith(("$.", "$[")) or stripped == "$" or _WITHOUT_DOT.match(stripped) is not None
 
@@ -103,7 +103,7 @@ class PathInText(str):
 
 
 def pieces_of(text: str) -> list[str]:
-    """Return *text* alone, as a PathInText if it is one path; or the pieces of one that has paths in it."""
+    """Return *text* alone, as a PathInText if it is one path; or the pieces of a text that contains paths."""
     if "$" not in text:
         return [text]
     stripped = text.strip()
@@ -118,7 +118,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled:
-    """Return what fills a text: a path with what it finds, or a text that has paths in it. Raises BadExpression."""
+    """Compile a text that is a path or contains paths. Raises BadExpression."""
     pieces = [EarlyPath(piece, synonyms) if isinstance(piece, PathInText) else piece for piece in pieces_of(text)]
     if len(pieces) > 1:
         return Joined(pieces)
@@ -126,7 +126,7 @@ def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled
 
 
 def _is_whole(text: str) -> bool:
-    """Tell whether a text with blanks is one path: they stand in its brackets, and nowhere else."""
+    """Tell whether a text with blanks is one path: all of them are within its brackets."""
     depth = 0
     for character in text:
         depth += (character == "[") - (character == "]")
@@ -156,7 +156,7 @@ def _program(path: str, written: str) -> JsonPathProgram:
     try:
         return JsonPathProgram("".join(_standard(piece) for piece in _pieces(path)), ())
     except BadExpression as error:
-        # What the library complains of is told of the text as it was written.
+        # The library's error is reported with the text as it was written.
         reason = error.message.partition("is not a JSONPath: ")[2] or error.message
         raise BadExpression(f"'{written}' is not a JSONPath: {reason}", 0) from None
 
@@ -167,7 +167,7 @@ def _last_key(path: str) -> str | None:
 
 
 def _pieces(path: str) -> list[str]:
-    """Return what stands within brackets on *path*, and what stands between, in order."""
+    """Return the parts of *path* within and between brackets, in order."""
     pieces, depth, quote = [""], 0, ""
     for character in path:
         if quote:
@@ -200,10 +200,10 @@ def _quoted(match: re.Match[str]) -> str:
 
 
 def place_of(path: EarlyPath) -> Target:
-    """Return *path* as the place that it names. Raises BadExpression where it may name several, or none."""
+    """Return *path* as the place that it names. Raises BadExpression if it may name several, or none."""
     steps = path.steps
     if steps is None:
-        raise BadExpression(f"'{path.text}' names no single place in the data, as '$.result' would", 0)
+        raise BadExpression(f"'{path.text}' does not name a single place in the data, as '$.result' would", 0)
     reason = refused(steps)
     if reason is not None:
         raise BadExpression(reason, 0)

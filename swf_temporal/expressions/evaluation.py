@@ -1,9 +1,9 @@
-"""Compiles the fields of a definition into what yields a value, given data and variables.
+"""Compiles the fields of a definition into functions of data and variables.
 
 Two kinds of fields hold expressions. Some hold an expression by definition (filters, conditions, collections,
 targets, operations of expression functions, the data of events): there `${ }` may be left out, and the `{{ }}` of older
-versions is understood. All others are JSON in which `${ … }` may stand in any text. Either is compiled once for a
-definition; after that, a look-up.
+versions is supported. All others are JSON in which any text may contain `${ … }`. Each is compiled once per definition,
+and looked up from then on.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -54,7 +54,7 @@ class Expressions:
     """
 
     opening = "${"
-    """What begins an expression in a text."""
+    """The beginning of an expression in a text."""
 
     def __init__(
         self,
@@ -77,13 +77,13 @@ class Expressions:
         self._expressions: dict[str, Compiled] = {}
         self._templates: dict[str, Compiled] = {}
         self._targets: dict[str, Target] = {}
-        # By identity, each with its value: an id says something only as long as its object lives.
+        # By identity, each with its value: an id is valid only as long as its object lives.
         self._structures: dict[int, tuple[JSON, Compiled]] = {}
 
     def expression(self, value: JSON) -> Compiled:
         """Compile a field that holds an expression by definition.
 
-        Any text is one: `${ … }`, `{{ … }}`, `fn:name`, and what has no such marks. Where `${ … }` is only part of the
+        Any text is one: `${ … }`, `{{ … }}`, `fn:name`, and a text without such marks. If `${ … }` is only part of the
         text, the result is a text. Objects and arrays are templates. Raises BadExpression.
         """
         if not isinstance(value, str):
@@ -96,7 +96,7 @@ class Expressions:
     def condition(self, value: JSON) -> Compiled:
         """Compile a condition: an expression whose outcome is true or not. Raises BadExpression.
 
-        A JSONPath holds if it finds something, which its outcome alone, an array, does not tell.
+        A JSONPath holds if it finds something, which its outcome alone, an array, does not show.
         """
         compiled = self.expression(value)
         return Condition(compiled) if isinstance(compiled, JsonPathProgram) else compiled
@@ -104,8 +104,8 @@ class Expressions:
     def template(self, value: JSON) -> Compiled:
         """Compile JSON in which texts may hold `${ … }`. Raises BadExpression.
 
-        A text that is one expression becomes what that yields; where there is more around it, the results
-        become text as in jq's string interpolation.
+        A text that is one expression becomes its outcome; if there is more around it, the results become
+        text as in jq's string interpolation.
         """
         if isinstance(value, str):
             found = self._templates.get(value)
@@ -126,8 +126,8 @@ class Expressions:
     def target(self, text: JSON) -> Target:
         """Compile a field that names a place in the data, such as `toStateData`.
 
-        `.` and an empty text name the root. Raises BadExpression where the text cannot name a place. What is
-        returned raises ExpressionFailed where the expression names none, or more than one, in the data.
+        `.` and an empty text name the root. Raises BadExpression if the text cannot name a place. The result
+        raises ExpressionFailed if the expression names none, or more than one, in the data.
         """
         if not isinstance(text, str):
             raise BadExpression("a place in the data is named by an expression such as '.result'")
@@ -161,7 +161,7 @@ class Expressions:
         try:
             return self._source(text)
         except BadExpression:
-            # A bare expression may hold the two characters in a string of its own; else they begin one.
+            # A bare expression may contain the two characters in a string; otherwise they begin an expression.
             if "${" in text:
                 return self._text(text, within)
             raise
@@ -170,7 +170,7 @@ class Expressions:
         return template.compiled_text(text, lambda source: self._source(source, within))
 
     def _source(self, text: str, within: tuple[str, ...] = ()) -> Compiled:
-        """Compile what stands between braces, *within* the expression functions named."""
+        """Compile the text between braces, *within* the expression functions named."""
         stripped = text.strip()
         if stripped.startswith(_FUNCTION):
             offset = text.index(_FUNCTION)
@@ -212,7 +212,7 @@ class Expressions:
         try:
             return self._field(self._functions[name], (*within, name))
         except BadExpression as error:
-            # Its offset would be one in the function's text, which is somewhere else.
+            # Its offset is one in the function's text, which is elsewhere.
             raise BadExpression(f"in the expression function '{name}': {error.message}", 0) from None
 
 
@@ -221,7 +221,7 @@ def _is_old_form(stripped: str) -> bool:
 
 
 def _unwrapped(text: str) -> tuple[str, int]:
-    """Return an expression without what marks it as one, and where it starts in the text."""
+    """Return an expression without its braces, and its offset in the text."""
     stripped = text.strip()
     start = len(text) - len(text.lstrip())
     if _is_old_form(stripped):

@@ -1,15 +1,15 @@
 """Expressions that only jq can evaluate.
 
-The expression runs inside a program that takes away what would make its result depend on more than the data:
+The expression runs inside a program that removes everything that would make its result depend on more than the data:
 the clock becomes the workflow's, the environment is empty, and files, further input and ways to end the
-program are refused. Variables travel in the input, so an expression is compiled once, whatever their values.
+program are refused. Variables are passed in the input, so an expression is compiled once, whatever their values.
 A result leaves jq as JSON text, since jq's Python package rounds large integers and drops the `.0` of `1.0`.
 
-Parts of a pipe that each go through their input take as long as the longest of them. Where anything has one thing
-evaluated for each output of another (an operator, `if`, several outputs as an index or as the argument of a function)
-or goes on with a variable, one may go through something again for each element of another, wherever in the expression
-they stand. What stands in several places of a part may come out as many times as large. Whatever is not known
-here is not bounded: `range`, `recurse`, `reduce`, definitions, regular expressions.
+Bounds. Parts of a pipe that each traverse their input take as long as the longest of them. If something is evaluated
+for each output of something else (an operator, `if`, several outputs as an index or as the argument of a function), or
+uses a variable, a part may traverse data again for each element of another part, wherever they are in the expression.
+The output of a part in which a path occurs several times may be that many times as large. Everything that is not listed
+here is unbounded: `range`, `recurse`, `reduce`, definitions, regular expressions.
 """
 
 import re
@@ -45,26 +45,26 @@ _ONCE: Final = _names(
     "dateadd datesub mktime gmtime todateiso8601 fromdateiso8601 strftime floor ceil round trunc sqrt fabs abs log "
     "log2 log10 exp exp2 exp10 pow pow10 infinite nan isinfinite isnan isnormal isvalid significand"
 )
-"""Keywords, and the functions that go through what they are given once."""
+"""Keywords, and the functions that traverse their input once."""
 _AGAIN: Final = _names("any all")
-"""Those of them that do something for each element, if they are given what."""
+"""The functions of these that evaluate their argument, if they have one, for each element."""
 _FOR_EACH: Final = _names(
     "map map_values to_entries from_entries with_entries flatten join sort_by group_by min_by max_by unique_by del"
 )
-"""Those that do something for each element."""
+"""The functions that evaluate something for each element."""
 _FOR_EACH_OTHER: Final = _names("contains inside index rindex indices IN transpose paths leaf_paths tostream")
-"""Those that do something for each element and each other."""
+"""The functions that do something for each pair of elements."""
 _COLLECTING: Final = _FOR_EACH | _AGAIN | {"add", "first", "last", "["}
-"""What makes one of all outputs inside its brackets."""
+"""The functions and brackets that collect all outputs inside them into one."""
 _COMBINING: Final = _names("+ - * / % == != < <= > >= and or if")
-"""What has one of its parts evaluated for each output of another."""
+"""The operators that evaluate one of their parts for each output of another."""
 _BEFORE_VALUES: Final = _names("if then elif else and or try catch")
 """Keywords after which `[]` is an empty array, and `-` a sign."""
 _WRITING: Final = frozenset({"tojson", "tostring", "explode"})
 _GROWTH: Final = 3
-"""How many times as long a text can become that is written in another way."""
+"""The factor by which a text can grow if it is written in another way."""
 _SLOW: Final = 4
-"""How many times as long `map_values` takes as `map`."""
+"""The factor by which `map_values` takes longer than `map`."""
 _NONE: Final = Token("", "", 0)
 
 
@@ -83,25 +83,25 @@ def jq_bound(words: Sequence[Token]) -> Bound:
 
 
 class _Reading:
-    """What is known of an expression as far as it is read."""
+    """The facts about the part of an expression that has been read."""
 
     def __init__(self, words: Sequence[Token]) -> None:
         self._words = words
         self._exponents = [0]
-        """Of each part of the outermost pipe."""
+        """The exponents of the parts of the outermost pipe."""
         self._again = 0
-        """How often `any` and `all` are given something that may go through other data for each element."""
+        """The number of arguments of `any` and `all` that may traverse other data for each element."""
         self._least = 1
         self._factor = 1
         self._is_combined = False
         """Whether something may be evaluated for each output of something else."""
         self._opened: list[str] = []
-        """The brackets around what is read, those of arguments by their function's name."""
+        """The brackets around the present word; those of arguments are represented by the function's name."""
         self._begin_part()
 
     def _begin_part(self) -> None:
         self._uses: Counter[str] = Counter()
-        """How often each path begins in this part of a pipe."""
+        """The number of occurrences of each path in this part of a pipe."""
         self._elements, self._alternatives = 1, 1
 
     def bound(self) -> Bound:
@@ -118,7 +118,7 @@ class _Reading:
         return sum(self._exponents) + self._again
 
     def read(self, at: int) -> None:
-        """Take note of the word *at* that index. Raises _NotBounded."""
+        """Read the word *at* that index. Raises _NotBounded."""
         word, last, following = self._words[at], self._word(at - 1), self._word(at + 1)
         kind, text = word.kind, word.text
         if kind == "open":
@@ -153,7 +153,7 @@ class _Reading:
             self._uses[f".{text}"] += following.text != ":"
             return
         if text in _FOR_EACH:
-            # What it puts between them may be as long as they are.
+            # The separator may be as long as the elements.
             self._exponents[-1] += 2 if text == "join" and not self._is_text(at + 2) else 1
         elif text in _FOR_EACH_OTHER:
             self._exponents[-1] += 2
@@ -189,12 +189,12 @@ class _Reading:
             self._assign()
 
     def _multiply(self, at: int, last: Token, following: Token) -> None:
-        """Take note of a product: a text is repeated. Only a number that stands alone tells how often."""
+        """Read a product, which may repeat a text: its growth is known only for a number that stands alone."""
         is_alone = self._word(at - 2).text not in ("*", "/", "%")
         self._grow(_number(following) or (_number(last) if is_alone else None))
 
     def _subtract(self, text: str, last: Token, following: Token) -> None:
-        """Take note of a difference: of arrays, each element of one is looked for in the other."""
+        """Read a difference: each element of an array is searched for in the other array."""
         if text == "-=" or (_is_value(last) and following.kind != "number"):
             self._exponents[-1] += text == "-"
             self._least = 2
@@ -225,7 +225,7 @@ class _Reading:
         return word.kind == "number" or word.text in ("true", "false", "null") or self._is_text(at)
 
     def _is_text(self, at: int) -> bool:
-        """Tell whether a text stands *at* that index that is written out."""
+        """Tell whether a literal text is *at* that index."""
         if self._word(at).kind != "quote":
             return False
         return self._word(at + 1).kind == "quote" or (
@@ -257,7 +257,7 @@ def _number(word: Token) -> int | None:
 
 _REFUSED = 'error("not allowed in a workflow expression")'
 _REFUSED_NAMES: Final = frozenset({"input", "inputs", "modulemeta", "halt", "halt_error"})
-"""What ends the program, or reads more than its input."""
+"""The functions that end the program, or read more than its input."""
 _NEUTRALISED = " ".join(
     [
         "def env: {}; def get_search_list: []; def input_line_number: 0; def input_filename: null;",
@@ -283,9 +283,9 @@ _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<l
 _MAX_TOGETHER: Final = 64
 """Expressions in one program: finding one of them takes longer the more there are."""
 _MAX_COMPILED: Final = 1 << 16
-"""Programs that are known to compile or not: more than one definition has, so that reading it can be interrupted."""
+"""The number of programs whose compilation is cached: more than a definition has, so reading it can be interrupted."""
 _compiled: dict[bytes, str | None] = {}
-"""jq's complaint, if any, about a program, by its digest."""
+"""jq's error about a program, if any, by the program's digest."""
 _SYMBOL = re.compile(r"[A-Z_]{4,}")
 _SYMBOLS = {
     "INVALID_CHARACTER": "character",
@@ -300,7 +300,7 @@ _MAX_SHOWN = 200
 
 
 class TooLargeToCompile(BadExpression):
-    """An expression that takes more to compile than an evaluation may take."""
+    """An expression whose compilation exceeds the limits of an evaluation."""
 
 
 class _Source(NamedTuple):
@@ -419,7 +419,7 @@ class JqProgram:
             raise self.failed(f"the data cannot be written as JSON ({error})") from None
 
     def failed(self, why: str) -> ExpressionFailed:
-        """Return the fault that says why this expression failed."""
+        """Return the fault of this expression, with the reason."""
         return ExpressionFailed(f"{why}: {shown(self._text)}", retryable=False)
 
     def _is_free(self, name: str, source: _Source, result: str) -> bool:
@@ -435,7 +435,7 @@ def shown(text: str) -> str:
 
 @cache
 def builtins() -> frozenset[tuple[str, int]]:
-    """Return the functions that every expression can call: the name of each, and how many arguments it has."""
+    """Return the functions that every expression can call, each with its name and its number of arguments."""
     answer = guard().run("builtins | tojson", "null")
     names = [*read_written(answer.text), *(signature for signature, _ in _FORMER.values())]
     return frozenset((name, int(arity)) for name, _, arity in (signature.partition("/") for signature in names))
@@ -448,16 +448,16 @@ def _words(text: str) -> list[Token]:
     if not words:
         raise BadExpression("the expression is empty", 0)
     for word in words:
-        # Names like these are ours; of jq's own there is only $__loc__.
+        # Names like these are reserved for us; jq itself has only $__loc__.
         if word.kind == "variable" and word.text.startswith("$__") and word.text != "$__loc__":
             raise BadExpression(f"{word.text} is not defined", word.offset)
     return words
 
 
 def _refuse_calls(words: Sequence[Token]) -> None:
-    """Raise BadExpression where *words*, which compile, call what an expression may not.
+    """Raise BadExpression if *words*, which compile, call a function that is not allowed.
 
-    Where they define functions of their own, a name may be one of these: such a call fails when it is made.
+    If they define functions, a name may be one of those: then a forbidden call fails when it is made.
     """
     if any(word.text == "def" for word in words):
         return
@@ -497,7 +497,7 @@ def _evaluated(text: str, given: Collection[str], result: str, former: str) -> s
 
 
 def _compile(program: str) -> str | None:
-    """Return jq's complaint about a program, or None."""
+    """Return jq's error about a program, or None."""
     key = blake2b(program.encode(errors="surrogatepass"), digest_size=16).digest()
     try:
         return _compiled[key]
@@ -513,7 +513,7 @@ def _complaint(program: str) -> str | None:
     try:
         answer = guard().run(program, None)
     except ExpressionLimitExceeded:
-        # Raised, so that it is not remembered: on a machine that is very busy another attempt may get through.
+        # Raised, so that it is not cached: on a very busy machine another attempt may succeed.
         raise TooLargeToCompile("the expression is too large to compile") from None
     except UnicodeEncodeError:
         return "jq: error: the expression holds half of a surrogate pair"

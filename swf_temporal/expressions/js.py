@@ -1,7 +1,7 @@
 """Expressions in JavaScript: the body of a function of `data`, whose `return` is the result.
 
-They run in helper processes, as jq does, within the same limits. What a script sees of the world is the data and the
-language alone: `js_process` has what is replaced, so that a replay comes to the same.
+They run in helper processes, as jq does, within the same limits. A script has access only to the data and the language:
+`js_process` replaces whatever would make the result of a replay differ.
 """
 
 from hashlib import sha256
@@ -17,7 +17,7 @@ from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
 
 INSTALLING = "pip install 'swf-temporal[js]'"
-"""The extra that installs the engine."""
+"""The command that installs the engine."""
 
 
 class EngineMissing(BadExpression):
@@ -43,14 +43,14 @@ class JsProgram:
             raise BadExpression(answer.text)
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
-        """Return what the script returns on *data*; `__now` is the time that its clock shows."""
+        """Return the result of the script on *data*; `__now` is the time of its clock."""
         now = variables["__now"]
         milliseconds = round(now * 1000) if isinstance(now, int | float) else 0
         try:
             text = written(data)
         except (NotJSON, TypeError) as error:
             raise ExpressionFailed(f"the data cannot be written as JSON ({error})", retryable=False) from None
-        # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
+        # Random numbers are derived from all inputs of the script: they vary, and are the same on a replay.
         seed = int.from_bytes(sha256(f"{self._text}\n{text}\n{milliseconds}".encode()).digest()[:4])
         answer = ask(self._text, f"[{text},{milliseconds},{seed}]", UNBOUNDED, JAVASCRIPT)
         current_account().charge_helper(len(text), len(answer.text))
@@ -64,7 +64,7 @@ class JsProgram:
 
 
 def closing(text: str, start: int) -> int | None:
-    """Return where the bracket stands that closes the script which begins at *start*; None if none does.
+    """Return the offset of the bracket that closes the script which begins at *start*, or None.
 
     Brackets in texts and comments of the script do not count.
     """
@@ -86,7 +86,7 @@ def closing(text: str, start: int) -> int | None:
 
 
 def _end_of_literal(text: str, at: int) -> int | None:
-    """Return where the text or the comment ends that begins at *at*, or None if none does."""
+    """Return the end of the text or comment that begins at *at*, or None if there is none."""
     if text.startswith("//", at):
         end = text.find("\n", at)
         return len(text) if end < 0 else end

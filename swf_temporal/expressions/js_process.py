@@ -1,19 +1,19 @@
-"""JavaScript in a helper process: what a script is given, and what is taken away from it.
+"""JavaScript in a helper process, in a restricted and deterministic environment.
 
-`jq_process` runs this file as it stands where a helper is to run JavaScript, so it imports the engine alone. Every
-evaluation has a new context, in which nothing is left of those before. A script sees the data and what the language
-has, without files, network, timers or modules. What would differ from one replay to the next is replaced: the clock
-stands at the workflow's time, random numbers follow from a seed, and what tells of memory or of other threads is gone.
+`jq_process` runs this file in helpers for JavaScript, so it imports only the engine. Every evaluation has a new context
+without traces of earlier ones. A script has the data and the language, without files, network, timers or modules.
+Whatever would differ between replays is replaced: the clock shows the workflow's time, random numbers are derived from
+a seed, and objects that reveal memory or other threads are removed.
 """
 
 import _quickjs
 
 WARMING = ("return 1", "[null,0,0]")
-"""A script, and its input, by which the engine loads what it needs."""
+"""A script and its input, with which the engine loads everything that it needs."""
 
 _OUT_OF_MEMORY = "InternalError: out of memory"
 _STACK = 512 * 1024
-"""Bytes of stack that a script may use: calls that go deeper are an error of the script on every machine."""
+"""The stack limit of a script in bytes: exceeding it is an error of the script on every machine."""
 
 _SURROUNDINGS = """
 (function (script) {
@@ -56,7 +56,7 @@ class Script:
         self._made()
 
     def input_text(self, text: str) -> list[str]:
-        """Return the one value that the script yields, as JSON. *text* has the data, the time in milliseconds, a seed.
+        """Return the result of the script as JSON. *text* has the data, the time in milliseconds, and a seed.
 
         Raises ValueError.
         """
@@ -79,12 +79,12 @@ class Script:
 
 
 def compiled(text: str) -> Script:
-    """Return the script that *text* is, the body of a function of `data`. Raises ValueError if it is none."""
+    """Return the script in *text*, the body of a function of `data`. Raises ValueError if it is not valid."""
     return Script(text)
 
 
 def _as_value_error(error: Exception) -> ValueError:
-    """Return what a person reads of *error*: its first line, without where in this file it was noticed."""
+    """Return the message of *error* for people: its first line, without the position in this file."""
     message = str(error).partition("\n")[0]
     if message.startswith(_OUT_OF_MEMORY):
         raise MemoryError

@@ -1,9 +1,9 @@
-"""Compares data with a JSON Schema in a helper process, where it can be stopped.
+"""Validates data against a JSON Schema in a helper process, where it can be stopped.
 
 A schema of a few lines can take years on data of a few lines: by patterns, by references that are followed twice on
-each level, by comparing every element with every other. A library that is quicker moves that, and does not end it:
-the ones that are compiled have no limit either, and word what is wrong otherwise. So `schema_checking` does its work
-in a process that may use so much time and memory, and no more (`expressions/guarding/guard.py`).
+each level, by comparing every element with every other. A faster library does not solve that: compiled ones have no
+limits either, and have other messages. So `schema_checking` works in a process whose time and memory are limited
+(`expressions/guarding/guard.py`).
 """
 
 from swf_temporal.base.accounting import current_account
@@ -27,12 +27,12 @@ class SchemaTooSlow(PatternTooSlow):
 
 
 class DataSchemaValidator:
-    """A JSON Schema, ready to be compared with data."""
+    """A JSON Schema that validates data."""
 
     def __init__(self, schema: JSON, *, checks_formats: bool = False) -> None:
-        """Read *schema*, in which `format` says something with *checks_formats*: what `schema_checking/formats` knows.
+        """Read *schema*. With *checks_formats*, the values of `format` in `schema_checking/formats` are checked.
 
-        Raises BadSchema where it is not one, or refers to something outside itself.
+        Raises BadSchema if it is not valid, or refers to something outside itself.
         """
         try:
             self._schema = write_json({"schema": schema, "formats": checks_formats})
@@ -48,9 +48,9 @@ class DataSchemaValidator:
             raise BadSchema(problem["message"], problem["path"])
 
     def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
-        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
+        """Return the violations in *data*, each with its path; a few at most.
 
-        That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
+        Exceeding a limit counts as a violation, too, or raises PatternTooSlow if *slow_is_fatal*.
         """
         try:
             text = written(data)
@@ -58,7 +58,7 @@ class DataSchemaValidator:
         except NotJSON:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:
-            slow = SchemaTooSlow(f"it takes too long to tell whether the data fits: {_of_schema(limit)}")
+            slow = SchemaTooSlow(f"it takes too long to check whether the data matches: {_of_schema(limit)}")
             if slow_is_fatal:
                 raise slow from None
             return [f"$: {slow}"]

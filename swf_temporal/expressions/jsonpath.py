@@ -1,7 +1,7 @@
-"""Expressions in JSONPath (RFC 9535), where a workflow says that it is written in that.
+"""Expressions in JSONPath (RFC 9535), for workflows whose expression language it is.
 
 `$` is the data. A path that starts with the name of a variable, as in `$CONST.rate`, starts in its value. A path that
-leads to one place at most yields the value there, or nothing; any other yields an array of all that it finds. The
+names at most one place yields the value there, or nothing; any other yields an array of all values that it finds. The
 library is imported only for workflows that use it.
 """
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment
 
 _MAX_SEGMENTS = 200
-"""How many steps a path may have."""
+"""The maximum number of steps of a path."""
 _VARIABLE = re.compile(r"\$(\w+)(?=$|[.\[])")
 _ROOT_FILTER = re.compile(r"\$\s*\[\s*\?")
 _DOT_BEFORE_BRACKET = re.compile(r"^(\$\w*)\.\[")
 
 
 class JsonPathProgram:
-    """A JSONPath that compiles, and the variable it starts in, if any."""
+    """A compiled JSONPath, and the variable it starts in, if any."""
 
     __slots__ = ("_path", "_text", "_variable", "_written", "mentions")
 
@@ -48,7 +48,7 @@ class JsonPathProgram:
         if not path.startswith("$"):
             raise BadExpression(f"'{self._text}' is not a JSONPath: one begins with $", 0)
         try:
-            # Filters of the whole, as in $.[?(…)], are written with a dot in much that was written for other engines.
+            # Filters at the root are often written with a dot for other engines, as in $.[?(…)].
             self._written = _DOT_BEFORE_BRACKET.sub(r"\1[", path)
             compiled = _environment().compile(self._written)
         except (JSONPathError, RecursionError) as error:
@@ -56,21 +56,21 @@ class JsonPathProgram:
         if not isinstance(compiled, JSONPath):
             raise BadExpression(f"'{self._text}' is several paths, and has to be one")
         if len(compiled.segments) > _MAX_SEGMENTS:
-            # The library calls itself for each of them, and Python ends where that is too deep.
-            raise BadExpression(f"the path has {len(compiled.segments):,} steps, and {_MAX_SEGMENTS} are the most")
+            # The library recurses for each of them, and Python crashes if that is too deep.
+            raise BadExpression(f"the path has {len(compiled.segments):,} steps, and the limit is {_MAX_SEGMENTS}")
         self._path = compiled
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
-        """Return the value that the path leads to, or all of them as an array if it may lead to several."""
+        """Return the value that the path finds, or an array of all if it may find several."""
         found = self.found(data if self._variable is None else variables.get(self._variable))
         if self.is_singular:
             return found[0] if found else NOTHING
         return found
 
     def holds(self, data: JSON, variables: Variables) -> bool:
-        """Tell whether the path is true as a condition: it leads to something that is not false or null.
+        """Tell whether the path is true as a condition: it finds something that is not false or null.
 
-        `$[?(…)]` on an object asks about the object itself, as authors of conditions mean it.
+        `$[?(…)]` on an object applies to the object itself, as authors of conditions mean it.
         """
         root = data if self._variable is None else variables.get(self._variable)
         if isinstance(root, dict) and _ROOT_FILTER.match(str(self._path)):
@@ -79,7 +79,7 @@ class JsonPathProgram:
 
     @property
     def steps(self) -> list[str | int] | None:
-        """The keys and indices of a path that leads to one place in the data, else None."""
+        """The keys and indices of a path that names one place in the data, else None."""
         if self._variable is not None or not self.is_singular:
             return None
         return [
@@ -90,15 +90,15 @@ class JsonPathProgram:
 
     @property
     def is_singular(self) -> bool:
-        """Whether the path leads to one place at most, whatever the data."""
+        """True if the path names at most one place, whatever the data."""
         return self._path.singular_query()
 
     def found(self, root: JSON) -> list[JSON]:
-        """Return all that the path leads to, from *root* on."""
+        """Return all values that the path finds in *root*."""
         from jsonpath import JSONPathError  # noqa: PLC0415 - as above
 
         if not isinstance(root, dict | list):
-            # The library reads a text as JSON; a value that has nothing inside is only to be had as a whole.
+            # The library would parse a text as JSON; a value without parts can only be selected as a whole.
             return [root] if str(self._path) == "$" else []
         try:
             if self.is_singular:
@@ -130,7 +130,7 @@ class Condition:
         self.mentions = path.mentions
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
-        """Tell whether the path leads to anything."""
+        """Tell whether the path finds anything."""
         return self._path.holds(data, variables)
 
 
@@ -138,7 +138,7 @@ def path_of(text: str, declared: Collection[str]) -> list[str | int]:
     """Return the place in the data that *text* names; an empty one names the root. Raises BadExpression."""
     steps = JsonPathProgram(text, declared).steps if text.strip() not in ("", ".") else []
     if steps is None:
-        raise BadExpression(f"'{text.strip()}' names no single place in the data, as '$.result' would", 0)
+        raise BadExpression(f"'{text.strip()}' does not name a single place in the data, as '$.result' would", 0)
     return steps
 
 
@@ -148,7 +148,7 @@ def _variable(text: str, declared: Collection[str]) -> str | None:
 
 
 def _reason(error: Exception) -> str:
-    # The library's own text of an error draws the expression, and fails where that is empty.
+    # The library's own text of an error shows the expression, and fails if that is empty.
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error.args[0])
 
 
@@ -160,13 +160,13 @@ def _environment() -> "JSONPathEnvironment":
 
 
 class JsonPathQuery:
-    """A JSONPath as a helper process evaluates it."""
+    """A JSONPath, evaluated within a helper process."""
 
     def __init__(self, text: str) -> None:
         self._path = _environment().compile(text)
 
     def input_text(self, text: str) -> list[str]:
-        """Return all that the path leads to in the data of *text*, as one list. Raises ValueError."""
+        """Return all values that the path finds in the data of *text*, as one list. Raises ValueError."""
         from jsonpath import JSONPathError  # noqa: PLC0415 - as above
 
         try:

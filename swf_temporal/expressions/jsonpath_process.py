@@ -5,4 +5,4 @@ from swf_temporal.expressions.jsonpath import JsonPathQuery as compiled  # noqa:
 __all__ = ["WARMING", "compiled"]
 
 WARMING = ("$..a[?search(@.b, 'c') && match(@.b, 'c')]", '{"a": [{"b": "c"}]}')
-"""A path and data by which the library loads what it needs."""
+"""A path and data with which the library loads everything that it needs."""

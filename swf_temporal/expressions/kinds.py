@@ -1,4 +1,4 @@
-"""The kinds of value that an expression can yield, as far as they are plain to see.
+"""The kinds of value that an expression can yield, as far as they can be derived easily.
 
 The kinds have the names that jq gives them.
 """
@@ -17,7 +17,7 @@ _ADDED = ("number", "string", "array", "object", "null")
 
 
 def kinds_of(tree: Tree) -> frozenset[str]:
-    """Return the kinds of which the output of an expression can be; it may fail instead."""
+    """Return the possible kinds of an expression's output; it may also fail."""
     match tree:
         case Literal(value):
             return frozenset({kind_of(value)})
@@ -57,5 +57,5 @@ def _of_operation(sign: str, left: frozenset[str], right: frozenset[str]) -> fro
                 found |= {"array"}
         case _:
             return frozenset({"boolean"})
-    # An operation that can only fail is jq's to complain about.
+    # An operation that can only fail is left to jq, which reports the error.
     return frozenset(found) or ANY

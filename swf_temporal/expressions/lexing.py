@@ -1,7 +1,7 @@
 r"""Splits jq expressions into words.
 
-The words are jq's own, found the way jq finds them: a bracket inside a string or a comment is not a bracket, and
-what stands in a string's `\( … )` is program again.
+The words are those of jq: a bracket inside a string or a comment is not a bracket, and the content of `\( … )` in a
+string is program again.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from swf_temporal.expressions.compiled import BadExpression
 
 ASSIGNING = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
-"""The operators that yield what they are given, with a part of it changed."""
+"""The operators that yield their input with a part of it changed."""
 
 
 class Token(NamedTuple):
@@ -41,10 +41,10 @@ _CLOSES = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 
 
 def tokens(text: str, start: int = 0) -> Iterator[Token]:
-    """Yield the words of the expression that starts at *start*, blanks and comments left out.
+    """Yield the words of the expression that starts at *start*, without blanks and comments.
 
-    Raises BadExpression at a bracket that closes nothing; the brackets that enclose the expression itself,
-    such as the one of `${ … }`, are the caller's to notice before.
+    Raises BadExpression at an unmatched closing bracket; the caller must have handled those that enclose the
+    expression itself, such as the one of `${ … }`.
     """
     open_: list[Token] = []
     in_string = False

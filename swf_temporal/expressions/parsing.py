@@ -1,7 +1,7 @@
 """Parses the expressions that are simple enough to be evaluated without jq.
 
-The grammar is a part of jq's, with jq's precedence, in which every expression has exactly one output. What is
-not in it is not refused but left to jq: `parsed` answers None.
+The grammar is a part of jq's, with jq's precedence, in which every expression has exactly one output. Other expressions
+are not refused but left to jq: `parsed` returns None.
 """
 
 import re
@@ -22,7 +22,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """`.`: the data, or what the expression before a pipe yields."""
+    """`.`: the data, or the output of the expression before a pipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ArrayOf:
 
 @dataclass(frozen=True, slots=True)
 class BinaryOperation:
-    """Two expressions and a sign or word between them."""
+    """Two expressions with an operator between them, a sign or a word."""
 
     sign: str
     left: "Tree"
@@ -112,7 +112,7 @@ def mentioned(tree: Tree) -> frozenset[str]:
 
 
 SIGNS: Final = (("//",), ("or",), ("and",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/"))
-"""From what binds least to what binds most; a pipe binds less than all."""
+"""The operators by increasing precedence; that of a pipe is lower than all."""
 
 _COMPARING = 3
 _ALTERNATIVE = 0
@@ -122,7 +122,7 @@ _RESERVED = frozenset(
     {"def", "module", "import", "include", "if", "then", "elif", "else", "end", "as", "reduce", "foreach"}
     | {"and", "or", "try", "catch", "label", "__loc__"}
 )
-# Longer numbers, exponents and leading zeros print in ways of jq's own.
+# jq prints longer numbers, exponents and leading zeros in its own ways.
 _PLAIN_NUMBER = re.compile(r"(?=.{1,16}$)(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")
 _END = Token("end", "", -1)
 
@@ -132,9 +132,9 @@ class _NotSimple(Exception):  # noqa: N818 - not an error: jq takes over
 
 
 def parsed(text: str, declared: Collection[str]) -> Tree | None:
-    """Return what a simple expression is made of, or None where jq has to tell.
+    """Return the tree of a simple expression, or None if it has to be left to jq.
 
-    Raises BadExpression where brackets or quotes do not match.
+    Raises BadExpression if brackets or quotes do not match.
     """
     words = list(tokens(text))
     try:
@@ -166,7 +166,7 @@ class _Parser:
         left = self._operation(level + 1)
         while self._next.text in SIGNS[level] and self._next.kind in ("operator", "name"):
             sign = self._take().text
-            # `//` leans to the right; a second comparison is an error, which jq words better.
+            # `//` is right-associative; a second comparison is an error, for which jq has a better message.
             right = self._operation(level if level == _ALTERNATIVE else level + 1)
             left = BinaryOperation(sign, left, right)
             if level == _COMPARING:
@@ -187,7 +187,7 @@ class _Parser:
         value = _number(token.text)
         if value == 0:
             raise _NotSimple
-        return Literal(-value)  # what is looked up in it, as in `-1 .a`, is left over, and so left to jq
+        return Literal(-value)  # an index of it, as in `-1 .a`, remains unread, and so is left to jq
 
     def _choice(self) -> Tree:
         self._take()
@@ -255,7 +255,7 @@ class _Parser:
             return ArrayOf(())
         items = [self._operation(0)]
         if self._took("|"):
-            # A comma would belong to what is right of the pipe.
+            # A comma would belong to the right side of the pipe.
             items = [BinaryOperation("|", items[0], self.pipe())]
             self._require("]")
             return ArrayOf(tuple(items))

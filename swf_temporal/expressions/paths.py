@@ -1,10 +1,9 @@
-"""Evaluates simple expressions, at a small part of what jq costs.
+"""Evaluates simple expressions, at a small part of jq's cost.
 
 jq reads and writes all of the data even for `.a`. A simple expression becomes nested Python closures instead,
-which touch only what they name. They agree with jq exactly: where they could not, for a wrong type, an error
-or a number that jq would print differently, they give up and jq evaluates the expression as a whole.
-
-Everything else raises NotSupported: jq then evaluates the whole expression, and words the error if there is one.
+which access only what they name. They agree with jq exactly: if they could not, for a wrong type, an error or a number
+that jq would print differently, they raise NotSupported. Then jq evaluates the whole expression, and reports the error
+if there is one.
 """
 
 import operator
@@ -35,21 +34,21 @@ from swf_temporal.expressions.parsing import (
 )
 
 _MAX_EXACT = 2**53 - 1
-"""Beyond it jq's numbers and Python's go different ways."""
+"""The limit beyond which jq's numbers differ from Python's."""
 
 _MAX_PLAIN = 1e15
 _NUMBER, _TEXT = 3, 4
 
 _ELEMENT, _MEMBER = 8, 48
-"""Bytes of memory for an element of an array, and for a member of an object."""
+"""The bytes of memory for an element of an array, and for a member of an object."""
 
 
 class NotSupported(Exception):  # noqa: N818 - not an error: jq takes over
-    """Only jq can tell what this yields."""
+    """Only jq can evaluate this."""
 
 
 def index(container: JSON, key: JSON) -> JSON:
-    """Return an element; null where an object or array has none, and within null."""
+    """Return an element; null if an object or array has none, and for null."""
     if isinstance(key, str):
         if isinstance(container, dict):
             return container.get(key)
@@ -116,7 +115,7 @@ def divide(left: JSON, right: JSON) -> JSON:
 
 
 def compare(holds: Callable[[Any, Any], bool], left: JSON, right: JSON) -> JSON:
-    """Tell whether *holds* is true of two values in jq's order of them; those of different kinds differ by these."""
+    """Tell whether *holds* is true of two values in jq's order; values of different kinds are ordered by kind."""
     one, other = _rank(left), _rank(right)
     if one != other:
         return holds(one, other)
@@ -142,7 +141,7 @@ SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
 
 
 def _make(size: int) -> None:
-    """Count bytes that are about to be made. Too many for one evaluation are left to jq, which is stopped in time."""
+    """Count bytes that are about to be made. An evaluation that makes too many is left to jq, which is limited."""
     account = current_account()
     if account.made + size > account.made_limit:
         raise NotSupported
@@ -150,7 +149,7 @@ def _make(size: int) -> None:
 
 
 def _rank(value: JSON) -> int:
-    """Return where jq puts a value's type in its order of all values."""
+    """Return the rank of a value's type in jq's order of all values."""
     if isinstance(value, str):
         return _TEXT
     if value is None:
@@ -169,20 +168,20 @@ def _number(value: JSON) -> int | float:
     if type(value) is int:
         if -_MAX_EXACT <= value <= _MAX_EXACT:
             return value
-    elif type(value) is float and value - value == 0:  # which infinities and NaN fail
+    elif type(value) is float and value - value == 0:  # false for infinities and NaN
         return value
     raise NotSupported
 
 
 def _exact(left: int, right: int, result: int) -> int:
-    """Return what was computed of two integers, as `_number` and `_result` do: here without a call for each."""
+    """Return the *result* of two integers after the checks of `_number` and `_result`, without a call for each."""
     if -_MAX_EXACT <= left <= _MAX_EXACT and -_MAX_EXACT <= right <= _MAX_EXACT and -_MAX_EXACT <= result <= _MAX_EXACT:
         return result
     raise NotSupported
 
 
 def _result(number: float) -> int | float:
-    """Return a computed number the way jq prints it: without `.0`."""
+    """Return a computed number as jq prints it: without `.0`."""
     if type(number) is int:
         return _number(number)
     if abs(number) < _MAX_PLAIN:
@@ -193,12 +192,12 @@ def _result(number: float) -> int | float:
 _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
 
 _LONG: Final = 1024
-"""Characters of an expression that are evaluated for a cost of 1."""
+"""The number of characters of an expression that are evaluated for a cost of 1."""
 _CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {"length": length, "not": lambda value: not is_true(value)}
 
 
 def compiled(text: str, declared: Collection[str]) -> Compiled | None:
-    """Return a simple expression ready to be evaluated, or None for one that only jq can evaluate."""
+    """Compile a simple expression; None if only jq can evaluate it."""
     tree = parsed(text, declared)
     if tree is None:
         return None
@@ -214,7 +213,7 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
 
 
 class SimpleExpression:
-    """An expression that Python evaluates as long as it is sure, and jq otherwise."""
+    """An expression that Python evaluates if its result is certain to be jq's, and jq otherwise."""
 
     __slots__ = ("_declared", "_evaluate", "_program", "_text", "kinds", "mentions")
 
@@ -232,14 +231,14 @@ class SimpleExpression:
         """Return the expression's only output."""
         try:
             return self._evaluate(data, variables)
-        except (NotSupported, KeyError, RecursionError):  # a variable without a value is jq's to complain about, too
+        except (NotSupported, KeyError, RecursionError):  # jq also reports a variable without a value
             return self._by_jq()(data, variables)
 
     def _by_jq(self) -> JqProgram:
         if self._program is None:
             try:
                 self._program = JqProgram(self._text, self._declared)
-            except TooLargeToCompile as error:  # jq computes what is constant in it
+            except TooLargeToCompile as error:  # jq evaluates constant parts when it compiles
                 raise ExpressionLimitExceeded(f"{error.message}: {shown(self._text)}", retryable=False) from None
         return self._program
 
@@ -271,7 +270,7 @@ def _closure(tree: Tree) -> _Closure:
 
 
 def _counted(evaluate: _Closure, cost: int) -> _Closure:
-    """Return the closure of an expression that may make large data of small data, or is long."""
+    """Return the closure of an expression that may make large data from small data, or is long."""
 
     def counted(data: JSON, variables: Variables) -> JSON:
         account = current_account()
@@ -283,7 +282,7 @@ def _counted(evaluate: _Closure, cost: int) -> _Closure:
 
 
 def _lookup(tree: Index) -> _Closure:
-    """Return the closure for a chain of look-ups, without a call for each where the keys are names."""
+    """Return the closure for a chain of look-ups, without a call for each if the keys are names."""
     keys: list[str] = []
     start: Tree = tree
     while isinstance(start, Index) and isinstance(start.key, Literal) and isinstance(start.key.value, str):

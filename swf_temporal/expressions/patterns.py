@@ -1,7 +1,7 @@
-"""Regular expressions that are matched within limits of time.
+"""Regular expressions that are matched with time limits.
 
-There are patterns that take years on texts made for them, and who writes the text need not be who wrote the pattern.
-Python's own library can neither tell nor be stopped, and while it works, nothing else does in the whole process.
+Some patterns take years on certain texts, and the author of the text may not be that of the pattern. Python's own
+library can neither detect this nor be stopped, and blocks the whole process meanwhile.
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import regex
 
 _AT_ONCE: Final = 0.02
-"""Seconds in which most patterns are matched, here. One that takes longer is matched in a helper process."""
+"""The time limit, in seconds, of matching in this process. Matches that take longer are made in a helper process."""
 _TOGETHER: Final = 1.0
-"""Seconds of processor time for many of them."""
+"""The limit of processor time, in seconds, for many matches together."""
 _MAX_CACHED = 1024
 _end: ContextVar[float | None] = ContextVar("end", default=None)
 
@@ -36,11 +36,11 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
     """Matching a text against a pattern exceeded the time limit."""
 
     def __init__(self, pattern: str) -> None:
-        super().__init__(f"it takes too long to tell what matches the pattern {pattern!r}")
+        super().__init__(f"it takes too long to match the pattern {pattern!r}")
 
 
 def matches_somewhere(pattern: str, text: str) -> bool:
-    """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is not a pattern."""
+    """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern if it is not valid."""
     ready = compiled(pattern)
     bound = pattern_bound(pattern, text)
     if is_deferring():
@@ -62,7 +62,7 @@ def _matched_in_time(pattern: "regex.Pattern[str]", text: str) -> bool:
 
 
 def _matched_apart(pattern: str, text: str, bound: Bound) -> bool:
-    """Return the same from a helper process, whose processor time is limited: however busy this process is."""
+    """Match in a helper process, whose processor time is limited, however busy this process is."""
     try:
         answer = ask(write_json({"pattern": pattern}), write_json(text), bound, SCHEMAS)
     except ExpressionLimitExceeded:
@@ -72,7 +72,7 @@ def _matched_apart(pattern: str, text: str, bound: Bound) -> bool:
 
 @contextmanager
 def one_limit() -> Iterator[None]:
-    """Let all that is matched within take no more than a few times as long as one match may."""
+    """Limit the time of all matches within the context to a few times that of one match."""
     token = _end.set(_used() + _TOGETHER)
     try:
         yield
@@ -81,13 +81,13 @@ def one_limit() -> Iterator[None]:
 
 
 def _used() -> float:
-    """Return the processor time of this thread, and of helpers for it."""
+    """Return the processor time of this thread, and that of helpers on its behalf."""
     return thread_time() + current_account().seconds
 
 
 @lru_cache(maxsize=_MAX_CACHED)
 def compiled(pattern: str) -> "regex.Pattern[str]":
-    """Return *pattern*, ready to be used. Raises BadPattern if it is none."""
+    """Return the compiled *pattern*. Raises BadPattern if it is not valid."""
     import regex  # noqa: PLC0415 - most definitions have no pattern
 
     try:

@@ -1,4 +1,4 @@
-"""Reading conditions of the Spring Expression Language: their parts, and the parser that makes these of a text."""
+"""The parser of conditions in the Spring Expression Language, and the parts that it returns."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from swf_temporal.expressions.patterns import BadPattern, compiled
 MAX_DEPTH: Final = 40
 """The nesting limit of parentheses and `not`."""
 WHOLE: Final = frozenset({"taskOutputData", "stateOutputData", "taskData", "stateData"})
-"""Names of the data as a whole."""
+"""The names of the data as a whole."""
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:
@@ -34,7 +34,7 @@ _COMPARISONS: Final = {
 }  # fmt: skip
 _JOINING: Final = {"and": "and", "&&": "and", "or": "or", "||": "or", "not": "not", "!": "not"}
 _CONSTANTS: Final[dict[str, JSON]] = {"true": True, "false": False, "null": None}
-_KNOWN: Final = "what is known: eq ne lt le gt ge is matches, and or not, JSONPath, #jsonPath(data, 'path'), literals"
+_KNOWN: Final = "supported: eq ne lt le gt ge is matches, and or not, JSONPath, #jsonPath(data, 'path'), literals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PathValues:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name for the data as a whole, where the data has no such key: *whole* finds the same there."""
+    """A name for the data as a whole, unless the data has such a key: *whole* is the path without that name."""
 
     first: str
     path: EarlyPath
@@ -73,7 +73,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """A value in the place of a condition: it holds if the value is neither null nor false."""
+    """A value used as a condition: it holds if the value is neither null nor false."""
 
     operand: Operand
 
@@ -97,7 +97,7 @@ Condition: TypeAlias = Compared | Alone | Joined | Negated
 
 
 def parsed(text: str) -> Condition:
-    """Return what the condition *text* is made of. Raises BadExpression."""
+    """Parse the condition *text*. Raises BadExpression."""
     return _Parser(text).condition()
 
 
@@ -109,7 +109,7 @@ class _Token:
 
 
 class _Parser:
-    """One reading of one text, from its first word to its last."""
+    """The parser of one text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -237,7 +237,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _end_of_path(text: str, start: int) -> int:
-    """Return where the path ends that begins at *start*: brackets and what is within belong to it."""
+    """Return the end of the path that begins at *start*, including brackets and their contents."""
     at = start + 1
     while at < len(text):
         if text[at] == "[":
@@ -275,12 +275,12 @@ def _path(token: _Token) -> EarlyPath:
 def _number(token: _Token) -> int | float:
     try:
         return float(token.text) if {".", "e", "E"} & set(token.text) else int(token.text)
-    except ValueError:  # Python reads no integer of more than 4,300 digits
+    except ValueError:  # Python does not read integers of more than 4,300 digits
         raise BadExpression("this number has too many digits", token.offset) from None
 
 
 def _named(name: str) -> Operand:
-    """Return what looks a name up in the data: as a path does, but for names of the data as a whole."""
+    """Return the operand that looks up a name in the data: a path, or a name of the data as a whole."""
     first, _, rest = name.partition(".")
     path = EarlyPath(f"$.{name}")
     return Named(first, path, EarlyPath(f"$.{rest}" if rest else "$")) if first in WHOLE else PathValues(path)

@@ -1,9 +1,8 @@
-"""Structured jq: JSON in which `jq( … )` may stand anywhere in a text, and `js( … )` with JavaScript as well.
+"""Structured jq: JSON whose texts may contain `jq( … )`, and `js( … )` with JavaScript.
 
-A text that is one query becomes what that yields; where there is more in it, the results become parts of the text:
-texts as they are, everything else as JSON with sorted keys and without blanks. Keys of objects are never evaluated.
-The bracket that ends a query is found as jq reads it, so that one in a string of the query does not count; likewise
-that of a script.
+A text that is one query becomes its result; if there is more in it, the results become parts of the text: texts as they
+are, everything else as JSON with sorted keys and without blanks. Keys of objects are never evaluated. The bracket that
+ends a query is found by jq's syntax, so that one in a string of the query does not count; likewise for a script.
 """
 
 import re
@@ -25,12 +24,12 @@ from swf_temporal.expressions.template import joined
 FAILED: Final = "QueryFailed"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "NotAnObject"
-"""The code of several results where there can be one, and of a result that is not an object where one is needed."""
+"""The code of several results where only one is possible, and of a result that must be an object and is not."""
 NOT_INSTALLED: Final = "NotInstalled"
-"""The name of the error of a script where there is no engine; no state can catch it."""
+"""The name of the error of a script without an engine; states cannot catch it."""
 
 LANGUAGE: Final = "structured-jq"
-"""Its name in records, where a query may yield null and several results are not an object."""
+"""Its name in records, if a query may yield null and several results have the code NOT_OBJECT."""
 _OPTIONS: Final = {
     LANGUAGE: (False, NOT_OBJECT),
     f"{LANGUAGE}-without-null": (True, NOT_OBJECT),
@@ -46,7 +45,7 @@ _MAX_CACHED = 10_000
 
 
 class EmbeddedQuery(NamedTuple):
-    """A query in a text: what stands in its brackets, where that starts, and the word before them: `jq` or `js`."""
+    """A query in a text: the content of its brackets, its offset, and the word before them, `jq` or `js`."""
 
     text: str
     offset: int
@@ -57,7 +56,7 @@ class EmbeddedQuery(NamedTuple):
 
 
 def jq_fault(message: str, code: str = FAILED) -> ExpressionFailed:
-    """Return the fault of an expression, with a *code* by which a language knows what it calls it."""
+    """Return the fault of an expression, with a *code* that languages map to their own errors."""
     return ExpressionFailed(message, name=code, code=code, retryable=False)
 
 
@@ -72,25 +71,25 @@ class StructuredJq:
     def __init__(self, *, null_fails: bool = False, several: str = NOT_OBJECT) -> None:
         """Make a compiler. With *null_fails*, a query that yields null is an error, as in releases since v0.6.1.
 
-        *several* is the code of the error of several results where there can be one.
+        *several* is the code of the error of several results where only one is possible.
         """
         self._null_fails = null_fails
         self._several = several
         self.language = _NAMES[null_fails, several]
         """Its name in records."""
-        # By identity, each with its value: an id says something only as long as its object lives.
+        # By identity, each with its value: an id is valid only as long as its object lives.
         self._kept: dict[int, tuple[JSON, _Part]] = {}
 
     @classmethod
     def named(cls, language: str) -> "StructuredJq":
-        """Return a compiler of what has the name *language* in records."""
+        """Return a compiler of the variant with the name *language* in records."""
         null_fails, several = _OPTIONS[language]
         return cls(null_fails=null_fails, several=several)
 
     def evaluate(self, value: JSON, data: JSON, now: float) -> JSON:
-        """Return *value* with the results of its queries on *data*; null stands for the data itself.
+        """Return *value* with the results of its queries on *data*; null means the data itself.
 
-        Raises ExpressionFailed, with a code of its own, and ExpressionLimitExceeded.
+        Raises ExpressionFailed, with one of the codes above, and ExpressionLimitExceeded.
         """
         results = self.results(value, data, now)
         if len(results) > 1:
@@ -99,7 +98,7 @@ class StructuredJq:
         return results[0]
 
     def results(self, value: JSON, data: JSON, now: float) -> list[JSON]:
-        """Return all results: there is more than one only where *value* is a single query. There is at least one."""
+        """Return all results, at least one; there can be several only if *value* is a single query."""
         if value is None:
             return [data]
         part, how = self._part(value), _How(now, self._null_fails)
@@ -121,7 +120,7 @@ class StructuredJq:
 
 
 def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpression]]:
-    """Yield what is wrong with the queries in *value*, each with the path to its text. An offset counts in the text."""
+    """Yield the errors of the queries in *value*, each with the path to its text. Offsets count within that text."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from problems_in(item, (*path, key))
@@ -140,7 +139,7 @@ def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpress
 def split(text: str) -> list[str | EmbeddedQuery]:
     """Return the plain pieces and the queries of a text, in order; blanks around a text with queries are left out.
 
-    Raises BadExpression where a query is not closed.
+    Raises BadExpression if a query is not closed.
     """
     if _OPENING.search(text) is None:
         return [text]
@@ -158,7 +157,7 @@ def split(text: str) -> list[str | EmbeddedQuery]:
 
 
 def as_text(value: JSON) -> str:
-    """Return *value* as it stands within a text: a text as it is, all else as JSON."""
+    """Return *value* as part of a text: a text as it is, everything else as JSON."""
     if isinstance(value, str):
         return value
     check_size(json_size(value))
@@ -189,7 +188,7 @@ class _Joined:
 
 
 class _Broken:
-    """A text that cannot be read; the fault is the run's, since a state may catch it."""
+    """A text that cannot be read: an error of the run, since a state may catch it."""
 
     __slots__ = ("_message",)
 
@@ -237,7 +236,7 @@ def _compiled_text(text: str) -> _Part:
 def _filled(part: _Part, data: JSON, how: _How) -> JSON:
     match part:
         case dict():
-            # In the order of the keys: what fails first is the same wherever the definition was read.
+            # Sorted, so that the first failure is the same wherever the definition was read.
             filled = {key: _filled(part[key], data, how) for key in sorted(part)}
             return {key: filled[key] for key in part}
         case list():
@@ -260,11 +259,11 @@ def _only(results: list[JSON], query: EmbeddedQuery | None = None) -> JSON:
 
 
 def _outputs(query: EmbeddedQuery, data: JSON, how: _How) -> list[JSON]:
-    """Return what *query* yields. Raises ExpressionFailed where it is nothing."""
+    """Return the outputs of *query*. Raises ExpressionFailed if there are none."""
     try:
         program = _program(query)
     except EngineMissing as error:
-        # Whether the engine is there depends on the machine, and may not decide the course of a run.
+        # Whether the engine is installed depends on the machine, and must not decide the course of a run.
         raise FatalFault(f"{error.message}: {query}", name=NOT_INSTALLED) from None
     except BadExpression as error:
         raise jq_fault(f"{error.message}: {query}") from None
@@ -297,7 +296,7 @@ def _program(query: EmbeddedQuery) -> Compiled:
 
 
 def _closing(text: str, start: int, word: str) -> int:
-    """Return where the bracket stands that closes the query which begins at *start*."""
+    """Return the offset of the bracket that closes the query which begins at *start*."""
     if word == "js":
         end = js.closing(text, start)
         return _textual_closing(text, start, word) if end is None else end
@@ -316,7 +315,7 @@ def _closing(text: str, start: int, word: str) -> int:
 
 
 def _textual_closing(text: str, start: int, word: str) -> int:
-    """Return the same where the query cannot be read: brackets are counted wherever they stand."""
+    """Return the same for a query that cannot be read, by counting all brackets."""
     depth = 1
     for offset in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[offset], 0)

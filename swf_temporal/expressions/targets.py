@@ -23,18 +23,18 @@ from swf_temporal.expressions.parsing import (
 from swf_temporal.expressions.template import EmbeddedExpression, split
 
 MAX_INDEX: Final = 1_000_000
-"""The highest index at which an element can be put: those before it are made, as many as there are."""
+"""The highest index at which an element can be put: all missing ones before it are created."""
 _MAX_STEPS: Final = 400
-"""How deep a place can be in the data."""
+"""The maximum depth of a place in the data."""
 
 Target: TypeAlias = Callable[[JSON, Variables], list[str | int]]
-"""Yields the path that an expression names in the data."""
+"""A function that returns the path that an expression names in the data."""
 
 
 def target(text: str, declared: Collection[str]) -> Target:
     """Compile an expression that names a place; an empty one names the root.
 
-    Raises BadExpression where it cannot name one, or one that data cannot have.
+    Raises BadExpression if it cannot name a place, or names one that data cannot have.
     """
     try:
         return _target(text, declared)
@@ -43,12 +43,12 @@ def target(text: str, declared: Collection[str]) -> Target:
 
 
 def refused(path: Sequence[str | int]) -> str | None:
-    """Return why nothing can be put at *path*, or None where something can."""
+    """Return why nothing can be put at *path*, or None if it is possible."""
     if len(path) > _MAX_STEPS:
-        return f"this names a place that is {len(path):,} levels deep, and {_MAX_STEPS} are the most"
+        return f"this names a place that is {len(path):,} levels deep, and the limit is {_MAX_STEPS}"
     highest = max((step for step in path if isinstance(step, int)), default=0)
     if highest > MAX_INDEX:
-        return f"this names the element {highest} of an array, and {MAX_INDEX:,} is the last that can be named"
+        return f"this names the element {highest} of an array, and the limit is {MAX_INDEX:,}"
     return None
 
 
@@ -63,7 +63,7 @@ def _target(text: str, declared: Collection[str]) -> Target:
             raise BadExpression(reason, 0)
         return lambda _data, _variables: list(path)
     if _names_nothing(tree):
-        raise BadExpression(f"'{text.strip()}' is not a place in the data: it has to be one, such as '.result'", 0)
+        raise BadExpression(f"'{text.strip()}' is not a place in the data, such as '.result'", 0)
     return _jq_target(text, declared)
 
 
@@ -115,16 +115,16 @@ _NULL = Literal(None)
 
 
 def reads(text: str, variables: Collection[str]) -> frozenset[str]:
-    """Return the fields of the data that the expressions in *text* cannot do without.
+    """Return the fields of the data that the expressions in *text* require.
 
-    A field with an alternative (`.a // 0`), or one that is compared with null, may well be missing. Expressions that
-    are not simple tell nothing.
+    A field with an alternative (`.a // 0`), or one that is compared with null, may be missing. Expressions that are not
+    simple are ignored.
     """
     return frozenset(key for tree in _trees(text, variables) for key in _read(tree))
 
 
 def makes(text: str, variables: Collection[str]) -> frozenset[str] | None:
-    """Return the fields of the object that *text* makes, or None where it may make anything."""
+    """Return the fields of the object that *text* makes, or None if it may make anything."""
     trees = list(_trees(text, variables))
     if len(trees) == 1 and isinstance(trees[0], ObjectOf):
         return frozenset(name for name, _ in trees[0].members)
@@ -134,7 +134,7 @@ def makes(text: str, variables: Collection[str]) -> frozenset[str] | None:
 def members(text: str, variable: str) -> Iterator[str]:
     """Yield the members of *variable* that the expressions in *text* name, as in `$CONST.rate` or `$CONST["rate"]`.
 
-    An expression in JSONPath is read as if it were one in jq, which names them alike.
+    An expression in JSONPath is read as if it were one in jq, which names them in the same way.
     """
     for source in _sources(text):
         try:
@@ -152,10 +152,10 @@ def members(text: str, variable: str) -> Iterator[str]:
 
 
 def elements(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the arrays in the data of which the expressions in *text* read single elements, or each.
+    """Yield the paths of the arrays in the data whose elements, single ones or all, the expressions in *text* read.
 
-    As in `.order.items[0]`, `$.items[*]` or `.items | any(.ready)`, as far as they are plain to see: behind a `|`, too,
-    a path is taken to begin with the data.
+    As in `.order.items[0]`, `$.items[*]` or `.items | any(.ready)`, as far as that is easily detected: after a `|`,
+    too, a path is assumed to begin with the data.
     """
     for source in _sources(text):
         path: tuple[str, ...] = ()
@@ -176,19 +176,19 @@ def elements(text: str) -> Iterator[tuple[str, ...]]:
 
 
 _VALUES = frozenset({"close", "quote", "variable"})
-"""The kinds of words that end a value: a field behind one is a field of that, and none of the data."""
+"""The kinds of words that end a value: a field after one belongs to that, not to the data."""
 _OF_EACH = frozenset({"all", "any", "first", "last", "map"})
-"""What an array is piped into for its elements."""
+"""The functions that read the elements of an array that is piped into them."""
 _NO_WORD = Token("", "", 0)
 
 
 def _trees(text: str, variables: Collection[str]) -> Iterator[Tree]:
-    """Yield what is simple of the expressions in a text."""
+    """Yield the trees of the simple expressions in a text."""
     for source in _sources(text):
         try:
             tree = parsed(source, variables)
         except BadExpression:
-            continue  # another rule says that it does not compile
+            continue  # another rule reports that it does not compile
         if tree is not None:
             yield tree
 
@@ -212,7 +212,7 @@ def _read(tree: Tree) -> Iterator[str]:
 
 
 def _needed(tree: Tree) -> tuple[Tree, ...]:
-    """Return the parts of an expression that read the same data as it does, and that it cannot do without."""
+    """Return the parts of an expression that read the same data, and that it requires."""
     match tree:
         case BinaryOperation("//", _, _):
             return ()

@@ -1,6 +1,6 @@
-"""Finds the expressions in a text, and fills JSON with what they yield.
+"""Finds the expressions in a text, and fills JSON with their outcomes.
 
-`${` starts an expression anywhere in a text, and the `}` that closes it is found the way jq reads it: braces
+`${` starts an expression anywhere in a text, and the `}` that closes it is found by jq's syntax: braces
 within braces, strings and comments do not count. There is no escape; a text that needs `${` itself is written
 `${ "${" }`.
 """
@@ -17,11 +17,11 @@ from swf_temporal.expressions.lexing import tokens
 
 _OPENING = "${"
 _PARTS = 64
-"""Parts of an object or array that are filled for a cost of 1."""
+"""The number of parts of an object or array that are filled for a cost of 1."""
 
 
 class EmbeddedExpression(NamedTuple):
-    """An expression in a text: what stands between the braces, and where that starts."""
+    """An expression in a text: the content of the braces, and its offset."""
 
     text: str
     offset: int
@@ -31,7 +31,7 @@ class EmbeddedExpression(NamedTuple):
 def split(text: str) -> tuple[str | EmbeddedExpression, ...]:
     """Return the plain pieces and the expressions of a text, in order, without empty pieces.
 
-    Raises BadExpression where a `${` is not closed.
+    Raises BadExpression if a `${` is not closed.
     """
     pieces: list[str | EmbeddedExpression] = []
     at = 0
@@ -47,14 +47,14 @@ def split(text: str) -> tuple[str | EmbeddedExpression, ...]:
 
 
 def sole(pieces: Sequence[str | EmbeddedExpression]) -> EmbeddedExpression | None:
-    """Return the expression that a text consists of, blanks around it left out, or None."""
+    """Return the expression that a text consists of, apart from blanks around it, or None."""
     found = [piece for piece in pieces if isinstance(piece, EmbeddedExpression)]
     blank = all(isinstance(piece, EmbeddedExpression) or not piece.strip() for piece in pieces)
     return found[0] if blank and len(found) == 1 else None
 
 
 def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compiled:
-    """Return what fills a text: its only expression with its type, or several pieces joined to a text."""
+    """Compile a text: it becomes the outcome of its only expression, or a text of several pieces."""
     if _OPENING not in text:
         return Constant(text)
     pieces = split(text)
@@ -65,7 +65,7 @@ def compiled_text(text: str, compile_source: Callable[[str], Compiled]) -> Compi
 
 
 def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
-    """Return what fills every text in *value*, however deep; keys of objects are left as they are."""
+    """Compile *value*, in which all texts are filled, however deep; keys of objects are left as they are."""
     if isinstance(value, str):
         return compile_text(value)
     parts: list[tuple[str | int, JSON]] = []
@@ -80,12 +80,12 @@ def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
 
 
 def _is_as_written(part: Compiled, item: JSON) -> bool:
-    """Tell whether *part* is *item* itself: an expression can be constant, too, and yields something else."""
+    """Tell whether *part* is *item* itself: an expression may be constant, too, but yields another value."""
     return isinstance(part, Constant) and part.value is item
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Return *texts* as one. Raises ExpressionLimitExceeded, before it is made, for one that is too long."""
+    """Return *texts* as one. Raises ExpressionLimitExceeded, before joining them, if it would be too long."""
     pieces: list[str] = []
     size = 0
     for text in texts:
@@ -107,7 +107,7 @@ class Joined:
         self.mentions = _mentions([piece for piece in pieces if not isinstance(piece, str)])
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
-        """Return the pieces and what the expressions yield as one text."""
+        """Return the pieces and the outcomes of the expressions as one text."""
         return joined(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
 
 
@@ -131,7 +131,7 @@ class _Filled:
         value = self._value.copy()
         for key, part in self._live:
             result = part(data, variables)
-            # An object cannot hold nothing; null is what jq's users expect in its place.
+            # An object cannot contain nothing; users of jq expect null in its place.
             value[key] = None if result is NOTHING else result  # type: ignore[index]  # a key or an index of what it is
         return value
 
@@ -156,7 +156,7 @@ def _compiled(source: EmbeddedExpression, compile_source: Callable[[str], Compil
 
 
 def _as_text(value: EvaluationOutcome) -> str:
-    # As jq's own string interpolation does it.
+    # As in jq's string interpolation.
     if isinstance(value, str):
         return value
     if value is NOTHING:

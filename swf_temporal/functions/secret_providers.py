@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 
-KEPT: Final = 60.0
+MAX_AGE: Final = 60.0
 """Seconds for which a secret is not looked up again."""
 MAX_LOOKING_UP: Final = 10.0
 """Seconds in which a provider has to answer: all calls with the secret wait for it, each for up to a day otherwise."""
@@ -58,5 +58,5 @@ class ProvidedSecrets:
                     kind = type(error).__name__
                     message = f"the secret {name!r} cannot be looked up at the moment: {kind}"
                     raise CallFailed(message, code="SecretsUnavailable", cause=kind) from error
-                kept.until = time.monotonic() + KEPT
+                kept.until = time.monotonic() + MAX_AGE
             return kept.value

@@ -26,7 +26,7 @@ from swf_temporal.text.properties import (
     secret_of,
 )
 
-_KEPT: Final = "Temporal keeps instances and timers: remove it"
+_UNNEEDED: Final = "Temporal keeps instances and timers: remove it"
 _BUILT: Final = "it is about how an application is built, tried or deployed: remove it"
 _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     (r"quarkus\.http\.port", "differs", "swf gateway has the option --port"),
@@ -63,9 +63,9 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     (r"quarkus\.tls\..*", "by hand", "write PEM files as 'ca', 'cert' and 'key' of 'tls' under 'calls' or 'hosts'"),
     (
         r"kogito\.(?:data-?index|jobs?-?service|persistence|service|events|apps|trusty|messaging|quarkus\.persistence)\b.*",
-        "differs", _KEPT,
+        "differs", _UNNEEDED,
     ),
-    (r"quarkus\.(?:datasource|flyway|liquibase|hibernate|infinispan|mongodb|redis|kogito)\b.*", "differs", _KEPT),
+    (r"quarkus\.(?:datasource|flyway|liquibase|hibernate|infinispan|mongodb|redis|kogito)\b.*", "differs", _UNNEEDED),
     (r"quarkus\.(?:log|console)\b.*", "differs", "'logLevel' and 'logFormat' of 'worker' say what is logged"),
     (
         r"quarkus\.(?:micrometer|otel|opentelemetry|smallrye-health|smallrye-metrics|metrics)\b.*", "differs",

@@ -36,7 +36,7 @@ _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
 DEFINITIONS: Final = tuple(f".sw{ending}" for ending in ENDINGS)
 """What the names of SonataFlow's definitions end in."""
-_LARGEST: Final = 5 << 20
+_MAX_BYTES: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
 _OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
 _OF_WORKFLOW: Final = "-props"
@@ -103,7 +103,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bool = False) -> None:
     """Take in *file* if it has to do with definitions. What *is_beside* the resources may only bring manifests."""
-    if file.suffix not in (*_DOCUMENTS, ".properties") or file.stat().st_size > _LARGEST:
+    if file.suffix not in (*_DOCUMENTS, ".properties") or file.stat().st_size > _MAX_BYTES:
         return
     name = file.relative_to(base).as_posix()
     try:

@@ -17,7 +17,7 @@ from swf_temporal.temporal.pausing import pause, resume
 
 _AT_ONCE = 10
 """The number of requests that are made side by side."""
-_MOST = 1_000_000
+_MAX_INSTANCES = 1_000_000
 """More instances than one command changes."""
 
 
@@ -42,7 +42,7 @@ class Change:
     async def find(self, client: Client, query: str) -> list[dict[str, Any]]:
         """Return the instances that the list filter *query* finds and that this can have an effect on, by their ids."""
         open_ones = f"({query}) AND CloseTime IS NULL"
-        found, _ = await listed(client, filter_of(self.status, None, open_ones, only_instances=True), _MOST)
+        found, _ = await listed(client, filter_of(self.status, None, open_ones, only_instances=True), _MAX_INSTANCES)
         rows: dict[str, dict[str, Any]] = {}
         for row in found:  # lists are a moment behind: they may have the latest run of an id, and the one before
             rows.setdefault(row["id"], row)

@@ -1,9 +1,9 @@
 """Limits how much an instance does without waiting for anything outside, to detect one that never ends.
 
 Three things are counted, from one execution to the next: the states that were entered, and the executions that were
-begun, since the instance last waited; and how many instances wait for it, each for the next. Waiting is what lets the
-world have a say: a call, an event, a sub-workflow, a variable, time that passes. The limits are the operator's. They
-are asked for where an instance has come far, and what is answered is recorded, so that a replay decides alike.
+started, since the instance last waited; and how many instances wait for it, each for the next. Waiting means waiting
+for something outside: a call, an event, a sub-workflow, a variable, or time. The operator sets the limits. They are
+requested only once an instance has got far, and the answer is recorded, so that a replay decides alike.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,51 +21,51 @@ from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many
 STATES: Final = 10_000_000
 EXECUTIONS: Final = 1_000
 DEPTH: Final = 500
-"""Of what a worker keeps in memory, such a tower of instances takes a quarter."""
+"""A chain of that depth takes a quarter of what a worker keeps in memory."""
 
 DESCENDANTS: Final = 10_000
-"""Of small sub-workflows that are begun at once, a worker and a small server take a minute or two."""
+"""If they are small and start at once, a worker and a small server need a minute or two for them."""
 
 HELD_BYTES: Final = 1024 * 1024 * 1024
-"""Of collected results, as JSON, that a worker keeps in memory for one run."""
+"""The size, as JSON, of the collected results that a worker keeps in memory for one run."""
 
 MIN_STATES: Final = 1_000
 MIN_EXECUTIONS: Final = 10
 MIN_DEPTH: Final = 20
 MIN_DESCENDANTS: Final = 1_000
 MIN_HELD_BYTES: Final = 16 * 1024 * 1024
-"""The least that may be set: how far an instance comes before it asks for limits."""
+"""The minimum of each setting: an instance does not ask for limits before it has got that far."""
 
 _TIMES_THE_SAME: Final = 5_000
-"""That a state begins with the same data without waiting: then nothing can change any more but the clock."""
+"""How often a state may begin with the same data without waiting: nothing but the clock can change any more."""
 _STATES_OF_ONE_ROUND: Final = 2_000
-"""By so many times less than states may run a state may begin with the same data, where that is more."""
+"""The limit of states is divided by this; if the quotient exceeds `_TIMES_THE_SAME`, it takes its place."""
 
 _DEPTH, _STATES, _EXECUTIONS, _ASKS_AT = "depth", "states", "executions", "asksAtDepth"
 _SPREAD: Final = "spread"
 _WITHIN, _CONTINUED = "within:", "continued:"
-"""Keys among the numbers that a run carries. Those of ids have a slash in them, and these have none."""
+"""Keys among the numbers that a run carries. Unlike the keys of ids, they contain no slash."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceLimits(Record):
-    """The operator's limits. All are written: another release, which reads them, may have other defaults."""
+    """The operator's limits. All are stored: another release that reads them may have other defaults."""
 
     CAMEL_CASE: ClassVar[bool] = True
 
     states: int = field(default_factory=lambda: STATES)
     """How many states may be entered without waiting."""
     executions: int = field(default_factory=lambda: EXECUTIONS)
-    """How many executions may be begun without waiting, each by the one before."""
+    """How many executions may start without waiting, each from the one before."""
     depth: int = field(default_factory=lambda: DEPTH)
     """How many sub-workflows may wait for one another."""
     held_bytes: int = field(default_factory=lambda: HELD_BYTES)
     """How many bytes of collected results a run may hold from one execution to the next."""
     descendants: int = field(default_factory=lambda: DESCENDANTS)
-    """How many sub-workflows may be in progress beneath one instance, on all levels, by `Budget.spread`."""
+    """How many sub-workflows of one instance may be in progress, on all levels, as `Budget.spread` estimates."""
 
     def check_held(self, size: int) -> None:
-        """Raise PayloadTooLarge where a run holds more than that."""
+        """Raise PayloadTooLarge if a run holds more than that."""
         if size > self.held_bytes:
             raise PayloadTooLarge(
                 f"the run holds {size:,} bytes of collected results, and a run may hold {self.held_bytes:,} "
@@ -74,10 +74,10 @@ class InstanceLimits(Record):
 
 
 class Budget:
-    """The part of the limits that one execution, and those before it, have used up."""
+    """The part of the limits that one execution and its predecessors have used up."""
 
     def __init__(self, workflow_id: str, numbers: Mapping[str, int]) -> None:
-        """Go on from the *numbers* that an execution of the workflow was begun with."""
+        """Continue from the *numbers* that an execution of the workflow started with."""
         self._asks_at_depth = max(MIN_DEPTH, numbers.get(_ASKS_AT, 0))
         self._workflow = workflow_id
         self.depth = numbers.get(_DEPTH, 0)
@@ -106,34 +106,34 @@ class Budget:
             self._in_progress -= 1
 
     def enter(self, state: str) -> None:
-        """Take note of a state that begins."""
+        """Record that a state begins."""
         self._states += 1
         self._entered += 1
         self._met[self._workflow, state] = self._entered
 
     @property
     def is_suspicious(self) -> bool:
-        """Whether so many states began without waiting that it matters with which data they do."""
+        """True if enough states began without waiting that their data has to be compared."""
         return self._states >= MIN_STATES
 
     def enter_with(self, state: str, data: JSON) -> None:
-        """Take note of the data with which a state begins that is part of no branch or iteration."""
+        """Record the data with which a state begins that is not part of a branch or an iteration."""
         times = self._rounds.count(state, data)
         if times > self._same[1]:
             self._same = state, times
 
     def waited(self) -> None:
-        """Take note that something was waited for."""
-        if self.is_suspicious:  # otherwise nothing was noted of rounds
+        """Record that the instance has waited for something."""
+        if self.is_suspicious:  # otherwise no rounds were recorded
             self._rounds, self._same, self._asks_at = Rounds(), ("", 0), MIN_STATES
         self._states = 0
         if self._executions:
             self._executions, self._continued = 0, {}
 
-    # What is carried on
+    # What is carried over
 
     def carried(self) -> dict[str, int]:
-        """Return what the same run goes on with in another execution."""
+        """Return the numbers with which the same run continues in another execution."""
         return {
             **_with_prefix(_WITHIN, self._within),
             **_with_prefix(_CONTINUED, self._continued),
@@ -144,23 +144,23 @@ class Budget:
         }
 
     def of_next(self) -> dict[str, int]:
-        """Return what the execution begins with that this one continues as, or leaves behind when it ends."""
+        """Return the numbers of the execution that this one continues as, or starts when it ends."""
         executions = self._executions + 1
         continued = {**self._continued, self._workflow: executions}
         return {**self.carried(), **_with_prefix(_CONTINUED, continued), _EXECUTIONS: executions}
 
     def of_detached(self) -> dict[str, int]:
-        """Return what a sub-workflow begins with whose parent does not wait for it."""
+        """Return the numbers of a sub-workflow whose parent does not wait for it."""
         dropped = (_DEPTH, _ASKS_AT, _SPREAD)
         return {key: n for key, n in self.of_next().items() if key not in dropped and _WITHIN not in key}
 
     def spread(self, workflow_id: str) -> int:
-        """Estimate how many instances are in progress beneath the outermost one, if all are as many as these.
+        """Estimate how many instances the outermost one has in progress, if all its descendants have as many children.
 
-        These are the sub-workflows of this instance that are in progress, of which the last one is to be begun, those
-        of its parent when this one was begun, and so on: their product. Where a workflow runs itself, directly or not,
-        there is no end to the levels, so it counts squared; and beneath several, a single one counts as two: it is the
-        first of more.
+        It is the product of the sub-workflows that this instance has in progress, including the one to be started, of
+        those that its parent had when it started this one, and so on. A workflow that runs itself, directly or not, has
+        no last level, so its number is squared; where an ancestor has several, a single one counts as two, the first
+        of more.
         """
         at_once = max(1, self._in_progress)
         if self._is_cycle(workflow_id):
@@ -171,9 +171,9 @@ class Budget:
         return workflow_id == self._workflow or workflow_id in self._within
 
     def of_child(self, spread: int = 1) -> dict[str, int]:
-        """Return what a sub-workflow begins with that this instance waits for."""
+        """Return the numbers of a sub-workflow that this instance waits for."""
         depth = self.depth + 1
-        # One that was met before is met again: it stands where it was first.
+        # A workflow that is met again keeps its first place.
         within = {**self._within, self._workflow: depth}
         spreads = {_SPREAD: spread} if spread > 1 else {}
         return {**_with_prefix(_WITHIN, within), **self._depths(depth), **spreads}
@@ -183,7 +183,7 @@ class Budget:
         return {**_named(_DEPTH, depth), **_named(_ASKS_AT, asked)}
 
     def over(self, numbers: Mapping[str, int], mine: Mapping[str, int]) -> dict[str, int]:
-        """Return the *numbers* that a run carries with *mine* in the place of those that it began with."""
+        """Return the *numbers* that a run carries, with the limits that it began with replaced by *mine*."""
         own = (_DEPTH, _STATES, _EXECUTIONS, _ASKS_AT, _SPREAD)
         kept = {key: n for key, n in numbers.items() if key not in own and not key.startswith((_WITHIN, _CONTINUED))}
         return {**kept, **mine}
@@ -192,11 +192,11 @@ class Budget:
 
     @property
     def asks_for_states(self) -> bool:
-        """Whether so many states began without waiting that the limit has to be known."""
+        """True if enough states began without waiting that the limit has to be known."""
         return self._states >= self._asks_at or self._same[1] >= _TIMES_THE_SAME
 
     def check_states(self, limits: InstanceLimits) -> None:
-        """Raise StepLimitExceeded where more states began without waiting than *limits* let them."""
+        """Raise StepLimitExceeded if more states began without waiting than *limits* permit."""
         state, times = self._same
         most = max(_TIMES_THE_SAME, limits.states // _STATES_OF_ONE_ROUND)
         if times >= most:
@@ -210,35 +210,35 @@ class Budget:
 
     @property
     def asks_for_executions(self) -> bool:
-        """Whether so many executions were begun without waiting that the limit has to be known."""
+        """True if enough executions started without waiting that the limit has to be known."""
         return self._executions >= MIN_EXECUTIONS
 
     def check_executions(self, limits: InstanceLimits) -> None:
-        """Raise StepLimitExceeded where one more would be more executions without waiting than *limits* let be."""
+        """Raise StepLimitExceeded if one more execution without waiting would exceed *limits*."""
         executions = self._executions + 1
         if executions > limits.executions:
             cycle = too_many_executions({**self._continued, self._workflow: executions}, executions)
-            ran = f"{self._executions:,} executions were begun without waiting for anything, each by the one before"
+            ran = f"{self._executions:,} executions were started without waiting for anything, each by the one before"
             raise StepLimitExceeded(f"{ran}: {cycle}, with {self._latest()}")
 
     @property
     def asks_for_depth(self) -> bool:
-        """Whether so many instances wait for this one that the limit has to be known."""
+        """True if enough instances wait for this one that the limit has to be known."""
         return self.depth >= self._asks_at_depth
 
     def check_depth(self, limits: InstanceLimits) -> None:
-        """Raise StepLimitExceeded where one more sub-workflow would be deeper than *limits* let it be."""
+        """Raise StepLimitExceeded if one more level of sub-workflows would exceed *limits*."""
         depth = self.depth + 1
         if depth > limits.depth:
             raise StepLimitExceeded(too_deep({**self._within, self._workflow: depth}, depth, limits.depth))
         self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
 
     def asks_for_descendants(self, spread: int) -> bool:
-        """Tell whether so many instances may be in progress that the limit has to be known."""
+        """Tell whether enough instances may be in progress that the limit has to be known."""
         return spread >= self._asks_at_spread
 
     def check_descendants(self, workflow_id: str, spread: int, limits: InstanceLimits) -> None:
-        """Raise TooManySubflows where one more of that workflow would be more than *limits* let be in progress."""
+        """Raise TooManySubflows if *limits* do not permit that *spread* instances are in progress."""
         if spread > limits.descendants:
             ancestors, depth = {**self._within, self._workflow: self.depth + 1}, self.depth + 1
             is_cycle = self._is_cycle(workflow_id)

@@ -1,14 +1,14 @@
 """Correlation: which events belong to an instance.
 
-A definition may name values by which the events of its instances are told apart. One that it gives itself must be as
-given. One that it leaves open is fixed by the first event taken that has it: from then on only events with the same
-value belong to the instance.
+A definition may name values by which the events of its instances are distinguished. If it states a value itself, events
+must have it. A value that it leaves open is fixed by the first event taken that has one: from then on only events with
+the same value belong to the instance.
 
-A state that needs an event for each of several definitions may meet one that is like two of them. It goes to one that
-has none yet; if a later event is like that one alone, the first moves on to the other. So whatever events come, in any
-order, they are enough if there is any way to deal them out (a matching of a bipartite graph, augmented event by event).
+A state may need one event for each of several event definitions, and an event may match two of them. It is assigned to
+one that has none yet; if a later event matches that one alone, the first moves on to the other. So events suffice in
+whatever order they come, if any assignment exists (a matching of a bipartite graph, augmented event by event).
 
-What was taken is kept by the names of the definitions, in the order in which it was taken.
+Taken events are kept by the names of their definitions, in the order in which they were taken.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,23 +22,23 @@ from swf_temporal.base.data import JSON, as_text
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
-    """One value by which events are told apart."""
+    """One value by which the events of instances are distinguished."""
 
     name: str
     value_in: Callable[[CloudEvent], JSON]
     """Returns the value that an event has; None if it has none."""
     is_given: bool = False
-    """Whether the definition says what it must be."""
+    """Whether the definition states the value."""
 
 
 KeyRules: TypeAlias = Sequence[KeyRule]
-"""Those of one kind of event."""
+"""The rules of one kind of event."""
 
 
 def correlates(rules: KeyRules, event: CloudEvent, fixed: Mapping[str, JSON], given: Mapping[str, JSON]) -> bool:
-    """Tell whether *event* may be taken by the instance whose values are *fixed*, where *given* are demanded.
+    """Tell whether an instance may take *event*; its values are those *fixed* by events and those that are *given*.
 
-    An event that was addressed to the instance belongs to it; values that it has must be right all the same.
+    An event that was addressed to the instance may lack values, but must not have wrong ones.
     """
     for rule in rules:
         value = rule.value_in(event)
@@ -59,14 +59,14 @@ def fixed_by(rules: KeyRules, event: CloudEvent) -> dict[str, JSON]:
 
 
 def known_values(rules: KeyRules, fixed: Mapping[str, JSON], given: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return what the values must be: those that are *given*, and of the others those that are *fixed*."""
+    """Return the known values: each is *given* by the definition, or *fixed* by an event."""
     sources = {rule.name: given if rule.is_given else fixed for rule in rules}
     found = {name: source.get(name) for name, source in sources.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
 class CorrelationKeys:
-    """The values that events have fixed, by which an instance knows its own: *values*, which this changes."""
+    """The values that events have fixed, and by which an instance recognizes its events; changes *values*."""
 
     def __init__(self, values: dict[str, JSON]) -> None:
         self.values = values
@@ -88,7 +88,7 @@ class CorrelationKeys:
 
 Taken: TypeAlias = dict[str, JSON]
 Fits: TypeAlias = Callable[[str, JSON], bool]
-"""Tells whether the definition of that name may have that event."""
+"""A function that says whether the definition of that name may have that event."""
 
 
 DEFAULT_SOURCE = "https://serverlessworkflow.io"
@@ -108,7 +108,7 @@ class EventKind(Protocol):
 
 
 def is_like(definition: EventKind, event: CloudEvent) -> bool:
-    """Tell whether *event* is of the kind that *definition* defines: by its type, its source, or both.
+    """Tell whether *event* matches *definition*: its type, its source, or both.
 
     A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
     `#` for all that follows.
@@ -122,7 +122,7 @@ def is_like(definition: EventKind, event: CloudEvent) -> bool:
 
 
 def usable(refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> list[str]:
-    """Return those of *refs* to which a further event may go: those without one, then those whose own can move on."""
+    """Return those of *refs* that can take a further event: the free ones, then those whose event can move on."""
     if not taken:
         return list(refs)
     missing = [ref for ref in refs if ref not in taken]
@@ -130,7 +130,7 @@ def usable(refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> list[s
 
 
 def assigned(event: JSON, ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits) -> Taken:
-    """Return what is taken once *event* goes to *ref*, one of those that are usable; what is there moves on."""
+    """Return what is taken once *event* is assigned to *ref*, which is usable; the event that it has moves on."""
     if not taken:
         return {ref: event}
     way = _way(ref, refs, taken, fits, {ref}) or [ref]
@@ -139,7 +139,7 @@ def assigned(event: JSON, ref: str, refs: Sequence[str], taken: Mapping[str, JSO
 
 
 def _way(ref: str, refs: Sequence[str], taken: Mapping[str, JSON], fits: Fits, seen: set[str]) -> list[str] | None:
-    """Return the definitions along which events can move on from *ref* until one has none; None if there are none."""
+    """Return the chain of definitions along which events can move on from *ref* to a free one, or None."""
     if ref not in taken:
         return [ref]
     for other in sorted(refs, key=lambda one: one in taken):

@@ -1,10 +1,10 @@
 """Detects endless cycles of states and workflows, and names them in messages.
 
-Counted, not timed: an instance is given up after the same number of steps on every machine.
+Steps are counted, not timed: an instance is given up after the same number of steps on every machine.
 
-A host may have little time for what a run does without waiting: an engine waits some seconds for a workflow task. So a
-run gives way between its steps once what it did has cost much. The cost is counted of what was done, never measured: a
-replay gives way at the same steps.
+A host may have little time for what a run does without waiting: Temporal waits some seconds for a workflow task. So a
+run yields control between its steps once its work has cost much. The cost is counted, never measured: a replay yields
+control at the same steps.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from swf_temporal.base.grammar import listed
 from swf_temporal.runtime.host import Host
 
 LATEST: Final = 1_000
-"""The number of latest steps among which all states of a cycle are looked for."""
+"""The number of latest steps that are searched for the states of a cycle."""
 _MAX_NAMES: Final = 10
 """The maximum number of names in a message."""
 
@@ -28,8 +28,8 @@ _K = TypeVar("_K")
 class Rounds:
     """Counts how often a state begins with the same data.
 
-    One state is remembered with its data. If it does not come again for long, it was not part of the cycle, or had
-    other data there; then the present one is remembered instead, and for longer.
+    One state is remembered with its data. If it does not recur for long, it was not part of the cycle, or had other
+    data there; then the current one is remembered instead, and for longer.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Rounds:
 def named_states(met: Mapping[tuple[str, str], int], steps: int) -> str:
     """Return the names of the states that ran lately, for messages.
 
-    *met* has the step at which each was met last, by its workflow and its name, the first to be met first.
+    *met* maps each workflow and state to the step at which it ran last, in the order in which they first ran.
     """
     latest = _latest(met, steps)
     several = len({workflow for workflow, _ in latest}) > 1
@@ -63,7 +63,7 @@ def named_states(met: Mapping[tuple[str, str], int], steps: int) -> str:
 
 
 def named_workflows(met: Mapping[str, int], steps: int, alone: str, together: str) -> str:
-    """Return the names of the workflows that were met lately, with what one does, or several: `alone` or `together`."""
+    """Return the names of the workflows that ran lately, followed by *alone* if it is one, else by *together*."""
     names = [repr(name) for name in _latest(met, steps)]
     return f"{_listed(names)} {together}" if len(names) > 1 else f"{names[0]} {alone}"
 
@@ -71,24 +71,24 @@ def named_workflows(met: Mapping[str, int], steps: int, alone: str, together: st
 def too_deep(ancestors: Mapping[str, int], depth: int, most: int) -> str:
     """Return the message for more than *most* sub-workflows that would wait for one another.
 
-    *ancestors* has the greatest depth of each workflow among those that wait, the outermost first.
+    *ancestors* maps each of the waiting workflows to its greatest depth, the outermost first.
     """
     cycle = named_workflows(ancestors, depth, "runs itself", "run each other")
     return f"too many sub-workflows wait for one another: {cycle}, and no more than {most:,} levels are run"
 
 
 def too_many_descendants(ancestors: Mapping[str, int], depth: int, most: int, *, is_cycle: bool) -> str:
-    """Return the message for more than *most* sub-workflows that would be in progress beneath one instance.
+    """Return the message for more than *most* sub-workflows of one instance that would be in progress.
 
     *ancestors* are as for `too_deep`.
     """
     alone, together = ("runs itself", "run each other") if is_cycle else ("runs them", "run them")
     who = named_workflows(ancestors, depth, alone, together)
-    return f"too many sub-workflows would be in progress beneath one instance: {who}, and no more than {most:,} are run"
+    return f"too many sub-workflows of one instance would be in progress: {who}, and no more than {most:,} are run"
 
 
 def too_many_executions(met: Mapping[str, int], executions: int) -> str:
-    """Return which workflows were met lately among *executions*, each continued as the next, and what they do."""
+    """Return the names of the workflows among the latest *executions*, each continued as the next."""
     return named_workflows(met, executions, "continues as itself", "continue as each other")
 
 
@@ -103,28 +103,28 @@ def _listed(names: Sequence[str]) -> str:
 
 
 MAX_COST: Final = 4000
-"""What is done before the host is given control, in states that could have been entered: less than half a second."""
+"""The cost of work after which the host gets control, in entered states: less than half a second."""
 
 
 class Pacing:
-    """When a run gives control to its host."""
+    """Decides when a run yields control to its host."""
 
     def __init__(self, host: Host) -> None:
         self.account = Account()
-        """What the run has done."""
+        """The work that the run has done."""
         self._host = host
         self._cost_before = 0
         self._charged_at: datetime | None = None
         self._giving_way: list[asyncio.Future[None]] | None = None
-        """Who waits until the host has had control, if it is being given to it."""
+        """The paths that wait until the host has had control, if it has it now."""
 
     @property
     def cost(self) -> int:
-        """What was done in this activation: since the host's time has moved on, or the host had control."""
+        """The work of this activation: since the host's time has moved on, or the host had control."""
         return self.account.cost - self._cost_before
 
     def charge(self, cost: int = 1) -> None:
-        """Count work of this activation. An expression costs one, beside what its evaluation does, and so does a state.
+        """Count work of this activation. An expression costs one, in addition to its evaluation, and so does a state.
 
         `give_way` bounds the sum.
         """
@@ -135,19 +135,19 @@ class Pacing:
         self.account.cost += cost
 
     async def give_way(self, cost: int = 0) -> None:
-        """Count a step that need not wait for anything; give control to the host if much was done since it had it.
+        """Count a step that need not wait for anything; yield control to the host if much was done since it had it.
 
-        Paths side by side give way together, and go on in their order. However many are begun at once, they do nothing
-        more: their calls are to be begun in one activation. Otherwise those that were begun first are done while the
-        others are still being begun, and an engine that has too many results to hand over by then has the workflow task
-        made again, from the history.
+        Parallel paths yield together and resume in their order. However many start at once, they do nothing more
+        meanwhile, so that their calls are started in one activation. Otherwise the first calls end while others are
+        still being started, and if Temporal then has too many results to deliver, it fails the workflow task and
+        replays the history.
         """
         self.charge(cost)
         while self._giving_way is not None or self.cost >= MAX_COST:
             await self._yield_control()
 
     def begin_activation(self) -> None:
-        """Count anew: the run goes on after what took the host's time."""
+        """Start counting from zero: the host has had its time."""
         self._cost_before = self.account.cost
 
     async def _yield_control(self) -> None:

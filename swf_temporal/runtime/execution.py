@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 class Execution(Protocol):
     @property
     def frame(self) -> Record:
-        """How far it is: all of it that must survive a suspension."""
+        """Its progress: everything that must survive a suspension."""
 
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
 
     async def concurrency_key(self) -> JSON:
-        """Return what the instances have in common that are bounded with this one. Raises WorkflowFault."""
+        """Return the key that instances share whose concurrency is bounded together. Raises WorkflowFault."""
 
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
-        """Return the values of the search attributes that the definition names, or why there is none."""
+        """Return the values of the search attributes that the definition names; the fault where there is no value."""
 
     @property
     def deadline(self) -> float | None:
-        """When the time of the instance is over, as seconds of the epoch; None if that is never, or not known yet."""
+        """The end of the instance's time, in seconds since the epoch; None if it has no end, or not yet."""
 
     @property
     def under_way(self) -> Sequence[str]:
-        """The ids of the calls and sub-workflows that are under way, or have failed: those that are made again."""
+        """The ids of calls and sub-workflows that are in progress or have failed, and are made again on resuming."""
 
     def begin_again(self) -> None:
-        """Go on from where it failed: let what was under way have its time limits, and its attempts, anew."""
+        """Continue from where it failed: what was in progress gets its full time limits and attempts again."""
 
     def abandon(self) -> None:
-        """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
+        """Prepare for the end of all waits: nothing happens any more, and nothing is compensated."""
 
     @property
     def state(self) -> str | None:
@@ -52,7 +52,7 @@ class Execution(Protocol):
 
     @property
     def latest_data(self) -> JSON:
-        """The data as that part has left it so far: where the run goes on if it is suspended, they may be set."""
+        """The data of that part as it is now. May be set while the run is suspended; it continues with that."""
 
     @latest_data.setter
     def latest_data(self, data: JSON) -> None: ...
@@ -63,11 +63,11 @@ class Execution(Protocol):
 
     @property
     def metadata(self) -> JSON:
-        """What the instance tells people about itself; None is nothing."""
+        """The metadata that the instance publishes about itself; None is nothing."""
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was cancelled, and undoes what it did."""
+        """Whether it was cancelled, and compensates for what it did."""
 
     @property
     def is_expired(self) -> bool:
@@ -76,7 +76,7 @@ class Execution(Protocol):
 
 @dataclass(slots=True)
 class ExecutionFrame(Record):
-    """How far an execution is of which one part runs after the other."""
+    """The progress of an execution whose parts run one after the other."""
 
     data: JSON
     """The data that the running part began with."""
@@ -85,16 +85,16 @@ class ExecutionFrame(Record):
     error: JSON = None
     """The error that was caught last, as expressions see it."""
     metadata: JSON = None
-    """What the instance tells people about itself."""
+    """The metadata that the instance publishes about itself."""
 
 
 F = TypeVar("F", bound=ExecutionFrame)
 
 
 class ExecutionBase(ABC, Generic[F]):
-    """An execution of which one part runs after the other.
+    """An execution whose parts run one after the other.
 
-    A language that catches no errors and has no timeout of the workflow needs no more than `execute`.
+    A language that neither catches errors nor has a timeout of the workflow implements `execute` alone.
     """
 
     is_cancelled = False
@@ -109,28 +109,28 @@ class ExecutionBase(ABC, Generic[F]):
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
 
     async def concurrency_key(self) -> JSON:
-        """Return nothing: its definition does not bound how many instances run at once."""
+        """Return None: its definition does not bound how many instances run at once."""
         return None
 
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
-        """Return nothing: its definition names none."""
+        """Return none: its definition names none."""
         return {}
 
     @property
     def deadline(self) -> float | None:
-        """Nothing: its time is never over."""
+        """None: it has no deadline."""
         return None
 
     @property
     def under_way(self) -> Sequence[str]:
-        """Nothing: what it calls has another id each time."""
+        """Empty: its calls have another id each time."""
         return ()
 
     def begin_again(self) -> None:
         """Do nothing: it has no time limits, and counts no attempts."""
 
     def abandon(self) -> None:
-        """Do nothing: nothing would be undone."""
+        """Do nothing: nothing would be compensated."""
 
     @property
     def state(self) -> str | None:
@@ -143,7 +143,7 @@ class ExecutionBase(ABC, Generic[F]):
 
     @property
     def latest_data(self) -> JSON:
-        """The data that the running part began with: what it makes of them shows at its end."""
+        """The data that the running part began with: its changes are visible once it ends."""
         return self.frame.data
 
     @latest_data.setter
@@ -156,5 +156,5 @@ class ExecutionBase(ABC, Generic[F]):
 
     @property
     def metadata(self) -> JSON:
-        """What the instance tells people about itself."""
+        """The metadata that the instance publishes about itself."""
         return self.frame.metadata

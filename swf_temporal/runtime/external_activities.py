@@ -1,7 +1,7 @@
 """The activity that a function `temporal:ACTIVITY@QUEUE` names, and its options.
 
-The form is ours. What it names is any activity of the cluster, in whatever language it is written; its terms stand in
-the function's metadata, under the names that Temporal gives them.
+The form is our own. It may name any activity of the cluster, in whatever language it is written; its options are in the
+function's metadata, under the names that Temporal gives them.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from swf_temporal.base.durations import parse_duration
 
 PREFIX = "temporal:"
 _OF_WORKFLOW = "workflow:"
-"""What follows the prefix where a workflow is named, and not an activity."""
+"""Follows the prefix if the name is one of a workflow, not of an activity."""
 
 _TIMEOUTS = ("startToCloseTimeout", "scheduleToStartTimeout", "scheduleToCloseTimeout", "heartbeatTimeout")
 _OF_ACTIVITIES = ("scheduleToStartTimeout", "heartbeatTimeout")
@@ -22,11 +22,11 @@ _POLICY = "retryPolicy"
 _INTERVALS = ("initialInterval", "maximumInterval")
 _POLICY_KEYS = (*_INTERVALS, "backoffCoefficient", "maximumAttempts", "nonRetryableErrorTypes")
 OPTIONS = (*_TIMEOUTS, _POLICY)
-"""The keys of the metadata that mean something."""
+"""The keys of the metadata that are options."""
 
 
 class InvalidActivityOptions(ValueError):  # noqa: N818 - named for what it is about
-    """A function of this form that cannot be carried out. `path` leads to where that is written."""
+    """A function of this form that cannot be run. `path` is the place in the function's definition."""
 
     def __init__(self, message: str, *path: str) -> None:
         self.path = path
@@ -47,19 +47,19 @@ class ExternalRetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ActivityOptions:
-    """An activity that exists already, and how it is run."""
+    """An existing activity and the options to run it with."""
 
     activity: str
     task_queue: str | None = None
-    """None is the workflow's own."""
+    """None means the workflow's own."""
     start_to_close: timedelta | None = None
     schedule_to_start: timedelta | None = None
     schedule_to_close: timedelta | None = None
     heartbeat: timedelta | None = None
     policy: ExternalRetryPolicy | None = None
-    """Takes the place of the definition's retries."""
+    """Replaces the definition's retries."""
     is_workflow: bool = False
-    """Whether it is a workflow, which becomes a child."""
+    """Whether it is a workflow, run as a child."""
 
     @property
     def word(self) -> str:
@@ -72,7 +72,7 @@ def is_external_activity(function: Function) -> bool:
 
 
 def parse_activity(function: Function) -> ActivityOptions | None:
-    """Return what *function* says, or None if it is not of this form. Raises BadTerms."""
+    """Return the options of *function*, or None if it is not of this form. Raises InvalidActivityOptions."""
     if not is_external_activity(function):
         return None
     operation = str(function.operation)
@@ -87,7 +87,8 @@ def parse_activity(function: Function) -> ActivityOptions | None:
         raise InvalidActivityOptions(f"the operation {operation!r} names no {missing}: it is {form}", "operation")
     for key in _OF_ACTIVITIES if is_workflow else ():
         if key in function.metadata:
-            raise InvalidActivityOptions(f"{key} is of activities, and {activity!r} is a workflow", "metadata", key)
+            why = f"{key} applies to activities, and {activity!r} is a workflow"
+            raise InvalidActivityOptions(why, "metadata", key)
     start_to_close, schedule_to_start, schedule_to_close, heartbeat = (
         _length(function.metadata, key, "metadata") for key in _TIMEOUTS
     )
@@ -124,11 +125,11 @@ def _policy(value: JSON) -> ExternalRetryPolicy:
     backoff = value.get("backoffCoefficient")
     if backoff is not None and (not isinstance(backoff, int | float) or isinstance(backoff, bool) or backoff < 1):
         raise InvalidActivityOptions(
-            f"backoffCoefficient is {backoff!r}, and must be a number from 1 on", "metadata", _POLICY
+            f"backoffCoefficient is {backoff!r}, and must be a number of at least 1", "metadata", _POLICY
         )
     never = value.get("nonRetryableErrorTypes", [])
     if not isinstance(never, list) or not all(isinstance(name, str) for name in never):
-        raise InvalidActivityOptions("nonRetryableErrorTypes must be an array of texts", "metadata", _POLICY)
+        raise InvalidActivityOptions("nonRetryableErrorTypes must be an array of strings", "metadata", _POLICY)
     return ExternalRetryPolicy(initial, maximum, backoff, attempts, tuple(str(name) for name in never))
 
 

@@ -1,14 +1,14 @@
-"""The port `Host`: what the runtime asks of what runs it.
+"""The port `Host`: what the runtime requires of the environment that runs it.
 
 A host performs; it decides nothing about the language. The records here are what crosses the port. They are never
-changed once they are made. Those that are made for every call are not frozen all the same, since making a frozen one
-takes many times as long.
+changed once they are made. Still, those that are made for every call are not frozen, since making a frozen one takes
+many times as long.
 
-See `expressions/guarding/deferring.py`.
+How evaluations are deferred to the host: see `expressions/guarding/deferring.py`.
 
-A run keeps the number that it began with, through continue-as-new and in its sub-workflows, however many releases come
-while it runs. Where a release makes the same definition take another course, it raises `SEMANTICS`, and the code asks
-the run for its number: `if run.semantics >= 2`. docs/compatibility.md says when a change needs a number.
+A run keeps the semantics number that it began with, through continue-as-new and in its sub-workflows, whatever releases
+come while it runs. A release that changes the course of existing definitions raises `SEMANTICS`, and the code checks
+the number of the run: `if run.semantics >= 2`. docs/compatibility.md says when a change needs a number.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 NO_TIME: Final = timedelta()
 
 ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
-"""What becomes of a fire-and-forget sub-workflow when its parent ends first (`onParentComplete`)."""
+"""The fate of a fire-and-forget sub-workflow when its parent ends first (`onParentComplete`)."""
 
 
 TimerPurpose: TypeAlias = Literal["sleep", "sleep before", "sleep after", "retry", "timeout", "waiting"]
@@ -80,7 +80,7 @@ class TraceEntry:
     """One thing that happened in a run.
 
     `lane` names the path of execution it happened on: a state, a branch of it, an iteration. Entries of one lane
-    are in order on every host; between lanes that run side by side only the times tell.
+    are in order on every host; entries of parallel lanes are ordered by their times alone.
     """
 
     kind: TraceKind
@@ -89,73 +89,73 @@ class TraceEntry:
     name: str
     at: datetime
     detail: Mapping[str, Any] = field(default_factory=dict)
-    """JSON: what it holds for each kind says `runtime/trace.py`."""
+    """JSON; `runtime/trace.py` has its type for each kind."""
     is_in_branch: bool = field(default=False, compare=False)
 
     @property
     def enters_state(self) -> bool:
-        """Whether a state was entered that is in no branch and no iteration of another one."""
+        """True if a state was entered that is not in a branch or an iteration of another one."""
         return self.kind is TraceKind.STATE_ENTERED and self.lane == self.state and not self.is_in_branch
 
 
 @dataclass(slots=True)
 class Timer:
-    """What a timer of a run is for. A host that shows its timers makes a text of it."""
+    """The purpose of a timer of a run. A host that shows its timers makes a text of it."""
 
     purpose: TimerPurpose
     state: str
     """The path of the state; empty for the workflow as a whole."""
     part: str = ""
-    """What of the state: an action, a branch, an iteration, or the events that it waits for."""
+    """The part of the state: an action, a branch, an iteration, or the events that it waits for."""
 
 
 @dataclass(slots=True)
 class SecretTemplate(Record):
-    """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
+    """Arguments that mention secrets. These are inserted where the call is performed, never in a workflow."""
 
     template: JSON
     data: JSON
     variables: dict[str, JSON]
     dialect: str = ""
-    """In what the expressions are written, as the language of the definition names it to itself."""
+    """The expression language, by the name that the language of the definition has for it."""
 
 
 @dataclass(slots=True)
 class CallAttempts(Record):
     key: str
-    """What decides on the jitter of their delays."""
+    """Determines the jitter of their delays."""
     end: float | None = None
-    """Until when all of them have to be over, as seconds of the epoch."""
+    """The deadline of all of them, in seconds since the epoch."""
     made: AttemptsFrame = field(default_factory=AttemptsFrame)
 
 
 @dataclass(slots=True)
 class Attempts:
-    """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
+    """The progress of attempts, for a host that makes them one by one: a run suspended between two resumes there."""
 
     kept: CallAttempts | None
-    """How far they were, if the run was suspended since."""
+    """Their progress before the run was suspended, if it was."""
     keep: Callable[[CallAttempts], None]
     """Keeps this with the progress of the run, as it changes."""
     pause: Callable[[float, Timer], Awaitable[None]]
-    """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
+    """Waits until a moment. A suspension ends the wait and the attempts in this execution."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CallFacts:
-    """Further facts of a call or a sub-workflow for a host, such as a priority: a new fact is added here."""
+    """Further facts of a call or a sub-workflow for a host, such as a priority. New facts are added here."""
 
     state: str
     action: str
     priority: int | None = None
-    """One of `calls.PRIORITIES`; None is that of the run."""
+    """One of `calls.PRIORITIES`; None means the run's priority."""
     outlast: Outlasting | None = field(default=None, compare=False)
-    """Waits for its end, where it may outlast an execution of the run: a suspension, or a cancellation, ends the wait
-    and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
-    suspended before it has ended."""
+    """Waits for the end of a call that may outlast an execution of the run: a suspension or a cancellation ends the
+    wait, not the call. The run requests the same call again, by its id, when it resumes. None if the run is not
+    suspended before the call has ended."""
 
     def retry_timer(self) -> Timer:
-        """Return what the wait before a further attempt at it is for."""
+        """Return the purpose of the wait before a further attempt at it."""
         return Timer("retry", self.state, self.action)
 
 
@@ -164,19 +164,19 @@ class CallFile(Record):
     """A file that a function finds in its directory."""
 
     of: VariableRef
-    """The variable that it is made of."""
+    """The variable that it is made from."""
     name: str
     form: str = ""
-    """`plain`, `base64`, `tar` or `tar.gz`; nothing is plain."""
+    """`plain`, `base64`, `tar` or `tar.gz`; empty means plain."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallFolder(Record):
-    """The directory of a function that is given one."""
+    """The directory that a function is given."""
 
     files: tuple[CallFile, ...]
     owners: Mapping[VariableScope, str]
-    """Whose the variables are that it leaves there, for each scope."""
+    """The owner of the variables that it leaves there, for each scope."""
 
 
 @dataclass(slots=True)
@@ -189,25 +189,25 @@ class FunctionCall(CallFacts):
     arguments: JSON
     secret_template: SecretTemplate | None = None
     timeout: timedelta | None = None
-    """For the call with all its retries."""
+    """The timeout of the call with all its retries."""
     retry: RetryRule | None = None
     selection_set: JSON = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Those of the request that began the instance, where the call sends them along."""
+    """The headers of the request that started the instance, if the call passes them on."""
     auth: tuple[Auth, ...] = ()
     """The credentials that the function refers to."""
     secrets: tuple[str, ...] = ()
     """The secrets that the workflow declares, if the call can need any."""
     local: bool | None = None
-    """Whether a host that can make it on the spot is to do so; None where nothing is said."""
+    """Whether to make it as a local call, if the host can; None if the definition does not say."""
     fire_and_forget: bool = False
     """Invoked `async`: the run does not wait for it, and its errors are ignored."""
     folder: CallFolder | None = None
     """None for functions that are given no directory."""
     attempts: Attempts | None = field(default=None, compare=False)
-    """None if it is fire-and-forget: then there is one."""
+    """None if it is fire-and-forget: then there is only one attempt."""
     language: str = ""
-    """The name of the language that is asked about secrets and errors; none if the call has nothing to be asked."""
+    """The name of the language that answers questions about secrets and errors; empty if the call has none."""
 
 
 @dataclass(slots=True)
@@ -220,11 +220,11 @@ class SubflowCall(CallFacts):
     fire_and_forget: bool = False
     """Invoked `async`."""
     parent_close_policy: ParentClosePolicy = "terminate"
-    """`onParentComplete`, which matters if it is fire-and-forget: "abandon" lets it go on after its parent."""
+    """`onParentComplete`, which matters if it is fire-and-forget: with "abandon" it outlives its parent."""
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that it shares with its caller, as `InstanceIdentity` has them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
-    """The request that it is told of, as `InstanceIdentity` has it."""
+    """The request that started the instance, as `InstanceIdentity` has it."""
 
 
 class Host(Protocol):
@@ -234,16 +234,16 @@ class Host(Protocol):
         """Return the time, with its zone; the same on every replay."""
 
     def new_id(self) -> str:
-        """Return an id that is used nowhere else; the same on every replay."""
+        """Return a unique id; the same on every replay."""
 
     def emit(self, entry: TraceEntry) -> None:
-        """Take note of what happened."""
+        """Record what happened."""
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        """Wait, durably. What the *timer* is for is shown to people who look at the run."""
+        """Wait, durably. The purpose of the *timer* is shown to people who view the run."""
 
     async def settled(self) -> None:
-        """Wait until the run has done all that it can with what has come by now: no time passes."""
+        """Wait until the run has processed everything that has arrived by now: no time passes."""
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Perform a call with its retries. Raises CallFailed, or TimedOut when `call.timeout` has passed."""
@@ -255,10 +255,10 @@ class Host(Protocol):
         """Run another workflow and return its output. Raises SubflowFailed, or what the sub-workflow failed with."""
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or None if there is none."""
+        """Return the value of the variable, or None if it is not set."""
 
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Let the variable hold *value* from now on; None takes it away."""
+        """Set the variable to *value*; None deletes it."""
 
     @property
     def carries(self) -> int:
@@ -267,17 +267,17 @@ class Host(Protocol):
     def hold(self, values: Sequence[JSON]) -> list[int]:
         """Hold *values* from one execution of the run to the next, beside its progress; return numbers for `held`.
 
-        They are in the order of the values. None says that these are to stay in the progress.
+        The numbers are in the order of the values. None says that a value has to stay in the progress.
         """
 
     def held(self, number: int) -> list[JSON]:
-        """Return the values that `hold` gave that number to, and hold them no longer."""
+        """Return the values for which `hold` returned that number, and release them."""
 
     async def evaluate(self, evaluation: "Evaluation") -> "EngineAnswer":
-        """Have *evaluation* made and its answer recorded, whatever it is: a replay makes it no more."""
+        """Make *evaluation* and record its answer, whatever it is: a replay does not make it again."""
 
     async def yield_control(self) -> None:
-        """Let the engine take stock: many states in a row did not wait for anything."""
+        """Yield control to the host: many states in a row did not wait for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +289,11 @@ class InstanceIdentity:
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
-    """What is known of the request that began it, or the instance above it: the memo `headers` and `identity`."""
+    """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`."""
 
 
 def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return what the *memo* of an instance says of the request that began it, as `InstanceIdentity` has it."""
+    """Return the facts of the request that started an instance, from its *memo*, as `InstanceIdentity` has them."""
     headers, identity = memo.get("headers"), memo.get("identity")
     return {
         **({"headers": headers} if isinstance(headers, dict) else {}),
@@ -303,7 +303,7 @@ def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The run ended; `output` is what it gives."""
+    """The run ended with this output."""
 
     output: JSON
 
@@ -320,19 +320,19 @@ class ContinueTimeout(Record):
 
 @dataclass(frozen=True, slots=True)
 class ContinuedAs:
-    """The run ended, and another execution is to take over from it."""
+    """The run ended, and another execution takes over from it."""
 
     workflow_id: str
     version: str | None
     data: JSON
     limit: ContinueTimeout | None = None
     inbox: "InboxRecord | None" = None
-    """What came: events that were not taken are the next execution's, and it takes none of the others again."""
+    """The events that arrived: the next execution gets those not taken, and drops the others as duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspended:
-    """The run was asked to stop between two steps; `progress` is all that is needed to go on."""
+    """The run was asked to stop between two steps; `progress` is all that is needed to continue."""
 
     progress: dict[str, JSON]
 
@@ -344,9 +344,9 @@ T = TypeVar("T")
 
 
 async def evaluated(work: Callable[[], T], evaluate: Callable[[Evaluation], Awaitable[EngineAnswer]]) -> T:
-    """Return what *work* comes to, for which *evaluate* makes what is not bounded.
+    """Return the result of *work*; *evaluate* makes those of its evaluations that are not bounded.
 
-    *work* is done once more after each of these evaluations: it changes nothing.
+    *work* is called once more after each of them, so it must have no side effects.
     """
     try:
         return work()

@@ -1,7 +1,7 @@
-"""Ids of what an instance starts: readable as long as they are short, and never longer than a server takes.
+"""Ids of what an instance starts: readable if they are short, and never longer than the server accepts.
 
-An id names the way to what it belongs to, so it grows with every level of nesting and with every long name. One that
-would be too long keeps its front, and ends with a digest of all of it, which is the same on every host and replay.
+An id contains the path to what it belongs to, so it grows with every level of nesting and with every long name. One
+that would be too long is cut, and ends with a digest of the whole, which is the same on every host and replay.
 """
 
 import re
@@ -12,13 +12,13 @@ MAX_ID_BYTES: Final = 1000
 """The length limit of an id, and of the type of a workflow or an activity, in bytes: the server's."""
 
 MAX_INSTANCE_ID_BYTES: Final = 255
-"""The length limit of an id that an instance is given here, in bytes: servers on MySQL and PostgreSQL store no more."""
+"""The length limit of a generated instance id, in bytes: servers on MySQL and PostgreSQL store no more."""
 
 DIGITS: Final = 24
 """The number of hexadecimal digits of the digest in an id that follows from an event or a key: 96 bits."""
 
 _FRONT: Final = 120
-"""The number of bytes kept of an id that is too long: ids made of the result have room to grow again."""
+"""The number of bytes kept of an id that is too long: ids derived from the result have room to grow."""
 _DIGEST: Final = 32
 """The number of hexadecimal digits that stand for the rest."""
 
@@ -31,23 +31,23 @@ _RESERVED: Final = {
         rf".*(:[0-9a-f]{{{DIGITS}}}|~[0-9a-f]{{{_DIGEST}}})\Z", re.DOTALL
     ),
 }
-"""By what is told of them, the forms of ids that are given here, and that nobody else chooses."""
+"""Reserved forms of ids, which callers cannot choose, by the reason that messages give."""
 
 
 FREE_ID_PATTERN: Final = rf"(?!swf-|variables:)(?!.*(?::[0-9a-f]{{{DIGITS}}}|~[0-9a-f]{{{_DIGEST}}})$)[^/]+"
-"""What has none of these forms, as a pattern for descriptions."""
+"""The pattern of ids that callers can choose, for API descriptions."""
 
 
 def why_reserved(chosen: str) -> str | None:
-    """Return why nobody may choose an id for an instance; None if that is free.
+    """Return why a caller cannot choose this id for an instance, or None if it is free.
 
-    Whoever had it would get the events of another instance, or keep a sub-workflow from being started.
+    An instance with a reserved id would get the events of another, or keep a sub-workflow from being started.
     """
     return next((why for why, form in _RESERVED.items() if form.match(chosen)), None)
 
 
 def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:
-    """Return *own* or, if it has more than *most* bytes, its front, `~` and a digest of all of it."""
+    """Return *own* or, if it has more than *most* bytes, its beginning, `~` and a digest of the whole."""
     written = own.encode()
     if len(written) <= most:
         return own
@@ -57,13 +57,13 @@ def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:
 def id_of_child(parent: str, run: str, child: str) -> str:
     """Return the id of what the instance *parent* starts as its *child* in the run with the id *run*.
 
-    It holds the last part of that, which is random: later runs of the instance start others, while these may go on.
+    It contains the last, random part of the run id: children of earlier runs of the instance may still be running.
     """
     return shortened_id(f"{parent}/{run.rpartition('-')[2]}/{child}", MAX_INSTANCE_ID_BYTES)
 
 
 WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf events", "swf places"})
-"""The types of workflows that are ours."""
+"""The workflow types of this package."""
 ACTIVITY_TYPES: Final = frozenset(
     {
         "ending of workflow", "find instance", "instance has ended", "look definitions up", "look limits up",
@@ -71,13 +71,13 @@ ACTIVITY_TYPES: Final = frozenset(
         "tell places", "write variable",
     }
 )  # fmt: skip
-"""The types of activities that are ours."""
+"""The activity types of this package."""
 STORED_CHARACTERS: Final = 255
-"""How many characters of a workflow type servers on MySQL and PostgreSQL store."""
+"""The number of characters of a workflow type that servers on MySQL and PostgreSQL store."""
 
 _RESERVED_NAMES: Final = "__temporal_"
 _UNSEARCHABLE: Final = frozenset('"\\')
-"""Characters that no list filter of a server can have, however they are written."""
+"""Characters that a server's list filter cannot contain, even escaped."""
 _SHOWN: Final = 40
 
 
@@ -91,7 +91,7 @@ def taken(name: str, types: frozenset[str]) -> str | None:
 
 
 def too_long(name: str) -> str | None:
-    """Return what is told of a name that no server takes; None for any other."""
+    """Return the message about a name that is too long for a server, or None."""
     size = len(name.encode(errors="replace"))
     if size <= MAX_ID_BYTES:
         return None

@@ -1,18 +1,18 @@
-"""The inbox: which event goes to which waiting path, and what is kept for later.
+"""The inbox: which event goes to which waiting path, and which events are kept for later.
 
-Theory of operation. Events are delivered from outside at any moment; delivering never waits. An event goes to the
+Theory of operation. Events are delivered from outside at any time; delivering never waits. An event goes to the
 first waiting path, in the order in which the paths began to wait, that accepts it. If none does, it is kept, in the
-order of arrival, until some path asks for one like it. The same event, known by its source and id, is taken in once;
-the ids that were seen are remembered up to a bound, so that an instance may live without limit.
+order of arrival, until a path asks for one like it. Duplicates, which have the same source and id, are dropped;
+the ids that were seen are remembered up to a limit, so that an instance can live forever.
 
-A path that asks again and again by the same *criterion*, as in a loop, is not shown again what it did not accept: the
+A path that asks repeatedly by the same *criterion*, as in a loop, is not shown again what it did not accept: the
 inbox remembers, for each criterion, how far the kept events were searched. So an instance can keep thousands of events
 that it asks for later, or never, without searching them for every event that it takes.
 
-Data move through an instance without being copied: what a run was started with, what its walk began the state with, and
-what a foreach has got to are often the same object, or have the same parts. Written as JSON each place would have a
-copy, and what is carried on from one execution to the next is limited. So a record has such a value at the first
-place, null at the others, and under `same` which place is to have what another has.
+Data move through an instance without being copied: the input of a run, the data of the current state and the progress
+of a foreach are often the same object, or share parts. Written as JSON, each place would have a copy, and the size of
+what continue-as-new carries over is limited. So a record has such a value at the first place, null at the others, and
+lists under `same` which place has the value of which other.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from swf_temporal.runtime.performing import size_of
 Accepts: TypeAlias = Callable[[CloudEvent], bool]
 
 MAX_SEEN = 2000
-"""The number of event ids that are remembered."""
+"""The maximum number of event ids that are remembered."""
 
 MAX_CRITERIA = 100
-"""The number of criteria for which an inbox remembers how far it was searched."""
+"""The maximum number of criteria for which an inbox remembers how far it was searched."""
 
 
 @dataclass(slots=True)
@@ -41,9 +41,9 @@ class InboxRecord(Record):
     kept: list[CloudEvent] = field(default_factory=list)
     """The events that no path has taken yet."""
     seen: list[tuple[str, str]] = field(default_factory=list)
-    """The source and the id of those that came."""
+    """The source and the id of the events that arrived."""
     returnable: list[tuple[str, str]] = field(default_factory=list)
-    """The same of those that are kept, and go elsewhere if this instance never takes them."""
+    """The source and the id of kept events that are forwarded if this instance never takes them."""
     has_taken: bool = False
     """Whether a path has taken any event."""
 
@@ -57,11 +57,11 @@ class Inbox:
         self._has_taken = record.has_taken
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
-        """The sizes of the kept events that were measured, by the identity of each."""
+        """The sizes of the kept events that were measured, by their identity."""
         self._measured = 0
         self._unmeasured = {id(event): event for event in self.kept}
         self._searched: dict[Hashable, int] = {}
-        """How many of the kept events, from the first on, are not accepted by a criterion."""
+        """For each criterion, how many of the kept events, from the first on, it does not accept."""
         self._interrupted = False
 
     def record(self) -> InboxRecord:
@@ -70,7 +70,7 @@ class Inbox:
 
     @property
     def size(self) -> int:
-        """How much the kept events hold, in bytes: about what they take in a record."""
+        """The size of the kept events in bytes: about what they take in a record."""
         for key, event in self._unmeasured.items():
             self._sizes[key] = size = size_of(event.to_record())
             self._measured += size
@@ -79,18 +79,18 @@ class Inbox:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no event is kept."""
+        """True if no event is kept."""
         return not self.kept
 
     @property
     def has_untaken(self) -> bool:
-        """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
+        """True if there are kept events to forward: there are none as long as no event at all was taken."""
         return bool(self._returnable) and self._has_taken
 
     def forward_untaken(self, goes: Callable[[CloudEvent], bool] = lambda _: True) -> list[CloudEvent]:
-        """Return the kept events that go elsewhere and that *goes* accepts, and forget that they came.
+        """Return the kept events that are to be forwarded and that *goes* accepts, and forget that they arrived.
 
-        There are none if none of all that came was ever taken.
+        There are none as long as no event at all was taken.
         """
         if not self.has_untaken:
             return []
@@ -106,9 +106,9 @@ class Inbox:
         return given
 
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
-        """Take in *event*. Returns False if it was taken in before.
+        """Accept *event*, unless it is a duplicate: then return False.
 
-        One that *is_forwardable* goes elsewhere if this instance ends and has never taken it.
+        One that *is_forwardable* is forwarded if this instance ends without having taken it.
         """
         if event.id:
             key = (event.source, event.id)
@@ -123,7 +123,7 @@ class Inbox:
         return True
 
     def hand_over(self, event: CloudEvent) -> None:
-        """Give *event* to the first path that waits for one like it, or keep it."""
+        """Hand *event* to the first path that waits for one like it, or keep it."""
         for accepts, waiting in self._waiting:
             if not waiting.done() and accepts(event):
                 waiting.set_result(event)
@@ -132,7 +132,7 @@ class Inbox:
         self._unmeasured[id(event)] = event
 
     def release(self, events: Sequence[CloudEvent]) -> None:
-        """Take in again what a path had taken in vain, before all that is kept: it came before that."""
+        """Put back events that a path took but did not use, before all kept events: they arrived before those."""
         kept, self.kept = self.kept, []
         self._searched.clear()
         for event in events:
@@ -144,10 +144,10 @@ class Inbox:
         return any(not waiting.done() and accepts(event) for accepts, waiting in self._waiting)
 
     def take(self, accepts: Accepts, criterion: Hashable = None) -> CloudEvent | None:
-        """Return the first kept event that *accepts* accepts, and keep it no longer.
+        """Return the first kept event that *accepts* accepts, and remove it.
 
-        *criterion* stands for what *accepts* goes by: with an equal one it always answers the same for the same event.
-        None stands for nothing, and all that is kept is searched.
+        *criterion* identifies *accepts*: functions with equal criteria return the same for the same event. Without one,
+        all kept events are searched.
         """
         begin = 0 if criterion is None else self._searched.get(criterion, 0)
         for index in range(begin, len(self.kept)):
@@ -191,19 +191,19 @@ class Inbox:
             self._waiting.remove(entry)
 
     def note_taken(self, event: CloudEvent) -> None:
-        """Note that a path goes on with *event*, which was handed over to it: it goes nowhere else."""
+        """Record that a path uses *event*, which was handed to it: it is not forwarded any more."""
         self._has_taken = True
         if self._returnable:
             self._returnable.pop((event.source, event.id), None)
 
     def put_back(self, event: CloudEvent) -> None:
-        """Keep *event*, handed over in the very moment in which its path was given up: another path may want it."""
+        """Keep *event*, which was handed to a path just as that was cancelled: another path may want it."""
         self.kept.insert(0, event)
         self._unmeasured[id(event)] = event
         self._searched.clear()
 
     def interrupt(self) -> None:
-        """End every wait, and let no other begin: the instance is to be suspended."""
+        """End all waits, and refuse new ones: the instance is to be suspended."""
         self._interrupted = True
         for _, waiting in list(self._waiting):
             if not waiting.done():
@@ -214,10 +214,10 @@ SAME = "same"
 """The field of a record that lists `[place, place that has the value]`; a place is a list of keys and indexes."""
 
 _WORTH = 256
-"""From how many bytes on a value is not written twice."""
+"""The size in bytes from which a value is not written twice."""
 
 _HolderPlace: TypeAlias = "tuple[_HolderPlace, str | int] | None"
-"""The place of what holds it, and its key there."""
+"""The place of the value that contains it, and its key there."""
 
 
 def is_worth_sharing(text: str) -> bool:
@@ -226,17 +226,17 @@ def is_worth_sharing(text: str) -> bool:
 
 
 def without_copies(record: dict[str, Any]) -> dict[str, Any]:
-    """Return *record* with every large value once. What has none twice is the same object as before."""
+    """Return *record* with every large value once: the same object if it has none twice."""
     sharing = _Sharing()
     try:
         written = sharing.written(record, None)
     except RecursionError:
-        return record  # nested as deeply as JSON can be: it has no room for much else
+        return record  # nested as deeply as JSON can be, so there is little else to share
     return {**written, SAME: sharing.same} if sharing.same else record
 
 
 def with_copies(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the record that `without_copies` was given: *record*, in which it has made room for them."""
+    """Restore, in place, the values that `without_copies` left out of *record*, and return it."""
     for place, other in record.get(SAME, ()):
         value: Any = record
         for step in other:
@@ -254,7 +254,7 @@ class _Sharing:
         self._places: dict[int, _HolderPlace] = {}
 
     def written(self, value: Any, place: _HolderPlace) -> Any:
-        """Return *value*, an object or an array that stands at *place*, without what was met before."""
+        """Return *value*, an object or an array at *place*, without values that were met before."""
         self._places[id(value)] = place
         changed: Any = None
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):

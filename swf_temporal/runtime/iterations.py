@@ -1,8 +1,8 @@
-"""Many paths of one kind, such as the iterations of a foreach, with a progress that does not grow with their number.
+"""Many paths of one kind, such as the iterations of a foreach, with a progress record that does not grow with them.
 
-Of those that are complete from the first on, the *front*, only what they came to is kept: they have no frame, and a run
-that goes on has no task for them. The others have a frame each, and no more of them are begun than a window allows,
-unless one at the front takes longer than those after it.
+The paths that are complete, from the first on, are the *front*. Only their results are kept: they have no frame, and a
+resumed run has no task for them. The others have a frame each, and there are no more of these than the window allows,
+unless the first takes longer than those after it.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -19,13 +19,13 @@ F = TypeVar("F")
 K = TypeVar("K", bound=Front)
 
 MAX_AT_ONCE: Final = 1000
-"""How many iterations run at once where the definition sets no limit: what an engine can hold, with room."""
+"""The number of iterations that run at once if the definition sets no limit: with room, what Temporal can handle."""
 
 
 class Iterations(Generic[F]):
-    """The iterations of one step, each with a frame of the class F until it is at the front.
+    """The iterations of one step, each with a frame of the class F until it becomes part of the front.
 
-    A language says how one is run, whether its frame says that it is complete, and what is kept of it.
+    A language supplies functions that run one, tell from its frame if it is complete, and keep its result.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class Iterations(Generic[F]):
         keep: Callable[[F], None],
         calls: AbstractSet[str] | None,
     ) -> None:
-        """Run those that *front* has not yet, whose *frames* are written by `run_one` as it goes.
+        """Run the iterations that are not in *front* yet; `run_one` keeps their *frames* up to date.
 
-        *keep* adds to the front what a complete one came to, in their order. *calls* are the names of all that one can
-        give ids to; None is that states within it give some.
+        *keep* adds the result of a complete one to the front, in their order. *calls* are the names of everything that
+        one can create ids for; None if states within it create some.
         """
         self._lane = lane
         self._front = front
@@ -61,8 +61,9 @@ class Iterations(Generic[F]):
     ) -> None:
         """Run them all, at most *window* at once. The first that fails fails the step, and ends the others.
 
-        *passed_over* is asked before one begins: the frame that it returns is complete, and nothing is done. Where the
-        run is suspended the host may hold the outputs, unless the step *hands_over* none: it needs all of them again.
+        *passed_over* is called before one begins: it may return a complete frame, and the iteration is skipped. When
+        the run is suspended, the host may store the outputs, unless *hands_over* is false: then the step needs them all
+        again.
         """
         lane, front = self._lane, self._front
 
@@ -100,9 +101,9 @@ class Iterations(Generic[F]):
 
 
 def begin_front(kind: type[K], number: int, lane: LaneBase, calls: int = 1) -> K:
-    """Return the front, of the class *kind*, of *number* iterations that begin now, and make so many *calls* each.
+    """Return the front, of the class *kind*, of *number* iterations that begin now and make *calls* calls each.
 
-    Raises PayloadTooLarge where these are more than the run could carry on.
+    Raises PayloadTooLarge if there are more calls than the run could carry over.
     """
     lane.run.begin_iterations(lane.path, number * calls)
     return kind(number)
@@ -118,8 +119,8 @@ async def run_in_turn(
 ) -> None:
     """Run the paths from *first* to *number*, at most *window* at once.
 
-    *begin* returns the path of that number, or None if there is nothing left to do of it. *fold* takes what it came to
-    to the front, and returns False where it is not complete yet: it is asked for one number after the other.
+    *begin* returns the path of an index, or None if it has nothing left to do. *fold* moves its result to the front,
+    and returns False if it is not complete yet; it is called for one index after the other.
     """
     front = first
 
@@ -146,10 +147,10 @@ T = TypeVar("T")
 async def first_to_succeed(
     paths: Sequence[Path[T]], failed: list[int], lane: LaneBase, all_failed: Callable[[], WorkflowFault]
 ) -> list[T | Missing]:
-    """Return the result of the first of *paths* that does not fail, at its place among them: the others are ended then.
+    """Return the result of the first of *paths* that succeeds, at its index among them; the others are cancelled.
 
-    *failed* are the numbers of those that did, and belongs to a frame. Raises what *all_failed* returns if all do, and
-    at once what no definition can catch.
+    *failed* lists the indexes of those that failed, and belongs to a frame. Raises what *all_failed* returns if all
+    fail, and at once any fault that a definition cannot catch.
     """
 
     def contender(index: int) -> Path[T]:
@@ -173,25 +174,25 @@ async def first_to_succeed(
 
 
 class DetachedBranches(Generic[F]):
-    """The branches that a step did not wait for: they run beside everything else, and the instance ends after them."""
+    """Branches that a step did not wait for: they run in parallel, and the instance ends after them."""
 
     def __init__(self, frames: list[F], run_one: Callable[[F], Coroutine[Any, Any, None]]) -> None:
-        """Run those of *frames*, which belong to the frame of the instance; *run_one* runs one to its end."""
+        """Run the branches of *frames*, a list in the frame of the instance; *run_one* runs one to its end."""
         self._frames = frames
         self._run_one = run_one
         self._group: Group[Any] = Group()
 
     async def run_beside(self, path: Path[T]) -> T:
-        """Return the result of *path*, once it and all branches that it has left running are complete."""
+        """Return the result of *path*, once it and all branches that it detached are complete."""
         result: T = await self._group.run(path, [partial(self._run, one) for one in self._frames])
         return result
 
     def add(self, frame: F) -> None:
-        """Leave one more running."""
+        """Run one more detached branch."""
         self._frames.append(frame)
         self._group.add(partial(self._run, frame))
 
     async def _run(self, frame: F) -> None:
         await self._run_one(frame)
-        # By identity: two branches may have come equally far.
+        # By identity: two branches may have equal progress.
         self._frames[:] = [one for one in self._frames if one is not frame]

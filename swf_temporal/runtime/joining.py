@@ -1,17 +1,17 @@
-"""Several paths of execution side by side: started, joined and cancelled in order.
+"""Parallel paths of execution: started, joined and cancelled in order.
 
-Theory of operation. This is the only place that starts, joins and cancels tasks. An engine that replays a run must
-see tasks started, ended and cancelled in the same order every time, so everything here happens in the order in
-which the paths were written: never in the order of a set, as asyncio's own groups and gathers do it.
+Theory of operation. This is the only place that starts, joins and cancels tasks. On every replay of a run, tasks must
+be started, ended and cancelled in the same order, so everything here happens in the order in which the paths were
+written: never in the order of a set, as asyncio's own groups and gathers do it.
 
 - `join` runs paths until enough of them are complete. The first path to fail, in time, fails the join.
 - `join_each` does so with any number of paths, of which it holds only those that are running.
 - `within` runs one path against a timer.
-- `Group` runs a path together with those that it leaves running.
+- `Group` runs a path together with those that it detaches.
 
-Whatever is still running when a join is decided is cancelled, and waited for until it has really ended: when a join
-returns, nothing of it is running any more. A path that was suspended is neither complete nor failed; a join that is
-not decided without it is suspended itself.
+When a join is decided, the paths that are still running are cancelled, and waited for until they have really ended:
+when a join returns, nothing of it is running any more. A path that was suspended is neither complete nor failed; a join
+that cannot be decided without it is suspended itself.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ MISSING: Final = Missing.MISSING
 """Stands for the result of a path that was not complete when the join was decided."""
 
 
-class SuspendRequested(Exception):  # noqa: N818 - not an error: it unwinds a path that is to go on later
-    """Raised at the next step of every path when the host asked for a suspension."""
+class SuspendRequested(Exception):  # noqa: N818 - not an error: it unwinds a path that is resumed later
+    """Raised at the next step of every path when the host requests a suspension."""
 
 
 async def join(paths: Sequence[Path[T]], *, need: int | None = None) -> list[T | Missing]:
-    """Run *paths* until *need* of them (all, by default) are complete; return their results in the order written.
+    """Run *paths* until *need* of them (all, by default) are complete; return their results in the order of the paths.
 
-    Raises what the first path to fail raised.
+    Raises the exception of the first path to fail.
     """
     if not paths or need == 0:
         return [MISSING] * len(paths)
@@ -56,10 +56,10 @@ async def join(paths: Sequence[Path[T]], *, need: int | None = None) -> list[T |
 
 
 async def join_each(paths: Iterable[Path[T]], take: Callable[[T], None], *, window: int) -> None:
-    """Run all *paths*, at most *window* of them at once, and let *take* have the result of each that is complete.
+    """Run all *paths*, at most *window* of them at once, and pass the result of each to *take* when it is complete.
 
-    The next path is asked for when it is started, and forgotten when it has ended. Raises what the first path to fail
-    raised, or what *take* did.
+    The next path is generated when it is started, and forgotten when it has ended. Raises the exception of the first
+    path to fail, or that of *take*.
     """
     if window == 1:
         for path in paths:
@@ -69,7 +69,7 @@ async def join_each(paths: Iterable[Path[T]], take: Callable[[T], None], *, wind
 
 
 async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]) -> T | Missing:
-    """Return the result of *work*, or MISSING if *expiry* ended first. Work that is suspended ends the timer, too."""
+    """Return the result of *work*, or MISSING if *expiry* ends first. A suspension of *work* ends the timer, too."""
 
     async def timer() -> Missing:
         await expiry
@@ -82,13 +82,13 @@ async def within(work: Coroutine[Any, Any, T], expiry: Coroutine[Any, Any, None]
 
 
 class Group(Generic[T]):
-    """A path, and those that it leaves running beside itself, which are joined with it."""
+    """A path and those that it detaches, which are joined with it."""
 
     def __init__(self) -> None:
         self._join: _Join | None = None
 
     async def run(self, path: Path[T], beside: Sequence[Path[Any]]) -> T:
-        """Run *path*, and those *beside* it that were left running before; return its result when all are complete."""
+        """Run *path*, and those *beside* it that were detached before; return its result when all are complete."""
         results: dict[int, Any] = {}
         self._join = _Join([path, *beside], results.__setitem__, 1 + len(beside), 1 + len(beside))
         await self._join.run()
@@ -96,7 +96,7 @@ class Group(Generic[T]):
         return result
 
     def add(self, path: Path[Any]) -> None:
-        """Start *path* beside the others."""
+        """Start *path* in parallel to the others."""
         if self._join is not None:
             self._join.add(path)
 
@@ -113,14 +113,14 @@ class _Join:
     ) -> None:
         self.paths = iter(paths)
         self.take = take
-        """Is given the number of each path that is complete, as they were started, and its result."""
+        """Receives the index of each path that is complete, in the order of their starts, and its result."""
         self.need = need
-        """How many must be complete; None is all that there are."""
+        """How many must be complete; None means all."""
         self.window = window
         self.patient = patient
         """Whether the others may finish when one path was suspended."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
-        """Those that are running, in the order in which they were started."""
+        """The running paths, in the order in which they were started."""
         self.started = 0
         self.complete = 0
         self.suspended = False
@@ -206,14 +206,14 @@ class _Join:
             while not task.done():
                 try:
                     await end_of(task)
-                except asyncio.CancelledError as error:  # of what is around this: it waits for all that it holds, too
+                except asyncio.CancelledError as error:  # of the path around this one: still wait for all tasks
                     again = error
         if again is not None:
             raise again
 
 
 def cancel_next_wait() -> None:
-    """Cancel the current path where it waits next, by a cancellation that reached it where it could not heed it."""
+    """Postpone a cancellation that the current path could not act on to the next time that it waits."""
     if (path := asyncio.current_task()) is not None:
         path.uncancel()
         path.cancel()
@@ -222,8 +222,8 @@ def cancel_next_wait() -> None:
 def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
     """Decorate a wait in a library that may swallow a cancellation, so that the path is cancelled in any case.
 
-    The engine waits for an activity or a child that it was asked to cancel; if that has come to its end in the same
-    moment, its result, or its failure, is all that the engine tells. A path that was given up must not go on with it.
+    Temporal waits for an activity or a child that it was asked to cancel; if that has ended at the same time, Temporal
+    reports its result or its failure, and no cancellation. A cancelled path must not continue with it.
     """
 
     @wraps(method)
@@ -236,7 +236,7 @@ def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callabl
             thrown = True
 
         def is_cancelled() -> bool:
-            # Where it waits for a task of the library, the cancellation is handed on to that instead.
+            # If it waits for a task of the library, the cancellation is passed on to that instead.
             return thrown or (path is not None and path.cancelling() > before)
 
         try:
@@ -256,8 +256,8 @@ def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callabl
 def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> Generator[Any, Any, T]:
     """Return the result of *work*; *on_cancel* is called when a cancellation is thrown into it.
 
-    A library may take a cancellation back from the task, so that nothing else tells of it any more. This is no task of
-    its own: steps and their order are those of *work*.
+    A library may uncancel the task, which leaves no other trace of the cancellation. This does not start a task: the
+    steps and their order are those of *work*.
     """
     error: BaseException | None = None
     while True:
@@ -270,16 +270,16 @@ def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[]
         try:
             yield waited
         except GeneratorExit:
-            work.close()  # an engine that drops what is under way may have closed it before
+            work.close()  # a host that evicts the run may have closed it before
             raise
-        except BaseException as thrown:  # noqa: BLE001 - handed on, whatever it is
+        except BaseException as thrown:  # noqa: BLE001 - passed on, whatever it is
             if isinstance(thrown, asyncio.CancelledError):
                 on_cancel()
             error = thrown
 
 
 async def end_of(work: "asyncio.Future[Any]") -> None:
-    """Wait until *work* has ended, however it ends. A cancellation ends the wait alone: *work* goes on."""
+    """Wait until *work* has ended, however it ends. A cancellation ends the wait alone: *work* continues."""
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     work.add_done_callback(lambda _: _resolve(ended))
     if not work.done():

@@ -1,7 +1,7 @@
-"""Lanes: what any path of execution within an instance is asked for, in whatever language its steps are written.
+"""Lanes: the operations of any path of execution within an instance, in whatever language its steps are written.
 
-A lane knows its place and its run. All that a step waits for goes through it: a moment, an attempt that is to be
-repeated, work that has a deadline. What a step waits for besides, such as events and iterations, takes a lane.
+A lane knows its place and its run. Steps wait by its methods: for a point in time, for an attempt that is to be
+repeated, for work that has a deadline. Functions for other waits, such as events and iterations, take a lane.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class LaneBase(Tracer):
-    """One path of execution: a part of the definition that runs, one of several beside it, or an iteration."""
+    """One path of execution: a running part of the definition, a branch of it, or an iteration."""
 
     __slots__ = ("branch", "path", "run", "state_path")
 
@@ -28,22 +28,22 @@ class LaneBase(Tracer):
         self.state_path = state_path
         """The path of the part of the definition that runs."""
         self.path = path
-        """The path of execution, in which the numbers of iterations stand, too."""
+        """The path of execution, which includes the numbers of iterations."""
         self.branch = branch
         """The name of the branch that it is, or is in."""
 
     # Time
 
     def moment_after(self, kept: float | None, seconds: float) -> float:
-        """Return when *seconds* are over, as seconds of the epoch: the moment that was *kept*, if one was."""
+        """Return the time in *seconds* from now, in seconds since the epoch, or the one that was *kept* before."""
         return self.run.time() + seconds if kept is None else kept
 
     async def in_time(
         self, deadline: float | None, work: Coroutine[Any, Any, T], late: Callable[[], WorkflowFault], part: str = ""
     ) -> T:
-        """Return the result of *work*, or raise what *late* returns when *deadline* comes first.
+        """Return the result of *work*, or raise what *late* returns if *deadline* comes first.
 
-        *part* is what of the step may take no longer, if that is not all of it.
+        *part* is the part of the step that has the deadline, if that is not the whole step.
         """
         if deadline is None:
             return await work
@@ -53,7 +53,7 @@ class LaneBase(Tracer):
         return result
 
     async def sleep_until(self, moment: float, purpose: TimerPurpose = "sleep", part: str = "") -> None:
-        """Wait until *moment*. A suspension ends the wait: whoever goes on waits for the same moment."""
+        """Wait until *moment*. A suspension ends the wait; the resumed run waits for the same moment."""
         await self.run.sleep_until(moment, self.timer(purpose, part))
 
     async def repeat(
@@ -63,10 +63,10 @@ class LaneBase(Tracer):
         delay_after: Callable[[T | WorkflowFault], Awaitable[float | None]],
         part: str = "",
     ) -> T:
-        """Return the result of the first *attempt* that is not made again; raises its fault, if it met one.
+        """Return the result of the first *attempt* that is not retried; raise its fault, if it failed.
 
-        *delay_after* says of a result, or of a fault, how many seconds pass before the next one; None is that there is
-        none. *part* is what is attempted of the step, if that is not all of it.
+        *delay_after* returns the seconds before the next attempt, for a result or a fault; None ends the attempts.
+        *part* is the part of the step that is attempted, if that is not the whole step.
         """
 
         async def again_at(outcome: T | WorkflowFault) -> float | None:
@@ -82,14 +82,14 @@ class LaneBase(Tracer):
     def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
         return Timer(purpose, self.state_path, part)
 
-    # Telling
+    # Trace and errors
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         in_branch = self.branch is not None
         self.run.add(TraceEntry(kind, self.path, self.state_path, name, self.run.host.now(), detail, in_branch))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
-        """Return *fault* knowing where it happened, as far as it did not know yet."""
+        """Return *fault* with the place where it happened, unless it has one."""
         fault.state = fault.state or self.state_path
         fault.branch = fault.branch or self.branch
         fault.action = fault.action or action

@@ -1,4 +1,4 @@
-"""Files of a namespace, which is a folder of definitions: workflows may read them, and nothing else on the machine."""
+"""Files of a namespace, which is a folder of definitions: workflows can read these, and no other files."""
 
 import errno
 import os
@@ -14,16 +14,16 @@ from swf_temporal.runtime.variables import Variable
 from swf_temporal.text.fetching.resources import is_web
 
 NOT_A_FILE: Final = "NotAFile"
-"""The name of the error of a path that leads to something else."""
+"""The name of the error if a path leads to something else."""
 MAX_BYTES: Final = 1024 * 1024
-"""The size limit of one file, which is that of the variables of a scope."""
+"""The size limit of one file: the same as that of the variables of a scope."""
 _BYTES: Final = "application/octet-stream"
 _ABSENT: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
-"""The errors of a path at which there is nothing. After any other there may be something."""
+"""The errors that mean that there is nothing at a path. After any other there may be something."""
 
 
 def folder_of(definition_id: str, file: str) -> Path | None:
-    """Return the folder in which a definition with this id, which is a path, was read from *file*; None if in none."""
+    """Return the namespace of a definition that was read from *file*, whose id is a path; None if it has none."""
     steps = definition_id.count("/")
     parents = Path(file).parents
     if not definition_id.startswith("/") or steps > len(parents) or file.startswith("<") or is_web(file):
@@ -32,10 +32,10 @@ def folder_of(definition_id: str, file: str) -> Path | None:
 
 
 def read_file(path: str, folders: Iterable[Path]) -> Variable | None:
-    """Return what the file at *path* holds in the first of *folders* that has it, or None if none does.
+    """Return the content of the file at *path* in the first of *folders* that has it, or None if none does.
 
-    Hidden files are not there, nor is what lies outside of the folder. Raises FatalFault for what is no file,
-    PayloadTooLarge, and StoreUnavailable for what cannot be read at the moment: it is not known to be absent.
+    Hidden files and files outside of the folder do not count. Raises FatalFault for what is not a file,
+    PayloadTooLarge, and StoreUnavailable for what cannot be read at the moment: it may exist.
     """
     steps = path.strip("/").split("/")
     if any(step.startswith(".") for step in steps):
@@ -48,7 +48,7 @@ def read_file(path: str, folders: Iterable[Path]) -> Variable | None:
             found = file.stat()
             if file.resolve().is_relative_to(folder.resolve()):
                 return Variable(_content(file, path, found), _BYTES)
-        except ValueError:  # no path can be so
+        except ValueError:  # not a valid path
             continue
         except OSError as error:
             if error.errno not in _ABSENT:

@@ -1,11 +1,11 @@
-"""The record of a run that was suspended.
+"""Progress records: the record of a suspended run, and the frames in it.
 
-It stands in the progress of the run, which is written anew whenever the run continues as new. Where the host can hold
-more than one payload, what has been added since the last time is handed over to it when the run is suspended: that is a
-*part*, which is written once, goes along as it is, and is read when all outputs are needed.
+A progress record is written whenever the run continues as new. If the host can hold more than one payload, it is handed
+the outputs that were added since the last time when the run is suspended: these are a *part*, which is written once,
+carried over as it is, and read when all outputs are needed.
 
-A language derives its own from them and nests them as it likes. A moment is in seconds of the epoch, and fixed when it
-is first asked for.
+A language derives its own frames from these, and nests them. Times are in seconds since the epoch, and fixed when they
+are first needed.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from swf_temporal.runtime.inbox import InboxRecord
 
 @dataclass(slots=True)
 class Value(Record):
-    """A value of a workflow where there may be none yet: null is one, too."""
+    """A value of a workflow that may not exist yet: null is a value, too."""
 
     value: JSON
 
@@ -28,61 +28,61 @@ class Value(Record):
 class ProgressRecord(Record):
     """The progress record of a run, which survives its suspension.
 
-    A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
+    Fields that this release does not know describe a time that has passed when the run resumes: they are ignored.
     """
 
     WHAT: ClassVar[str] = "a run's progress"
 
     frame: dict[str, Any] | None = None
-    """How far the execution is: its own record, as its language stores it. None of an instance that has not begun."""
+    """The progress of the execution, as its language stores it; None if the instance has not begun."""
     input: JSON = None
     started: float | None = None
-    """When the instance began, as seconds of the epoch."""
+    """When the instance began, in seconds since the epoch."""
     inbox: InboxRecord | None = None
     numbers: dict[str, int] = field(default_factory=dict)
-    """How often each id was given. Of iterations that are complete only the highest number is left."""
+    """How often each id was used. For complete iterations, only the highest number is kept."""
     limit: ContinueTimeout | None = None
-    """What takes the place of the workflow's own timeout."""
+    """Replaces the workflow's own timeout."""
     same: list[list[list[str | int]]] = field(default_factory=list)
-    """Which places of the record have what others have: see `runtime/inbox.py`."""
+    """The places of the record that have the values of others: see `runtime/inbox.py`."""
     parts: list[int] = field(default_factory=list)
-    """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/progress.py`."""
+    """The numbers of the parts that the host carries over beside the record, in their order."""
 
 
 @dataclass(slots=True)
 class Front(Record):
-    """Iterations that are complete, from the first on: they have no frames of their own any more."""
+    """Iterations that are complete, from the first on: they no longer have frames."""
 
     of: int
-    """How many iterations there are in all."""
+    """The number of all iterations."""
     count: int = 0
-    """How many are complete."""
+    """The number of complete ones."""
     outputs: list[JSON] = field(default_factory=list)
-    """What each of them came to, where that is kept."""
+    """The output of each complete one, if outputs are kept."""
     parts: list[int] = field(default_factory=list)
-    """The parts that the host holds of these outputs, before those that stand here."""
+    """The parts of the outputs that the host holds, which come before *outputs*."""
 
     @property
     def results(self) -> JSON:
-        """What they came to, as far as it stands here."""
+        """The outputs that are in this record."""
         return self.outputs
 
     def hand_over(self, host: Host) -> None:
-        """Let *host* hold the outputs, if it can and they are large; the run is about to be written down."""
+        """Hand the outputs to *host*, if it can hold them and they are large; the run is about to be stored."""
         parts = host.hold(self.outputs)
         if parts:
             self.parts.extend(parts)
             self.outputs = []
 
     async def all_outputs(self, host: Host) -> list[JSON]:
-        """Return all of them. They are not needed any more afterwards."""
+        """Return all outputs. They are not needed any more afterwards."""
         if not self.parts:
             return self.outputs
         parts, self.parts = self.parts, []
         found: list[JSON] = []
         for part in parts:
             found.extend(host.held(part))
-            # Reading takes long enough that each part has a task of its own.
+            # Reading is slow enough that each part gets a workflow task to itself.
             await host.yield_control()
         return found + self.outputs
 
@@ -91,15 +91,15 @@ class TimedFrame(Record):
     __slots__ = ()
 
     def forget_deadlines(self) -> None:
-        """Forget when its timeouts end: they begin anew when it goes on."""
+        """Forget when its timeouts end: they start again when it resumes."""
         raise NotImplementedError
 
     def forget_attempts(self) -> None:
-        """Forget the attempts that were made at it: when it goes on there are as many again."""
+        """Forget the attempts that were made at it: when it resumes, it gets the full number again."""
 
 
 def forget_deadlines(frame: Record) -> None:
-    """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps go on until when they were to."""
+    """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps keep their ends."""
     for timed in nested(frame, TimedFrame):
         timed.forget_deadlines()
 
@@ -107,9 +107,9 @@ def forget_deadlines(frame: Record) -> None:
 @dataclass(slots=True)
 class WaitingFrame(TimedFrame):
     deadline: float | None = None
-    """When its timeout ends it."""
+    """When it times out."""
     awaited: bool = False
-    """Whether the wait was added to the trace: it is once, however often the instance is suspended meanwhile."""
+    """Whether the wait was added to the trace: only once, however often the instance is suspended meanwhile."""
 
     def forget_deadlines(self) -> None:
         """Forget when its timeout ends."""
@@ -121,7 +121,7 @@ class EventsFrame(WaitingFrame):
     """A wait for several events."""
 
     taken: dict[str, JSON] = field(default_factory=dict)
-    """The events that came, as records, by the names of their kinds."""
+    """The events that were taken, as records, by the names of their kinds."""
     fixed: list[str] = field(default_factory=list)
     """The correlation keys that these events fixed."""
 

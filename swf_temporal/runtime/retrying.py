@@ -1,17 +1,17 @@
 """Retry rules: when a failed action is tried again, and after how long.
 
-A rule is plain data, so that it can travel to where attempts are counted. Jitter is the only chance in it. What chance
-deals an attempt is worked out from the call's key and the attempt's number, so that what makes a later attempt knows
-what the earlier ones were dealt without having been there.
+A rule is plain data, so that it can be passed to where attempts are counted. Its only random part is jitter. The jitter
+of an attempt is derived from the call's key and the attempt's number, so that the worker that makes a later attempt
+knows the jitter of the earlier ones.
 
-An error is known by its name and, if it has one, its code (section "Defining Errors"). What a code may be is open,
-so the readings that users write are all accepted: an HTTP status (`404`, `HTTP:404`), a gRPC status by name or
-number, the name of one of our own faults, the type of an application error, or, where the code is not a single word,
-a regular expression that is found in the message.
+An error is known by its name and, if it has one, its code (section "Defining Errors"). The specification leaves open
+what a code is, so all usual forms are accepted: an HTTP status (`404`, `HTTP:404`), a gRPC status by name or
+number, the name of one of our own faults, the type of an application error, or, if the code is not a single word,
+a regular expression that is searched for in the message.
 
-Whether a pattern matches in time depends on how busy the machine is. In workflow code that may not decide the course
-of a run: there *slow_is_fatal*, and the run fails with ExpressionLimitExceeded. Where attempts are counted, in an
-activity, what is decided is recorded, and a pattern that takes too long covers nothing.
+Whether a pattern matches in time depends on how busy the machine is. In workflow code that must not decide the course
+of a run: there *slow_is_fatal*, and the run fails with ExpressionLimitExceeded. In an activity, where attempts are
+counted, the decision is recorded, and a pattern that takes too long covers nothing.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ ErrorName: TypeAlias = tuple[str, str | None]
 CATCH_ALL = frozenset(
     {"*", "DefaultErrorRef", "java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException"}
 )
-"""The names that stand for any error; all but the first are those of other runtimes."""
+"""The names that stand for any error; all but the first come from other runtimes."""
 
 GRPC_STATUSES = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
@@ -52,13 +52,13 @@ def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = Fals
 
 
 def is_called(error: ErrorName, fault: WorkflowFault) -> bool:
-    """Tell whether the name or the code of *error* is that of *fault*."""
+    """Tell whether *fault* has the name or the code of *error*."""
     name, code = error
     return _is(name, fault) or (code is not None and _is(code, fault))
 
 
 def describes(error: ErrorName, fault: WorkflowFault) -> bool:
-    """Tell whether the code of *error* is a pattern that the message of *fault* has a match of."""
+    """Tell whether the code of *error* is a pattern that matches in the message of *fault*."""
     code = error[1]
     return code is not None and code not in CATCH_ALL and _describes(code, fault, slow_is_fatal=True)
 
@@ -98,30 +98,30 @@ def _describes(code: str, fault: WorkflowFault, *, slow_is_fatal: bool) -> bool:
 DEFAULT_DELAY = 1.0
 DEFAULT_MULTIPLIER = 2.0
 MAX_DELAY = 100 * 365 * 86_400.0
-"""In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
+"""In seconds. A multiplier that is applied often enough would exceed the range of any clock."""
 MAX_RETRY_AFTER = 86_400.0
-"""The longest, in seconds, that a service has a call wait for which the definition sets no limit."""
+"""The maximum delay, in seconds, that a service can request if the definition sets no limit."""
 MAX_CARRIED = 64
-"""The number of attempts back that jitter is computed from, so that a call retried for days takes no time."""
+"""The number of latest attempts whose jitter is accumulated: computing it for a call retried for days stays cheap."""
 
 JitterSource: TypeAlias = Callable[[int], float]
-"""The random number of each attempt, from 0 to 1, the same whenever it is asked for."""
+"""The random number of each attempt, from 0 to 1, always the same for the same attempt."""
 Holds: TypeAlias = Callable[[JSON, WorkflowFault], bool]
-"""Tells whether a condition holds of a fault, as the language says that wrote it."""
+"""A function that evaluates a condition on a fault, in the language of the condition."""
 
 
 def jitter_of(key: str) -> JitterSource:
-    """Return what chance deals the attempts of the call that is known by *key*."""
+    """Return the deterministic jitter of the call *key*."""
 
-    def draw(attempt: int) -> float:
+    def jitter(attempt: int) -> float:
         digest = hashlib.sha256(f"{key} {attempt}".encode()).digest()
         return int.from_bytes(digest[:7]) / 2**56
 
-    return draw
+    return jitter
 
 
 def no_jitter(_attempt: int) -> float:
-    """Deal every attempt the middle, by which jitter changes nothing."""
+    """Return the middle of the range, with which jitter changes nothing."""
     return 0.5
 
 
@@ -134,20 +134,20 @@ class RetryRule(Record):
     multiplier: float = 1.0
     max_delay: float | None = None
     max_attempts: int | None = None
-    """Counts the first attempt; None means no limit."""
+    """Includes the first attempt; None means no limit."""
     jitter: float = 0.0
     jitter_is_fraction: bool = False
     only: Sequence[ErrorName] = ()
-    """retryableErrors, where given: nothing else is tried again."""
+    """retryableErrors, if given: no other errors are retried."""
     never: Sequence[ErrorName] = ()
     """nonRetryableErrors."""
     condition: JSON = None
-    """What has to hold of the error besides, as the language writes it; None is nothing."""
+    """A further condition on the error, in the form of the language; None means none."""
 
     def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False, holds: Holds | None = None) -> bool:
-        """Tell whether this kind of fault is tried again at all; `error_matching` says when *slow_is_fatal*.
+        """Tell whether this kind of fault is retried at all; the module's docstring explains *slow_is_fatal*.
 
-        *holds* is asked about the rule's condition, if it has one.
+        *holds* evaluates the rule's condition, if it has one.
         """
         if self.condition is not None and not (holds is not None and holds(self.condition, fault)):
             return False
@@ -155,37 +155,37 @@ class RetryRule(Record):
             return False
         return not self.only or is_named(fault, self.only, slow_is_fatal=slow_is_fatal)
 
-    def delay_after(self, attempt: int, draw: JitterSource = no_jitter) -> timedelta | None:
+    def delay_after(self, attempt: int, jitter: JitterSource = no_jitter) -> timedelta | None:
         """Return how long to wait after the failure of *attempt* (counted from 1), or None to give up.
 
-        Each delay is the one before, with its jitter, plus the increment, times the multiplier. Then comes jitter, as
-        *draw* deals it, and last the limit.
+        Each delay is the one before, with its jitter, plus the increment, times the multiplier. Then *jitter* is
+        applied, and last the limit.
         """
         if self.max_attempts is not None and attempt >= max(1, self.max_attempts):
             return None
         first = max(1, attempt - MAX_CARRIED) if self.jitter else attempt
         plain = self._unjittered(first)
-        delay = self._jittered(plain, plain, draw(first))
+        delay = self._jittered(plain, plain, jitter(first))
         for number in range(first + 1, attempt + 1):
             plain = self._grown(min(plain, self._limit))
-            delay = self._jittered(self._grown(delay), plain, draw(number))
+            delay = self._jittered(self._grown(delay), plain, jitter(number))
         return timedelta(seconds=delay)
 
     def after(
         self,
         attempt: int,
         fault: WorkflowFault,
-        draw: JitterSource,
+        jitter: JitterSource,
         *,
         slow_is_fatal: bool = False,
         holds: Holds | None = None,
     ) -> timedelta | None:
-        """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
+        """Return how long to wait after *attempt* failed with *fault*, or None if it is not retried.
 
-        A service that wants to be left alone for longer is, but for no longer than the limit, or a day without one.
+        A service can request a longer delay, up to the limit of the rule, or up to a day if there is none.
         """
         is_covered = self.covers(fault, slow_is_fatal=slow_is_fatal, holds=holds)
-        delay = self.delay_after(attempt, draw) if is_covered else None
+        delay = self.delay_after(attempt, jitter) if is_covered else None
         if delay is None or fault.retry_after is None:
             return delay
         longest = MAX_RETRY_AFTER if self.max_delay is None else self._limit
@@ -199,10 +199,10 @@ class RetryRule(Record):
         return min((delay + self.increment) * self.multiplier, MAX_DELAY)
 
     def _unjittered(self, attempt: int) -> float:
-        """Return the delay without jitter, and not limited yet: jitter comes before the limit."""
+        """Return the delay without jitter and without the limit, which is applied after jitter."""
         delay = min(self.delay, MAX_DELAY)
         if self.multiplier == 1.0 and attempt > 1:
-            # Without an end to them, attempts are many, and steps as many for each.
+            # There may be many attempts if they are not limited, and each would take as many steps.
             return min(delay + (attempt - 1) * self.increment, self._limit + self.increment, MAX_DELAY)
         for _ in range(attempt - 1):
             before, delay = delay, self._grown(min(delay, self._limit))
@@ -210,14 +210,14 @@ class RetryRule(Record):
                 break
         return delay
 
-    def _jittered(self, delay: float, plain: float, drawn: float) -> float:
-        """Return *delay* with jitter, up to the limit.
+    def _jittered(self, delay: float, plain: float, jitter: float) -> float:
+        """Return *delay* with *jitter* (0 to 1), up to the limit.
 
-        It is never shorter than *plain*, the delay without any jitter, with jitter taken from it once: a fraction
-        that is taken away again and again would bring the delays of a long series down to nothing.
+        It is never shorter than *plain*, the delay without any jitter, reduced by jitter once: a fraction that is
+        subtracted again and again would reduce the delays of a long series to nothing.
         """
         shortest = max(0.0, plain - self._spread(plain))
-        return min(max(delay + self._spread(delay) * (2 * drawn - 1), shortest), self._limit)
+        return min(max(delay + self._spread(delay) * (2 * jitter - 1), shortest), self._limit)
 
     def _spread(self, delay: float) -> float:
         return delay * self.jitter if self.jitter_is_fraction else self.jitter
@@ -229,11 +229,11 @@ T = TypeVar("T")
 @dataclass(slots=True)
 class AttemptsFrame(Record):
     number: int = 1
-    """The attempt that is under way, or waited for: counted from 1."""
+    """The attempt that is in progress or will be next, counted from 1."""
     again: float | None = None
-    """When that begins, as seconds of the epoch, while it is waited for."""
+    """When the next attempt begins, in seconds since the epoch, during the wait for it."""
     counts: dict[str, int] = field(default_factory=dict)
-    """Where there are several reasons to try again: how often each was one, by its number."""
+    """If there are several reasons to retry: how often each of them applied, by its number."""
 
 
 async def repeat(
@@ -242,10 +242,10 @@ async def repeat(
     again_at: Callable[[T | WorkflowFault], Awaitable[float | None]],
     pause: Callable[[float], Awaitable[None]],
 ) -> T:
-    """Return the result of the first *attempt* that is not tried again; raises its fault, if it met one.
+    """Return the result of the first *attempt* that is not retried; raise its fault, if it failed.
 
-    *again_at* says of a result, or of a fault, when the next attempt begins, in seconds of the epoch; None is never.
-    *pause* waits for that moment.
+    *again_at* returns when the next attempt begins, for a result or a fault, in seconds since the epoch; None is never.
+    *pause* waits until then.
     """
     while True:
         if frame.again is not None:

@@ -1,26 +1,27 @@
 """One running instance, whatever language its definition is written in.
 
-A run has the clock, the ids, the trace, the inbox and the progress of an instance. What its definition says is done by
-an *execution*, which the language makes of its program; all that an execution waits for and writes down goes through
-its run.
+A run has the clock, the ids, the trace, the inbox and the progress of an instance. Its definition is carried out by an
+*execution*, which the language creates from its program; an execution waits and records its progress only through its
+run.
 
-Progress. Every path of execution writes down how far it is, in a frame that belongs to it: a typed record. Frames nest
-as paths do, and the outermost belongs to the execution. Asked to suspend, a run lets no path take another step: waits
-end at once, calls in flight are waited for and their results written down, and `run` returns Suspended with the frames
-and what else must survive. A run that is made with such a record takes the same way again; whatever its frame says is
-done is not done again, and what was waited for is waited for until the same moment as before.
+Progress. Every path of execution records its progress in a frame that belongs to it: a typed record. Frames nest
+as paths do, and the outermost belongs to the execution. When a run is asked to suspend, no path takes another step:
+waits end at once, calls in flight are waited for and their results recorded, and `run` returns Suspended with the
+frames and whatever else must survive. A run that is made from such a record takes the same way again: steps that are
+done according to its frames are not repeated, and waits keep the deadlines that they had.
 
-Those of iterations that are complete are merged, so that a run does not carry more of them the more iterations it has:
-of an iteration only the highest numbers are left, under `[*]`, and of all the times that a path was run, under `[]`.
+Id counters. Those of complete iterations are merged, so that their number does not grow with that of the iterations:
+only the highest numbers of an iteration are kept, under `[*]`, and of all the times that a path was run, under `[]`.
 
-An engine whose workers were away hands over at once what came meanwhile: results of calls, and timers that fired. Which
-path of a run then takes the first step depends on how many tasks lie between it and what it waited for. So whoever has
-waited for a moment waits for its turn, too: first all is done that can be done with what has come, then with what was
-due first, and so on. A result that is there counts, and so does the shorter of two sleeps.
+Timer order. When workers were away, Temporal delivers at once what came meanwhile: results of calls, and timers that
+fired. Which path of a run then takes the first step would depend on the number of tasks between it and what it waited
+for. So a path that has waited for a time waits for its turn, too: first the run processes everything that has arrived,
+then the timer that was due first, and so on. So a result wins over a timeout, and the shorter of two sleeps over the
+longer.
 
-What evaluations yield and what calls and events bring is counted, so it is known by how much the data of a run can have
-grown. A run that has grown by `STEP` is measured at its next step. What it measures depends on its data alone, so that
-a replay fails at the same step.
+Data limit. The results of evaluations and the data of calls and events are counted: they bound the growth of the data
+of a run. A run that has grown by `STEP` is measured at its next step. The measurement depends on its data alone, so
+that a replay fails at the same step.
 """
 
 import asyncio
@@ -63,7 +64,7 @@ T = TypeVar("T")
 
 
 class Suspension:
-    """Whether a run is to be suspended, and what of it waits until then."""
+    """Tracks whether a run is to be suspended, and the waits that a suspension has to end."""
 
     def __init__(self) -> None:
         self.is_requested = False
@@ -80,12 +81,12 @@ class Suspension:
                 waiting.set_exception(SuspendRequested())
 
     def checkpoint(self) -> None:
-        """Pass, unless a suspension was asked for."""
+        """Raise SuspendRequested if a suspension was requested."""
         if self.is_requested:
             raise SuspendRequested
 
     async def sleep(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do *work*, which is a sleep: a suspension cancels it."""
+        """Run *work*, which is a sleep: a suspension cancels it."""
         task = asyncio.get_running_loop().create_task(work)
         self._sleeping[task] = None
         try:
@@ -99,7 +100,7 @@ class Suspension:
             del self._sleeping[task]
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
-        """Return what *work* comes to. A suspension ends the wait alone, and so does a cancellation: *work* goes on."""
+        """Return the result of *work*. A suspension or a cancellation ends the wait alone: *work* continues."""
         if not work.done():
             self.checkpoint()
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -118,18 +119,18 @@ class Suspension:
 
 
 _INDEX = re.compile(r"\[(\d+|\*)\]")
-"""Where the name of a path has the number of an iteration, or stands for all of them."""
+"""The number of an iteration in the name of a path, or the sign for all of them."""
 _OF_ALL = "[]"
-"""What stands there for all iterations of those times that the path was run before."""
+"""Takes the place of that number: all iterations of the earlier times that the path was run."""
 
 
 class IdCounters:
     def __init__(self, given: Mapping[str, int]) -> None:
-        """Go on from the numbers *given* before."""
+        """Continue from the numbers *given* before."""
         self.given: dict[str, int] = dict(given)
-        """How often each id was given."""
+        """How often each id was used."""
         self._has_merged = any(_OF_ALL in key for key in self.given)
-        """Whether some numbers stand for all iterations that there were of a path."""
+        """Whether some numbers stand for all earlier iterations of a path."""
 
     def next(self, what: str) -> int:
         given = self.given.get(what)
@@ -137,13 +138,13 @@ class IdCounters:
         return number
 
     def merge(self, path: str) -> None:
-        """Let the iterations of *path* that come next have higher numbers than those before."""
+        """Make ids of the next iterations of *path* have higher numbers than those before."""
         self._merge([key for key in self.given if key.startswith(f"{path}[")], path, _OF_ALL)
 
     def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None) -> None:
-        """Keep of the numbers of iteration *index* of *path* only the highest.
+        """Keep only the highest of the numbers of iteration *index* of *path*.
 
-        *actions* are all that it can have given ids to; None is that states within it gave some.
+        *actions* are everything that it can have created ids for; None if states within it created some.
         """
         own = f"{path}[{index}]"
         if actions is None:
@@ -160,7 +161,7 @@ class IdCounters:
             self.given[merged] = max(self.given.pop(key), self.given.get(merged, 0))
 
     def _given_of_all(self, what: str) -> int:
-        """Return the highest number of the ids that earlier iterations gave *what* which had the number of this one."""
+        """Return the highest number of the ids of *what* in earlier iterations with the same index."""
         if not self._has_merged or "[" not in what:
             return 0
         of_all = (f"{what[: at.start()]}{_INDEX.sub(_OF_ALL, what[at.start() :])}" for at in _INDEX.finditer(what))
@@ -169,7 +170,7 @@ class IdCounters:
 
 class TimerOrder:
     def __init__(self, host: Host) -> None:
-        """Make turns of which each begins when *host* says that nothing is left to do of the one before."""
+        """Order turns: each begins when *host* reports that everything of the one before is done."""
         self._host = host
         self._due: list[tuple[float, int, asyncio.Future[None]]] = []
         self._number = 0
@@ -197,28 +198,28 @@ class TimerOrder:
 
 
 STEP: Final = 16 * MIB
-"""Bytes by which a run grows before it is measured again, or half of what it had if that is more."""
+"""The growth in bytes after which a run is measured again, or half of its size if that is more."""
 MAX_DATA_BYTES: Final = 128 * MIB
-"""Bytes of memory that the data of a run may take where nothing large leaves it: a history holds 50 MiB at most."""
+"""The maximum memory for the data of a run without large payloads: a history is limited to 50 MiB."""
 _OF_PAYLOAD: Final = 4
-"""How many times as much memory it may take as one payload holds, where payloads may be large."""
+"""If payloads may be large, the data of a run may take this many times the memory of one payload."""
 
 
 class DataLimit:
     def __init__(self, account: Account, carries: int) -> None:
-        """Limit the run that charges *account*, of which a payload *carries* so many bytes."""
+        """Limit the run that charges *account*, whose payloads may have *carries* bytes."""
         self.most = max(MAX_DATA_BYTES, _OF_PAYLOAD * carries)
-        """Bytes of memory that its data may take."""
+        """The number of bytes of memory that its data may take."""
         self._account = account
         self._received = 0
         self._size = self._measured_at = 0
 
     def receive(self, value: JSON) -> None:
-        """Count what came from outside."""
+        """Count a value that was received from outside."""
         self._received += json_size(value, STEP)
 
     def check(self, data: Callable[[], Iterable[object]]) -> None:
-        """Raise PayloadTooLarge where the *data* of the run have grown to more than they may take."""
+        """Raise PayloadTooLarge if the *data* of the run exceed the limit."""
         made = self._account.made + self._received
         if made - self._measured_at < max(STEP, self._size // 2):
             return
@@ -231,7 +232,7 @@ class DataLimit:
 
 
 _BRINGING: Final = {TraceKind.STATE_ENTERED: None, TraceKind.ACTION_COMPLETED: "result", TraceKind.EVENT_TAKEN: "data"}
-"""The entries after which a run may have more data than before, and the detail that has what came from outside."""
+"""The entries after which a run may have more data than before, and the detail with the data from outside."""
 
 
 class Awaited(NamedTuple):
@@ -241,9 +242,9 @@ class Awaited(NamedTuple):
     events: list[str]
     """The names of the events, any of which ends the wait."""
     deadline: float | None = None
-    """Until when, as seconds of the epoch."""
+    """When the wait ends, in seconds since the epoch."""
     values: Mapping[str, Mapping[str, str]] = {}
-    """Of each event that is correlated, what its attributes must be, by their names in lower case, as far as known."""
+    """For each correlated event, the required values of its attributes that are known, by lower-case names."""
 
 
 class Program(Protocol):
@@ -258,7 +259,7 @@ class Program(Protocol):
         """The semantics number: see `runtime/host.py`."""
 
     def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> Execution:
-        """Return what runs for *run*, going on from the *frame* of an execution before, as JSON; None where it begins.
+        """Return the execution of *run*. With *frame*, as JSON, it continues from that of an earlier execution.
 
         Raises MalformedRecord for a frame that no release writes.
         """
@@ -274,9 +275,9 @@ class Run(Tracer):
         progress: Mapping[str, Any] | None = None,
         limit: ContinueTimeout | None = None,
     ) -> None:
-        """Make an instance that begins with *data*, or goes on from *progress*.
+        """Make an instance that begins with *data*, or continues from *progress*.
 
-        *limit* takes the place of the workflow's own timeout: a continuation may set it.
+        *limit* replaces the workflow's own timeout: a continuation may set it.
         """
         record = ProgressRecord.from_json(with_copies(progress or {}))
         self.host = host
@@ -286,33 +287,33 @@ class Run(Tracer):
         self.limit = record.limit or limit
         self._id_counters = IdCounters(record.numbers)
         self.started = host.now().timestamp() if record.started is None else record.started
-        """When the instance began, as seconds of the epoch."""
+        """When the instance began, in seconds since the epoch."""
         self.pending_changes: list[JSON] = []
-        """The patches that change the data of the running state, once every path has stopped."""
+        """The patches to apply to the data of the running state, once every path has stopped."""
         self.awaited: dict[int, Awaited] = {}
-        """What is waited for now."""
+        """The events that paths wait for now."""
         self.on_wait: Callable[[Awaited], None] | None = None
-        """Is told what a path begins to wait for."""
+        """Called with the events that a path begins to wait for."""
         self.on_begin: Callable[[], Awaitable[None]] | None = None
-        """Is waited for before the first step."""
+        """Called, and awaited, before the first step."""
         self.on_leave: Callable[[ContinuedAs], Awaitable[None]] | None = None
-        """Is waited for before the run goes on as another definition, and once more when that is told."""
+        """Called, and awaited, before the run continues as another definition."""
         self._suspension = Suspension()
         self.semantics = program.semantics
-        """The semantics number that it began with."""
+        """The semantics number that the run began with."""
         self._timer_order = TimerOrder(host)
         self._id = program.id
         self.pacing = Pacing(host)
-        """When its host is given control."""
+        """Decides when the host gets control."""
         self._data_limit = DataLimit(self.pacing.account, host.carries)
         self._data_limit.receive(self.input)
         self.is_new = record.frame is None
-        """Whether no execution before has begun it."""
+        """Whether this is its first execution."""
         self.execution = program.begin(self, record.frame)
 
     @property
     def numbers(self) -> dict[str, int]:
-        """How often each id was given."""
+        """How often each id was used."""
         return self._id_counters.given
 
     # From outside
@@ -338,19 +339,19 @@ class Run(Tracer):
         return outcome
 
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
-        """Take in an event. Never waits; returns False for an event that was taken in before."""
+        """Accept an event. Never waits; returns False for a duplicate."""
         return self.inbox.deliver(event, is_forwardable=is_forwardable)
 
     def change(self, patch: JSON) -> None:
         """Change the data of the running state by a JSON merge patch.
 
-        For that every path stops before its next step, as where the run is suspended: it goes on with changed data.
+        Every path stops before its next step, as for a suspension, and the run continues with the changed data.
         """
         self.pending_changes.append(patch)
         self.suspend()
 
     def _change_now(self) -> None:
-        """Change the data where every path has stopped."""
+        """Apply the pending changes: every path has stopped."""
         for patch in self.pending_changes:
             self.execution.latest_data = merge_patch(self.execution.latest_data, patch)
             self.emit(TraceKind.DATA_CHANGED, self.execution.state or "", patch=patch)
@@ -364,7 +365,7 @@ class Run(Tracer):
 
     @property
     def is_suspending(self) -> bool:
-        """Whether every path is to stop before its next step."""
+        """True if every path is to stop before its next step."""
         return self._suspension.is_requested
 
     def awaits(self, event: CloudEvent) -> bool:
@@ -378,7 +379,7 @@ class Run(Tracer):
         self.add(TraceEntry(kind, "", "", name, self.host.now(), detail))
 
     def add(self, entry: TraceEntry) -> None:
-        """Add an entry to the trace. Raises PayloadTooLarge where the data have grown to more than they may take."""
+        """Add an entry to the trace. Raises PayloadTooLarge if the data of the run exceed the limit."""
         self.host.emit(entry)
         if entry.kind not in _BRINGING:
             return
@@ -395,7 +396,7 @@ class Run(Tracer):
         return self.execution.frame.to_json(), self.execution.data, self.input
 
     async def evaluated(self, work: Callable[[], T]) -> T:
-        """Return what *work* comes to; the host makes the evaluations in it that are not bounded."""
+        """Return the result of *work*; the host makes the evaluations in it that are not bounded."""
         return await evaluated(work, self._evaluate)
 
     async def _evaluate(self, evaluation: Evaluation) -> EngineAnswer:
@@ -404,47 +405,47 @@ class Run(Tracer):
         return answer
 
     def time(self) -> float:
-        """Return the host's time as seconds of the epoch."""
+        """Return the host's time in seconds since the epoch."""
         return self.host.now().timestamp()
 
     async def leave(self, to: ContinuedAs) -> None:
-        """Come to the end of a run that goes on as another definition. As long as this waits, it can be cancelled."""
+        """Finish this run before continuing as another definition. It can be cancelled until this returns."""
         if self.on_leave is not None:
             await self.on_leave(to)
         self.emit(TraceKind.WORKFLOW_CONTINUED, to.workflow_id)
 
     def checkpoint(self) -> None:
-        """Pass, unless a suspension was asked for: called before every step that does something outside."""
+        """Raise SuspendRequested if the run is suspending; to call before every step that does something outside."""
         self._suspension.checkpoint()
 
     def next_id(self, what: str) -> str:
-        """Return an id for *what*, which is about to be called, that was never given before in this run."""
+        """Return an id for *what*, which is about to be called, that was never used before in this run."""
         return f"{what}#{self._id_counters.next(what)}"
 
     def begin_iterations(self, path: str, calls: int = 0) -> None:
-        """Let the iterations of *path* give ids that none of those before gave which had their numbers.
+        """Make the iterations of *path* create ids that earlier iterations with the same indexes did not create.
 
-        Raises PayloadTooLarge where they make so many *calls* that the run has to go on in another execution, and it
-        could not, whatever they come to: before the first of them is made.
+        Raises PayloadTooLarge if they make more *calls* than one execution can, and the run could not continue in
+        another one, whatever the results: before the first call is made.
         """
         if calls > MAX_CALLS_IN_ONE_EXECUTION and (size := size_of(self.progress())) > self.host.carries:
             raise PayloadTooLarge(
-                f"{calls:,} calls are too many for one execution of the run, and it could not go on in another: it has "
-                f"to carry on {size:,} bytes of the {self.host.carries:,} that it can; {CARRY_LESS}"
+                f"{calls:,} calls are too many for one execution of the run, and it could not continue in another: it "
+                f"has to carry over {size:,} bytes of the {self.host.carries:,} that it can; {CARRY_LESS}"
             )
         self._id_counters.merge(path)
 
     def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None = None) -> None:
-        """Keep of the ids that iteration *index* of *path* gave only the highest number: it gives no more.
+        """Keep only the highest number of the ids that iteration *index* of *path* created: it creates no more.
 
-        *actions* are all that it can have given ids to; None is that states within it gave some.
+        *actions* are everything that it can have created ids for; None if states within it created some.
         """
         self._id_counters.forget_iteration(path, index, actions)
 
     async def time_out_at(self, moment: float, timer: Timer) -> None:
-        """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs.
+        """Wait until *moment*. A suspension does not end the wait: timeouts apply while calls in flight finish.
 
-        What has come by then is dealt with first, and so is what was due before.
+        Everything that has arrived by then is processed first, and so are timers that were due before.
         """
         remaining = moment - self.time()
         if remaining > 0:
@@ -465,11 +466,11 @@ class Run(Tracer):
         await self._timer_order.at(moment)
 
     async def stand_still(self) -> None:
-        """Wait for nothing, until the path is cancelled or the run suspended."""
+        """Wait until the path is cancelled or the run is suspended."""
         await self.inbox.wait(lambda _: False)
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
-        """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
+        """Return the result of *work*, which may outlast this execution: a suspension ends the wait alone."""
         return await self._suspension.outlast(work)
 
     async def next_event(
@@ -483,8 +484,8 @@ class Run(Tracer):
     ) -> CloudEvent | None:
         """Return the next event that *accepts* accepts, or None if *deadline* comes first.
 
-        *refs* are the names of what *state* waits for: they are told to those who ask how far the instance is.
-        *criterion* stands for what *accepts* goes by: see `Inbox.take`. *values* are what attributes must be.
+        *refs* are the names of the events that *state* waits for, shown in the progress of the instance. *criterion*
+        identifies *accepts*: see `Inbox.take`. *values* are the required values of attributes.
         """
         awaited = Awaited(state, list(refs), deadline, values)
         self.awaited[id(awaited)] = awaited
@@ -504,14 +505,14 @@ class Run(Tracer):
                 self.inbox.note_taken(handed[0])
             return handed[0] if handed else None
         except asyncio.CancelledError:
-            for event in handed:  # the wait had ended, and the path was given up before it went on
+            for event in handed:  # the wait had ended, and the path was cancelled before it continued
                 self.inbox.put_back(event)
             raise
         finally:
             del self.awaited[id(awaited)]
 
     def progress(self) -> dict[str, Any]:
-        """Return all that must survive a suspension, as plain JSON."""
+        """Return everything that must survive a suspension, as plain JSON."""
         inbox = self.inbox.record()
         record = ProgressRecord(
             self.execution.frame.to_json(),
@@ -525,7 +526,7 @@ class Run(Tracer):
 
 
 def _compact(record: dict[str, Any]) -> dict[str, Any]:
-    """Return *record* with every large value once. The ids of events are many, and none of them is large."""
+    """Return *record* with every large value once. The ids of events are skipped: there are many small ones."""
     inbox = record.get("inbox", {})
     seen = inbox.get("seen", ())
     if not seen or any(is_worth_sharing(text) for key in seen for text in key):
@@ -535,7 +536,7 @@ def _compact(record: dict[str, Any]) -> dict[str, Any]:
 
 
 async def walk(run: Run, step: Callable[[], Awaitable[T | None]]) -> T:
-    """Take one *step* after the other until one returns what the walk comes to; a frame says which is next.
+    """Take one *step* after the other until one returns the result of the walk; a frame says which is next.
 
     Between two steps a run can be suspended, and its host gets control.
     """

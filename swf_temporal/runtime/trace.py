@@ -1,6 +1,6 @@
 """Trace entries: a record of details for each kind, and the one way to add an entry.
 
-The query `trace` shows these details, so that a key keeps its meaning.
+The query `trace` shows these details, so a key must keep its meaning.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ class StateEntered(TypedDict):
 
 
 class Invoked(TypedDict, total=False):
-    """What an action calls, starts or produces: one of these."""
+    """The function, sub-workflow or event that an action calls, starts or produces: one of these."""
 
     function: str
     subflow: str
@@ -28,24 +28,24 @@ class ActionStarted(Invoked, total=False):
     """An action begins: a function is called, a sub-workflow is started, or an event is exchanged."""
 
     arguments: JSON
-    """As they stand in the definition where they mention secrets."""
+    """Unevaluated, as in the definition, if they mention secrets."""
     priority: int
-    """Missing where the function says none."""
+    """Missing if the function has none."""
 
 
 class ActionCompleted(TypedDict, total=False):
     result: JSON
-    """Missing where it yields nothing."""
+    """Missing if there is none."""
 
 
 class ActionRetried(TypedDict):
-    """An attempt failed, and there is another."""
+    """An attempt failed, and another one follows."""
 
     attempt: int
     """The one that failed, counted from 1."""
     error: str
     delay: NotRequired[float]
-    """In seconds; missing where a whole sub-workflow or exchange of events is tried again."""
+    """In seconds; missing if a whole sub-workflow or exchange of events is retried."""
 
 
 class ActionFailed(Invoked):
@@ -61,16 +61,16 @@ class DataChanged(TypedDict):
     """The data were changed from outside."""
 
     patch: JSON
-    """By which JSON merge patch."""
+    """The JSON merge patch."""
 
 
 class StateRetried(TypedDict):
-    """A state did not come to what it should, and is run once more."""
+    """A state failed or did not yield the required data, and is run once more."""
 
     attempt: int
     """The one that failed, counted from 1."""
     error: str | None
-    """The name of its error; none where its data ask for another attempt."""
+    """The name of its error; none if its data require another attempt."""
     delay: float
     """In seconds."""
 
@@ -79,12 +79,12 @@ class NotActiveDetail(TypedDict):
     """Nothing is done, since a start is not active at this time."""
 
     interval: str | None
-    """When it is; none where a sub-workflow says so."""
+    """When it is active; none if a sub-workflow reports this."""
 
 
 class EventDetail(TypedDict):
     id: str
-    """With the source, what tells it from all others."""
+    """Unique together with the source."""
     type: str
     source: str
     data: JSON
@@ -106,7 +106,7 @@ class SeveralOutputs(TypedDict):
 
 
 class SchemaMismatchDetail(TypedDict):
-    """Data does not fit its schema, and may pass."""
+    """Data does not match its schema, and is accepted all the same."""
 
     violations: list[str]
 
@@ -116,7 +116,7 @@ class LogDetail(TypedDict):
 
 
 class EventRefused(TypedDict):
-    """A signal carries what is not an event of the definition, or not JSON."""
+    """The content of a signal is not an event of the definition, or not JSON."""
 
     reason: str
 
@@ -126,16 +126,16 @@ class MetadataDetail(TypedDict):
 
 
 class PlaceAwaited(TypedDict):
-    """An instance waits until fewer of those run that are bounded with it."""
+    """An instance waits until fewer instances with its concurrency key are running."""
 
     limit: int
     """How many may run at once."""
     key: NotRequired[JSON]
-    """What those that are bounded have in common; missing where it is all instances of the definition."""
+    """The concurrency key; missing if the limit applies to all instances of the definition."""
 
 
 class Compensating(TypedDict):
-    """A state begins to be undone."""
+    """The compensation of a state begins."""
 
     by: str
 
@@ -226,4 +226,4 @@ class Tracer(ABC):
 
     @abstractmethod
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        """Hand the entry to the host."""
+        """Pass the entry to the host."""

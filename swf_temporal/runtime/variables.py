@@ -15,18 +15,18 @@ JSON_TYPE: Final = "application/json"
 VariableScope = Literal["instance", "workflow", "namespace", "thread", "file"]
 """The scope of a variable: who shares it.
 
-`thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: no variable, but a file of
-the namespace, which can only be read.
+`thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: not a variable, but a file
+of the namespace, which can only be read.
 """
 SCOPES: Final[tuple[VariableScope, ...]] = ("namespace", "workflow", "instance")
-"""Those of the variables that callers give, and that functions leave behind."""
+"""The scopes of variables that callers can set, and that functions can leave behind."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariableRef(Record):
     scope: VariableScope
     owner: str
-    """The instance, the workflow or the namespace that it belongs to; of a file the workflow that asks for it."""
+    """The instance, workflow or namespace that it belongs to; for a file, the workflow that reads it."""
     key: str
     """Its name, or the path of a file in its namespace, which begins with a slash."""
 
@@ -41,28 +41,28 @@ class Variable(Record):
 
 
 class VariableStore(Protocol):
-    """A store of variables, where workflows run for real. Both methods raise StoreUnavailable."""
+    """A store of variables for workflows on Temporal. Both methods raise StoreUnavailable."""
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or None if there is none."""
+        """Return the value of the variable, or None if it is not set."""
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Let each variable hold its value; None takes it away. Those of one scope change together.
+        """Set each variable to its value; None deletes it. Those of one scope change atomically.
 
-        A write whose *write_id* was seen before changes nothing in the scopes that it changed then: it was repeated,
-        since its maker was lost before it could tell. Raises PayloadTooLarge if a scope cannot hold so much.
+        A write whose *write_id* was seen before changes nothing in the scopes that it changed then: it is a retry, made
+        because the first response was lost. Raises PayloadTooLarge if the values exceed the limit of a scope.
         """
 
 
 MAX_ATTEMPT: Final = timedelta(seconds=30)
-"""How long one attempt may take that is made locally."""
+"""The time limit of one local attempt."""
 
 MAX_RETRYING: Final = timedelta(seconds=5)
-"""How long after its begin a local call begins another attempt."""
+"""The time after the start of a local call in which further attempts begin."""
 
 
 class NotLocal(FatalFault):
-    """The call may not be made locally: it is to be made again as an ordinary one. Nothing was sent yet."""
+    """The call must not be made locally: it is to be made again as an ordinary one. Nothing was sent yet."""
 
 
 LocalCalls: TypeAlias = Literal["safe"] | bool
@@ -76,7 +76,7 @@ _WANTED: ContextVar[LocalCalls | None] = ContextVar("local call", default=None)
 
 @contextmanager
 def locally(*, asked: bool) -> Iterator[None]:
-    """Make calls locally as long as the context lasts. *asked* says whether the definition asks for it."""
+    """Make calls locally within the context. *asked* says whether the definition asks for it."""
     token = _WANTED.set(asked)
     try:
         yield

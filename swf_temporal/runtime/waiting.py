@@ -1,4 +1,4 @@
-"""Taking events: one of several kinds, or one of each, with what correlates them."""
+"""Taking events: one of several kinds, or one of each, with their correlation."""
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -13,11 +13,11 @@ from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.progress import EventsFrame, WaitingFrame
 
 Given: TypeAlias = Sequence[Mapping[str, JSON]]
-"""For each kind of event, the values that the definition gives itself, as they are where the wait begins."""
+"""For each kind of event, the correlation values that the definition states, evaluated when the wait begins."""
 
 
 class EventSelector:
-    """The kinds of events, any of which ends a wait: what is the same each time is prepared once."""
+    """The kinds of events any of which ends a wait, prepared once for all waits."""
 
     __slots__ = ("criterion", "is_correlated", "kinds", "names", "rules")
 
@@ -30,14 +30,14 @@ class EventSelector:
     ) -> None:
         """Select events of *kinds*, which are called *names* in the trace: a kind needs no name in its definition.
 
-        *criterion* stands for the kinds: see `Inbox.take`. *rules* are what correlates the events of each.
+        *criterion* identifies the kinds: see `Inbox.take`. *rules* are the correlation rules of each.
         """
         self.names = names
         self.kinds = kinds
         self.criterion = criterion
         self.rules = rules
         self.is_correlated = any(rules)
-        """Whether the values of an instance decide as well."""
+        """Whether the selection depends on the correlation values of the instance."""
 
     def is_for(self, index: int, event: CloudEvent, fixed: Mapping[str, JSON], given: Given) -> bool:
         """Tell whether *event* is of that kind, and belongs to the instance with these values."""
@@ -46,14 +46,14 @@ class EventSelector:
         return not self.is_correlated or correlates(self.rules[index], event, fixed, given[index])
 
     def which(self, fixed: Mapping[str, JSON], given: Given, event: CloudEvent) -> int:
-        """Return the number of the first kind that *event* is of; -1 if it is of none."""
+        """Return the index of the first kind that *event* belongs to, or -1."""
         for index, is_of_kind in enumerate(self.kinds):
             if is_of_kind(event) and correlates(self.rules[index], event, fixed, given[index]):
                 return index
         return -1
 
     def which_alike(self, event: CloudEvent) -> int:
-        """Return the same where the values of an instance do not matter."""
+        """Return the same as `which`, if events are not correlated."""
         for index, is_of_kind in enumerate(self.kinds):
             if is_of_kind(event):
                 return index
@@ -76,7 +76,7 @@ async def next_event(
     keys: CorrelationKeys = _NO_KEYS,
     given: Given = (),
 ) -> tuple[int, CloudEvent] | None:
-    """Return the first event to come that *selector* selects, and of which kind; None if *deadline* comes first."""
+    """Return the index of its kind and the next event that *selector* selects; None if *deadline* comes first."""
     run, names, criterion = lane.run, selector.names, selector.criterion
     which, accepts = _choosing(selector, keys, given)
     if selector.is_correlated:
@@ -84,7 +84,7 @@ async def next_event(
     event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
-            # In the moment in which it was handed over another path took one that fixed a key.
+            # Just as it was handed over, another path took an event that fixed a key.
             run.inbox.hand_over(event)
         run.checkpoint()
         if not frame.awaited:
@@ -104,7 +104,7 @@ async def next_event(
 def take_kept(
     selector: EventSelector, lane: LaneBase, *, keys: CorrelationKeys = _NO_KEYS, given: Given = ()
 ) -> CloudEvent | None:
-    """Return the first event that was kept and that *selector* selects; None if there is none."""
+    """Return the first kept event that *selector* selects, or None."""
     which, accepts = _choosing(selector, keys, given)
     event = lane.run.inbox.take(accepts)
     if event is not None:
@@ -115,7 +115,7 @@ def take_kept(
 def _choosing(
     selector: EventSelector, keys: CorrelationKeys, given: Given
 ) -> tuple[Callable[[CloudEvent], int], Callable[[CloudEvent], bool]]:
-    """Return what tells of which kind an event is that belongs to the instance, and whether it is of any."""
+    """Return a function for the index of an event's kind, and one that says if the instance accepts the event."""
     if not selector.is_correlated:
         return selector.which_alike, selector.is_any_alike
     which = partial(selector.which, keys.values, given)
@@ -129,7 +129,7 @@ def _take(selector: EventSelector, index: int, event: CloudEvent, lane: LaneBase
 
 
 def _values(selector: EventSelector, keys: CorrelationKeys, given: Given) -> dict[str, dict[str, str]]:
-    """Return what the keys of each kind that has some must be, as far as this instance knows."""
+    """Return the required values of the correlation keys, by kind, as far as this instance knows them."""
     return {
         name: {key: as_text(value) for key, value in known_values(rules, keys.values, own).items()}
         for name, rules, own in zip(selector.names, selector.rules, given, strict=True)
@@ -138,13 +138,13 @@ def _values(selector: EventSelector, keys: CorrelationKeys, given: Given) -> dic
 
 
 class TakenEvents:
-    """The events that a path takes, with their records, so that no record is read whose event is at hand."""
+    """The events that a path takes, with their records, so that a record is not parsed if its event is known."""
 
     def __init__(self) -> None:
         self._known: list[tuple[JSON, CloudEvent]] = []
 
     def record_of(self, event: CloudEvent) -> JSON:
-        """Return the record of *event*, which has just come."""
+        """Return the record of *event*, which has just been taken."""
         record: JSON = event.to_record()
         self._known.append((record, event))
         return record
@@ -166,10 +166,10 @@ async def next_of_each(
     wait: Callable[[list[str]], Awaitable[tuple[int, CloudEvent] | None]],
     keys: CorrelationKeys = _NO_KEYS,
 ) -> CloudEvent | None:
-    """Return the next event of one of the kinds *refs* that may have one more; None if *wait* returns that none came.
+    """Return the next event of those kinds *refs* that can take one more; None if *wait* returns None.
 
-    It goes to a kind that has none, so that in the end each has one whatever the order in which they came: *fits* tells
-    whether an event is of a kind. *wait* is given the kinds that are waited for.
+    It is assigned to a kind that has none, so that in the end each has one, in whatever order the events arrive. *fits*
+    says whether an event is of a kind. *wait* gets the kinds that are waited for.
     """
 
     def may_have(ref: str, record: JSON) -> bool:
@@ -186,7 +186,7 @@ async def next_of_each(
 
 
 def drop(taken: dict[str, JSON], refs: Iterable[str], lane: LaneBase) -> list[CloudEvent]:
-    """Take the events of the kinds *refs* out of *taken* that came in vain, and return them for `put_back`."""
+    """Remove the unused events of the kinds *refs* from *taken*, and return them for `put_back`."""
     dropped = [(ref, taken.pop(ref)) for ref in refs]
     for ref, _ in dropped:
         lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
@@ -194,7 +194,7 @@ def drop(taken: dict[str, JSON], refs: Iterable[str], lane: LaneBase) -> list[Cl
 
 
 def drop_all(frame: EventsFrame, lane: LaneBase, keys: CorrelationKeys = _NO_KEYS) -> list[CloudEvent]:
-    """Do the same with all that a path took in vain. Values that these events fixed are free again."""
+    """Do the same with all events that a path took but did not use, and free the values that they fixed."""
     keys.free(frame.fixed)
     taken, frame.taken, frame.fixed = frame.taken, {}, []
     return drop(taken, list(taken), lane)

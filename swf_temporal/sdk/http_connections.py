@@ -23,7 +23,7 @@ AT_ONCE: Final = 8
 """How many connections are accepted before those that are open have their turn."""
 _BACKLOG: Final = 2048
 """How many connections may wait until they are accepted."""
-_KEPT: Final = 4
+_PATIENCE_FACTOR: Final = 4
 """How many times as long as others a connection waits that has been of use."""
 _REST: Final = 0.9
 """Seconds for which nothing is accepted after the process has run out of files: asyncio tries again after one."""
@@ -98,7 +98,7 @@ class Connection:
     def has_waited(self, now: float) -> float:
         """Return for how long it has waited: between two requests of a client that was answered, that counts less."""
         seconds = now - self.since
-        return seconds / _KEPT if self.is_kept and not self.has_begun else seconds
+        return seconds / _PATIENCE_FACTOR if self.is_kept and not self.has_begun else seconds
 
     @property
     def address(self) -> object:

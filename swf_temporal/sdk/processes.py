@@ -129,9 +129,9 @@ class Processes:
             begun = loop.time()
             await child.start(self.command)
             assert child.process is not None  # noqa: S101 - it was started
-            noticing = asyncio.create_task(self._notice_ready(child))
+            watcher = asyncio.create_task(self._notice_ready(child))
             code = await child.process.wait()
-            noticing.cancel()
+            watcher.cancel()
             if code == ExitCode.USAGE and not child.was_ready and child.can_listen():
                 return code
             if loop.time() - begun > _LONG:

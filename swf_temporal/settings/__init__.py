@@ -1,1 +1,1 @@
-"""The settings of everything: each is one field of a section, from the configuration and the environment."""
+"""All settings: each is one field of a section, read from the configuration and the environment."""

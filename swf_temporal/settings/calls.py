@@ -34,27 +34,27 @@ from swf_temporal.text.model_errors import validation_error
 _NAMED = f"{NO_KEY}named"
 _CONFIDENTIAL = Variable(is_confidential=True)
 _URL_OF_OPERATION = re.compile(r"rest:(?:[^:/]*:)?\s*(https?://[^/?#{}\s]+)(?=[/?#]|\s*$)", re.IGNORECASE)
-"""The scheme and the host of an operation, unless the arguments of calls say a part of them."""
+"""The scheme and the host of an operation, unless they depend on the arguments of calls."""
 
 
 class HostOptions(Section):
-    """The settings of calls to one host, or how one call is made: what is not set is as for all calls."""
+    """The settings of calls to one host, or of one call; unset ones default to those of all calls."""
 
     prefix: ClassVar[str] = "SWF_"
 
     timeout: Duration = timedelta(seconds=30)
     """The longest that one attempt may take, from connecting to the last byte of the answer."""
     headers: Annotated[Mapping[str, str], HEADERS, _CONFIDENTIAL] = Field(default_factory=dict, repr=False)
-    """Sent along, unless the definition says another value."""
+    """Headers of each request, unless the definition sets another value."""
     tls: Tls = Tls()
     proxy: Annotated[Proxy | None, Variable(is_confidential=True, may_be_empty=True)] = Field(None, repr=False)
-    """The URL of a proxy; an empty one is for none, whatever the environment says."""
+    """The URL of a proxy; if it is empty, none is used, whatever the environment says."""
     concurrency: Count | None = None
-    """How many calls one worker makes at once; others wait."""
+    """The maximum number of concurrent calls of one worker; others wait."""
     rate: Annotated[Rate, RATE] | None = None
-    """How often one worker calls; others wait."""
+    """The maximum rate of calls of one worker; others wait."""
     max_response_bytes: Size = 2 * 1024 * 1024
-    """The largest answer that is taken; the engine can carry no more than 2 MiB."""
+    """The maximum size of a response; Temporal can carry no more than 2 MiB."""
     check_responses: bool = False
     """Whether answers must fit the schema that an OpenAPI document has for them."""
     local_calls: LocalCalls | None = None
@@ -68,18 +68,18 @@ class Options(HostOptions):
     """The settings of calls of one function, of one service, or of all calls."""
 
     base_url: Url | None = None
-    """Where the service is; wins over the servers of its document."""
+    """The URL of the service; overrides the servers of its document."""
     operation: Operation | None = None
-    """What a function does instead of what the definition says: that of a custom function."""
+    """The operation of a custom function that replaces the one in the definition."""
     shared_folder: Annotated[SharedFolder, SHARED_FOLDER] | None = None
-    """Where the directories of calls stand that are given one: functions in containers."""
+    """The folder for the working directories of functions in containers."""
 
     @field_validator("tls")
     @classmethod
     def _verified(cls, tls: Tls) -> Tls:
         if not tls.verify:
-            hint = "write it under `hosts`, for the one host that cannot prove who it is"
-            raise validation_error("a server is left unverified by its host alone", "verify", hint=hint)
+            hint = "write it under `hosts`, for the one host whose certificate cannot be verified"
+            raise validation_error("verification can be turned off for single hosts only", "verify", hint=hint)
         return tls
 
 
@@ -88,7 +88,7 @@ def _by_environment_name(named: Mapping[str, Options]) -> dict[str, Options]:
     for name, options in named.items():
         key = environment_name(name)
         if key in found:
-            raise validation_error(f"another entry has this name, which variables write {key}", name)
+            raise validation_error(f"another entry has the same name in variables, {key}", name)
         found[key] = options
     return found
 
@@ -98,42 +98,43 @@ class Settings(Section):
 
     prefix: ClassVar[str] = "SWF_"
     document_lifetime: ClassVar[timedelta] = timedelta(minutes=5)
-    """For how long a document fetched from a URL is used before it is fetched again."""
+    """The time for which a document fetched from a URL is used before it is fetched again."""
 
     calls: Options = Options()
-    """What holds for all calls. Its limits are for all of them together."""
+    """The settings of all calls. Its limits apply to all of them together."""
     functions: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
         default_factory=dict
     )
-    """The settings of functions, by their names as variables write them."""
+    """The settings of functions, by the forms of their names in variables."""
     services: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
         default_factory=dict
     )
-    """The settings of services, whichever function calls them, by their names as variables write them: see `Callee`."""
+    """The settings of services, whichever function calls them, by the forms of their names in variables: see `Callee`.
+    """
     named: Mapping[str, Options] = Field(default_factory=dict, alias=_NAMED)
     """The settings in variables, by the name in the variable: of a function, of a service or of a host."""
     hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
     network: Network = Network(local=True)
-    """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""
+    """The hosts that calls may reach. A worker is stricter than this default, see `read_settings`."""
     modules: Annotated[tuple[str, ...] | None, SPLIT, Variable("SWF_FUNCTION_MODULES", may_be_empty=True)] = None
-    """The Python modules or packages whose functions `module:function` may name, beside those that are registered.
+    """The Python modules or packages whose functions `module:function` may name, besides registered ones.
 
-    None names no other. Where there is a list, installed packages that are not in it offer nothing.
+    None means no others. If there is a list, installed packages that are not in it are ignored.
     """
     local_call_types: Annotated[tuple[str, ...], SPLIT, Variable("SWF_TYPES_OF_LOCAL_CALLS")] = ()
     """The types of functions whose calls are made within the workflow task, whatever the definition says."""
     scripts: bool = False
-    """Whether definitions may bring scripts."""
+    """Whether definitions may contain scripts."""
     max_connections: int = argument(100)
     resources: Resources = argument(Resources())
-    """Where documents may be that others refer to, besides their own folder or host."""
+    """The places of documents that others may refer to, besides their own folder or host."""
 
     @field_validator("calls")
     @classmethod
     def _without_operation(cls, calls: Options) -> Options:
         if calls.operation is not None:
             hint = "write it under `functions`, for each function that it serves"
-            raise validation_error("an operation is not that of all functions", "operation", hint=hint)
+            raise validation_error("an operation cannot apply to all functions", "operation", hint=hint)
         return calls
 
     @field_validator("hosts")
@@ -158,7 +159,7 @@ class Settings(Section):
 
     @classmethod
     def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
-        """Return *content* with what *env* says, also in variables that end in the name of what they are for."""
+        """Return *content* merged with *env*, including variables that end in the name of a function or service."""
         found = super().merged(content, env, ending)
         for section in ("functions", "services"):
             written = found.get(section)
@@ -178,17 +179,17 @@ class Settings(Section):
         return [*dict.fromkeys([*found, *(text for url in self.urls for text in credentials.in_url(url))])]
 
     def for_function(self, function: str) -> Options:
-        """Return what is said of a function alone."""
+        """Return the settings of a function alone."""
         name = environment_name(function)
         return self.functions.get(name) or self.named.get(name, _NOTHING)
 
     def for_service(self, service: str) -> Options:
-        """Return what is said of a service under one of its names."""
+        """Return the settings of a service under one of its names."""
         name = environment_name(service)
         return self.services.get(name) or self.named.get(name, _NOTHING)
 
     def for_callee(self, callee: Callee) -> Options:
-        """Return how *callee* is called, wherever it is: what is said of the function, else of the service."""
+        """Return the settings of *callee*, wherever it is: those of the function, else of the service."""
         if callee not in self._of_callees:
             _make_room(self._of_callees)
             services = (self.for_service(name) for name in callee.services)
@@ -204,14 +205,14 @@ class Settings(Section):
         return self.for_callee(callee).shared_folder or self.calls.shared_folder
 
     def for_host(self, host: str, port: int) -> HostOptions:
-        """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""
+        """Return the settings of a host alone: its own entry first, then those with wildcards, longest first."""
         host = host.strip("[]").lower()
         patterns = sorted((each for each in self.hosts if each.has(host, port)), key=_how_exact, reverse=True)
         in_variables = (self.named.get(environment_name(name), _NOTHING) for name in (f"{host}_{port}", host))
         return merged(HostOptions, *in_variables, *(self.hosts[each] for each in patterns))
 
     def options_for(self, callee: Callee | None, host: str, port: int = 443) -> HostOptions:
-        """Return how *callee* is called at *host*: what is said of it, else of the host, else of all."""
+        """Return the settings of calls to *callee* at *host*: its own, else those of the host, else of all."""
         key = callee, host, port
         if key not in self._decided:
             _make_room(self._decided)
@@ -220,13 +221,13 @@ class Settings(Section):
         return self._decided[key]
 
     def reaching(self, urls: Iterable[str]) -> Self:
-        """Return these settings with the servers of *urls* allowed: one that the operator names is to be reached."""
+        """Return these settings with the servers of *urls* allowed: servers that the operator names can be called."""
         named = tuple(map(_server_of, urls))
         return self.replace(network=self.network.replace(named=(*self.network.named, *named)))
 
     @property
     def chooses_local_calls(self) -> bool:
-        """Whether calls may be local for which the definition does not ask."""
+        """Whether calls may be local although the definition does not ask for it."""
         return bool(self.local_call_types) or any(one.local_calls for one in self._all)
 
     @cached_property
@@ -261,12 +262,12 @@ _NOTHING = Options()
 def read_settings(
     env: Mapping[str, str], *, local: bool = False, file: Path | None = None, resources: Resources | None = None
 ) -> Settings:
-    """Return the settings that the configuration *file* (else the one that `SWF_CONFIG` names) and *env* give.
+    """Return the settings from the configuration *file* (else the one that `SWF_CONFIG` names) and *env*.
 
-    *resources* is what documents may refer to, if that is not what *env* says.
+    *resources* overrides what *env* says about documents.
 
-    *local* is for trying definitions out on this machine: then it may be called itself, and definitions may
-    bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
+    *local* is for trying out definitions on this machine: then calls to it are allowed, and definitions may contain
+    scripts. Raises UsageError for invalid settings, with the place or the variable.
     """
     settings = Settings.read(env, file=file, arguments={"resources": resources or Resources.from_environment(env)})
     if local and "scripts" not in settings.model_fields_set:
@@ -278,7 +279,7 @@ _Options = TypeVar("_Options", bound=HostOptions)
 
 
 def merged(kind: type[_Options], *options: HostOptions) -> _Options:
-    """Return *options* as one of *kind*, each where those before it have nothing; headers of all."""
+    """Merge *options* into one of *kind*: earlier ones take precedence; the headers of all are combined."""
     found: dict[str, Any] = {}
     headers: dict[str, str] = {}
     for one in options:
@@ -294,7 +295,7 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 
 def _names(env: Mapping[str, str]) -> list[str]:
-    """Return the functions, services and hosts of which something is said, as variables call them."""
+    """Return the functions, services and hosts with settings in variables, by their names there."""
     variables = (variable for section in (Options, Tls) for _, variable, _ in section.settings())
     stems = [f"{variable.name}_" for variable in variables if variable is not None]
     found = {key.removeprefix(stem) for key in env for stem in stems if key.startswith(stem)}

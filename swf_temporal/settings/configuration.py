@@ -1,8 +1,8 @@
-"""The configuration: settings in sections of a file, and environment variables, which win over it.
+"""The configuration: settings in sections of a file, and environment variables, which override it.
 
-A setting is one field of a `Section`: its type says how it is written, its bounds and its default are the field's, its
-key in the file is its name in camel case, and its variable is the prefix of the section and its name. The file is YAML
-or JSON, and `--config` or `SWF_CONFIG` names it.
+A setting is one field of a `Section`: the field's type defines its form, its bounds and its default are the field's,
+its key in the file is its name in camel case, and its variable is the prefix of the section and its name. The file is
+YAML or JSON, and `--config` or `SWF_CONFIG` names it.
 """
 
 import os
@@ -38,21 +38,21 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The environment variable of a setting, where the type of its field says something of it."""
+    """Options of the environment variable of a setting, in the annotation of its field."""
 
     name: str | None = None
-    """None is for the prefix of the section and the name of the field; an empty one for no variable."""
+    """None means the prefix of the section and the name of the field; an empty name means no variable."""
     is_confidential: bool = False
-    """Whether a mistake is told without the value, which may hold a password."""
+    """Whether error messages omit the value, which may contain a password."""
     may_be_empty: bool = False
-    """Whether an empty one says something; others say nothing then."""
+    """Whether an empty variable has a meaning; otherwise it counts as not set."""
 
 
 NO_VARIABLE: Final = Variable("")
 
 
 class FromVariable(str):
-    """A text that stands in an environment variable."""
+    """A text from an environment variable."""
 
     __slots__ = ("variable",)
     variable: Variable
@@ -65,13 +65,13 @@ class FromVariable(str):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What holds values that a configuration names: variables, and files beside it."""
+    """The sources of values that a configuration names: variables, and files relative to it."""
 
     env: Mapping[str, str]
     folder: Path
 
     def held(self, source: str) -> str:
-        """Return what `env:VARIABLE` or `file:PATH` holds. Raises ValueError."""
+        """Return the value of `env:VARIABLE` or `file:PATH`. Raises ValueError."""
         kind, _, name = source.partition(":")
         if kind == "env":
             if name not in self.env:
@@ -84,17 +84,17 @@ class Reading:
 
 
 def reading(info: ValidationInfo) -> Reading | None:
-    """Return what a configuration is read with; None if it is a program that makes a section."""
+    """Return the sources of the configuration that is read; None if a program makes a section."""
     return info.context if isinstance(info.context, Reading) else None
 
 
 def argument(default: Any) -> Any:
-    """Return a field of a section that is no setting: programs and commands say it."""
+    """Return a field of a section that is not a setting: programs and commands pass it."""
     return Field(default, alias=NO_KEY)
 
 
 class Setting(NamedTuple):
-    """A setting of a section: what it is called, or the section that it is."""
+    """A setting of a section: its names, or the nested section that it is."""
 
     key: str
     variable: Variable | None
@@ -102,20 +102,20 @@ class Setting(NamedTuple):
 
 
 class Section(BaseModel):
-    """A part of the configuration, in which there is nothing but its settings."""
+    """A part of the configuration; keys that are not its settings are refused."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, hide_input_in_errors=True
     )
     section: ClassVar[str | None] = None
-    """Its key at the top of the file; None if its settings stand there, or within another section."""
+    """Its key at the top of the file; None if its settings are there, or within another section."""
     prefix: ClassVar[str | None] = None
     """The beginning of its variables; None if it has none."""
 
     if not TYPE_CHECKING:  # its arguments are the fields
 
         def __init__(self, **values: object) -> None:
-            """Make a section of *values*. Raises UsageError that names those that cannot be."""
+            """Make a section of *values*. Raises UsageError that names invalid ones."""
             try:
                 super().__init__(**values)
             except ValidationError as error:
@@ -143,7 +143,7 @@ class Section(BaseModel):
 
     @classmethod
     def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
-        """Return *content*, which a file has of this section, with what *env* says in variables with that *ending*."""
+        """Return *content*, the section in a file, merged with variables of *env* that have that *ending*."""
         if not isinstance(content, dict):
             return content
         found = dict(content)
@@ -165,10 +165,10 @@ class Section(BaseModel):
         arguments: Mapping[str, object] | None = None,
         with_secrets: bool = True,
     ) -> Self:
-        """Return what *arguments* give, else *env*, else the configuration *file* or that in `SWF_CONFIG`.
+        """Return the section from *arguments*, else *env*, else the configuration *file* or that in `SWF_CONFIG`.
 
-        An argument that is None says nothing. Unless *with_secrets*, secrets stay the places where they are. Raises
-        UsageError for what cannot be read, naming the place or the variable.
+        Arguments that are None are ignored. Unless *with_secrets*, secrets are not resolved. Raises UsageError for
+        invalid settings, with the place or the variable.
         """
         path = file or (Path(env[_FILE]) if env.get(_FILE) else None)
         content = {} if path is None else _content_of(path)
@@ -195,7 +195,7 @@ class Section(BaseModel):
 
 
 def _content_of(path: Path) -> dict[str, JSON]:
-    """Return the sections that the configuration at *path* has. Raises UsageError."""
+    """Return the sections of the configuration at *path*. Raises UsageError."""
     from swf_temporal.text.parsing import read_data  # noqa: PLC0415 - a program may have no such file
 
     try:
@@ -217,7 +217,7 @@ def _content_of(path: Path) -> dict[str, JSON]:
 
 
 def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path | None) -> tuple[str, str | None]:
-    """Return what is wrong, with its place in the file, and a hint; or the variable, and what is wrong there."""
+    """Return the message, with the place in the file or the variable, and a hint."""
     facts = details.get("ctx", {}) if details["type"] == "custom" else {}
     text, hint, value = _text_of(details, model), facts.get("hint"), content
     place = [] if model.section is None else [model.section]
@@ -226,7 +226,7 @@ def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path 
         has = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
         value = value[step] if has else None
         if isinstance(value, FromVariable):
-            shown = "is not what it should be" if value.variable.is_confidential else f"is {without_password(value)!r}"
+            shown = "is invalid" if value.variable.is_confidential else f"is {without_password(value)!r}"
             rest = [one for one in steps[number + 1 :] if isinstance(one, str)]
             return f"{value.variable.name} {shown}", "; ".join(filter(None, (": ".join([*rest, text]), hint)))
         name = value.get("name") if isinstance(step, int) and isinstance(value, dict) else None
@@ -241,7 +241,7 @@ def _place_of(details: ErrorDetails) -> str:
 
 
 def _told_of_field(details: ErrorDetails, model: type[Section]) -> str:
-    """Return what is wrong with an argument that a program gave."""
+    """Return the message about an argument of a program."""
     place = _place_of(details)
     if details["type"] == "extra_forbidden":
         text = f"there is no such setting{suggestion(str(details['loc'][-1]), model.model_fields)}"

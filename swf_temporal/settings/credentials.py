@@ -1,4 +1,4 @@
-"""The credentials that an operator configures for calls and brokers: no answer may show them."""
+"""The credentials that an operator configures for calls and brokers: results must not reveal them."""
 
 import binascii
 import re
@@ -8,13 +8,13 @@ from typing import Final
 from urllib.parse import unquote
 
 _NAMES: Final = re.compile("auth|cookie|credential|key|password|secret|session|signature|token", re.IGNORECASE)
-"""What is in the names of headers that hold credentials."""
+"""A pattern of names of headers that hold credentials."""
 
 _PASSWORD: Final = re.compile(r"(?<=://)([^:@/\s]*):\S*@|(?<=[?&])(password=)[^&\s]*")
 
 
 def in_headers(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the credentials in *headers*: whole values, and what follows a scheme such as `Bearer`."""
+    """Yield the credentials in *headers*: whole values, and the part after a scheme such as `Bearer`."""
     for name, value in headers.items():
         if _NAMES.search(name) and value.strip():
             scheme, _, rest = value.strip().partition(" ")
@@ -27,14 +27,14 @@ def in_headers(headers: Mapping[str, str]) -> Iterator[str]:
 
 
 def of_login(username: str | None, password: str | None) -> Iterator[str]:
-    """Yield what is secret of a login: its password, and both as HTTP sends them."""
+    """Yield the secrets of a login: its password, and name and password as HTTP sends them."""
     if password:
         yield password
         yield b64encode(f"{username or ''}:{password}".encode()).decode()
 
 
 def in_url(url: str) -> Iterator[str]:
-    """Yield what is secret of the login that stands in *url*, if one does."""
+    """Yield the secrets of the login in *url*, if there is one."""
     login, at, _ = url.partition("://")[2].partition("/")[0].rpartition("@")
     if at:
         username, _, password = login.partition(":")
@@ -42,7 +42,7 @@ def in_url(url: str) -> Iterator[str]:
 
 
 def without_password(text: str) -> str:
-    """Return *text* with three dots for each password that a URL in it has."""
+    """Return *text* with the passwords of URLs replaced by three dots."""
     return _PASSWORD.sub(lambda found: f"{found[2]}…" if found[2] else f"{found[1]}:…@", text)
 
 

@@ -1,4 +1,4 @@
-"""The settings of events: where they come from, and where those go that workflows produce."""
+"""The settings of events: the brokers that they come from, and the sinks of those that workflows produce."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -18,14 +18,14 @@ from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
 ROUTER: Final = "router"
-"""The address of a sink that hands events to the instances that they start and those that wait for them."""
+"""The address of a sink that routes events to the instances that they start and those that wait for them."""
 
 Mode = Literal["structured", "binary"]
-"""The content modes of CloudEvents: the event as JSON, or its attributes as headers and its payload as it is."""
+"""The content modes of CloudEvents: the event as JSON, or attributes in headers and the payload as the body."""
 
 _SINK: Final = "SWF_SINK"
 _WORDS: Final = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
-"""What the address at a broker is called, by the family of its protocol."""
+"""The word for an address at a broker, by the family of its protocol."""
 
 
 def _url(value: object) -> str:
@@ -40,13 +40,13 @@ def _url(value: object) -> str:
 
 
 class Credentials(Section):
-    """How a client proves itself to a broker, if not by its URL."""
+    """The credentials of a client of a broker, if they are not in its URL."""
 
     username: Secret | None = None
     password: Secret | None = Field(None, repr=False)
     token: Secret | None = Field(None, repr=False)
     mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
-    """Of Kafka."""
+    """For Kafka: the SASL mechanism."""
 
 
 class BrokerAddress(Section):
@@ -57,19 +57,19 @@ class BrokerAddress(Section):
     topic: str | None = None
     subject: str | None = None
     exchange: str | None = None
-    """Of AMQP: the exchange that leads to the queue, or that is published to."""
+    """For AMQP: the exchange that is bound to the queue, or that is published to."""
     routing_key: str | None = None
-    """Of AMQP: the key by which the exchange routes."""
+    """For AMQP: the key by which the exchange routes."""
     declare: bool = False
-    """Of AMQP: whether a queue that is not there is declared, durable."""
+    """For AMQP: whether a missing queue is declared, as durable."""
     version: Literal["3.1.1", "5"] | None = None
-    """Of MQTT."""
+    """For MQTT: the version of the protocol."""
     client_id: str | None = None
-    """By which the broker knows the client. Of MQTT, no two that are connected may have the same."""
+    """The id of the client at the broker. For MQTT, it must be unique among connected clients."""
     stream: str | None = None
-    """Of NATS: the stream of JetStream."""
+    """For NATS: the stream of JetStream."""
     headers: Annotated[Mapping[str, Secret], HEADERS] = Field(default_factory=dict, repr=False)
-    """Of HTTP and WebSocket: headers of the request."""
+    """For HTTP and WebSocket: headers of the request."""
     credentials: Credentials = Credentials()
 
     @property
@@ -79,17 +79,17 @@ class BrokerAddress(Section):
 
     @property
     def word(self) -> str | None:
-        """What the address there is called; None where a URL has all of it."""
+        """The word for the address there; None if the URL contains it."""
         return None if self.url == ROUTER else _WORDS.get(self.family)
 
     @property
     def address(self) -> str:
-        """The queue, the topic, the subject; of WebSocket nothing."""
+        """The queue, topic or subject; empty for WebSocket."""
         return self.queue or self.topic or self.subject or ""
 
     @property
     def secrets(self) -> list[str]:
-        """All that is secret of it, as messages may repeat it."""
+        """All secrets of it, in the forms in which messages may repeat them."""
         own = self.credentials
         login = credentials.of_login(own.username, own.password)
         token = [own.token] if own.token else []
@@ -116,20 +116,20 @@ class BrokerAddress(Section):
 
 
 class ConsumerSettings(BrokerAddress):
-    """One consumer: a process of `swf consume` takes events from a broker and sends them where they go."""
+    """One consumer: a process of `swf consume` takes events from a broker and routes them."""
 
     name: str
     url: Annotated[str, BeforeValidator(_url)] = Field(alias="from")
     group: str | None = None
-    """By which several processes share what comes: of Kafka its group, of MQTT a shared subscription."""
+    """The group whose processes share the messages: a consumer group of Kafka, a shared subscription of MQTT."""
     prefetch: Count = 100
     """The maximum number of messages that are not acknowledged."""
     ordered: bool = True
-    """Whether an event is sent when the one before it was."""
+    """Whether each event waits until the one before it was sent."""
     max_bytes: Size = 1024 * 1024
-    """The largest message that is taken."""
+    """The maximum size of a message."""
     dead_letter: str | None = None
-    """The queue, topic or subject for messages that cannot be taken."""
+    """The queue, topic or subject for messages that cannot be processed."""
 
     @model_validator(mode="after")
     def _can_consume(self) -> Self:
@@ -149,7 +149,7 @@ def _of_a_delivery(timeout: timedelta) -> timedelta:
 
 
 class SinkSettings(BrokerAddress):
-    """One sink: where produced events go whose type and source match."""
+    """One sink: the destination of produced events whose type and source match."""
 
     name: str
     url: Annotated[str, BeforeValidator(lambda value: value if value == ROUTER else _url(value))] = Field(alias="to")
@@ -158,11 +158,11 @@ class SinkSettings(BrokerAddress):
     sources: Names = ("*",)
     mode: Mode = "structured"
     timeout: Annotated[Duration, AfterValidator(_of_a_delivery)] | None = None
-    """The longest that one delivery may take, in place of the timeout of its host."""
+    """The timeout of one delivery, in place of that of its host."""
     ordered: bool = False
     """Whether events of an instance are delivered one after the other, in the order in which it produced them."""
     max_attempts: Count | None = None
-    """The number of attempts after which the run gets an error; None for no limit."""
+    """The number of attempts after which the run gets an error; None means no limit."""
 
     def takes(self, event: CloudEvent) -> bool:
         return is_like(event.type, self.types) and is_like(event.source, self.sources)
@@ -198,9 +198,9 @@ class EventSettings(Section):
     consumers: Annotated[tuple[ConsumerSettings, ...], AfterValidator(_named_once)] = ()
     sinks: Annotated[tuple[SinkSettings, ...], AfterValidator(_named_once)] = ()
     lifecycle: frozenset[Literal["workflow", "task", "status"]] = frozenset()
-    """Which lifecycle events instances produce."""
+    """The lifecycle events that instances produce."""
     max_hops: Count = MAX_HOPS
-    """How many instances a chain may have in which each is started by an event of the one before."""
+    """The maximum length of a chain of instances in which each is started by an event of the one before."""
 
     @classmethod
     def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:

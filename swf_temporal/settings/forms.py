@@ -1,6 +1,6 @@
-"""The forms in which operators write settings: times, sizes, rates, addresses. Each says what it wants.
+"""The forms in which operators write settings: times, sizes, rates, addresses. Each error says what is expected.
 
-What has the type of the setting already, because a program made it, is taken as it is.
+A value that has the type of the setting already, because a program made it, is used as it is.
 """
 
 import re
@@ -34,7 +34,7 @@ HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate: how many calls are made in how many seconds."""
+    """A rate: a number of calls in a number of seconds."""
 
     calls: float
     seconds: float = 1.0
@@ -42,14 +42,14 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """A folder that a worker and functions in containers both see, each at a path of its own."""
+    """A folder that a worker shares with functions in containers, and its path for each of them."""
 
     worker: str
     container: str
 
 
 def is_like(text: str, patterns: Iterable[str]) -> bool:
-    """Tell whether *text* is like one of *patterns*, where `*` stands for any characters, all others for themselves."""
+    """Tell whether *text* matches one of *patterns*, in which only `*` is special and stands for any characters."""
     return any(fnmatchcase(text, one.replace("[", "[[]").replace("?", "[?]")) for one in patterns)
 
 
@@ -193,7 +193,7 @@ def _held(text: str, info: ValidationInfo) -> str:
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), Field(coerce_numbers_to_str=True)]
 """A text that is not empty."""
 WHOLE: Final = BeforeValidator(_whole)
-"""What reads a whole number."""
+"""Reads a whole number."""
 Whole = Annotated[int, WHOLE]
 Count = Annotated[Whole, Field(ge=1)]
 Port = Annotated[Whole, Field(ge=1, le=MAX_PORT)]
@@ -204,26 +204,26 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Share = Annotated[float, BeforeValidator(_share)]
 """A part of a whole: 0.8 is four fifths."""
 Url = Annotated[str, BeforeValidator(_url)]
-"""Where a service is."""
+"""The URL of a service."""
 Operation = Annotated[str, BeforeValidator(_operation)]
 """An operation of a custom function."""
 Proxy = Annotated[str, BeforeValidator(_proxy)]
-"""Where a proxy is; an empty text is for none."""
+"""The URL of a proxy; an empty text means none."""
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 """A list, or a text with commas."""
 File = Annotated[str, BeforeValidator(_beside)]
-"""A path. In the configuration it is relative to that; in a variable, to the current folder."""
+"""A path, relative to the configuration, or to the current folder if it is in a variable."""
 Secret = Annotated[str, AfterValidator(_held)]
 """A secret, or the variable or file that holds it."""
 WORD: Final = BeforeValidator(lambda value: value.strip().lower() if type(value) in (str, FromVariable) else value)
-"""What reads a word of an enumeration, whatever the case of its letters."""
+"""Reads a word of an enumeration, ignoring case."""
 RATE: Final = BeforeValidator(_rate)
-"""What reads a `Rate`: `100/s`, `30/m`, `5/10s`."""
+"""Reads a `Rate`: `100/s`, `30/m`, `5/10s`."""
 SHARED_FOLDER: Final = BeforeValidator(_shared_folder)
-"""What reads the path of the worker, and, where a container sees the folder elsewhere, a colon and its own."""
+"""Reads a `SharedFolder`: the path of the worker, then a colon and the path in containers, if that differs."""
 HEADERS: Final = BeforeValidator(_headers)
-"""What reads headers: an object, also in JSON, or `Name: value` in each line."""
+"""Reads headers: an object, also in JSON, or `Name: value` in each line."""
 SPLIT: Final = BeforeValidator(lambda value: _names(value) if isinstance(value, FromVariable) else value)
-"""What reads a list: a variable has commas, and a file a list."""
+"""Reads a list: with commas in a variable, as a list in a file."""
 PAIRS: Final = BeforeValidator(_pairs)
-"""What reads values by their names: a variable has `NAME=VALUE` with commas, and a file an object."""
+"""Reads values by their names: `NAME=VALUE` with commas in a variable, an object in a file."""

@@ -32,11 +32,11 @@ from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 """The hosts that only this machine reaches."""
-_SHORTEST_SECRET: Final = 16
-"""The least length of a secret, in characters."""
+_MIN_SECRET: Final = 16
+"""The minimum length of a secret, in characters."""
 _SOURCE: Final = re.compile(r"(env|file):.+")
 _SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "x-api-key")
-"""Headers that let their sender in: no history may have them."""
+"""Headers that hold credentials: they must not be stored in histories."""
 _MIB: Final = 1024 * 1024
 
 
@@ -61,9 +61,9 @@ def _token(value: object, info: ValidationInfo) -> str:
     if not _SOURCE.fullmatch(source):
         raise ValueError("it must be env:VARIABLE or file:PATH")
     secret = read_with.held(source).strip()
-    if len(secret) < _SHORTEST_SECRET:
-        hint = f"it must have at least {_SHORTEST_SECRET} characters, such as `openssl rand -hex 32` prints"
-        raise validation_error(f"what {source} holds is not a token", hint=hint)
+    if len(secret) < _MIN_SECRET:
+        hint = f"it must have at least {_MIN_SECRET} characters, such as `openssl rand -hex 32` prints"
+        raise validation_error(f"the value of {source} is not a token", hint=hint)
     return secret
 
 
@@ -72,10 +72,10 @@ _Token = Annotated[str, BeforeValidator(_token)]
 
 
 def tls_files(certificate: Path | None, key: Path | None) -> dict[str, Path]:
-    """Return the options of uvicorn with which a server has TLS; none without files. Raises UsageError."""
+    """Return uvicorn's options for a server with TLS; empty without files. Raises UsageError."""
     if certificate is None:
         if key is not None:
-            raise UsageError("--tls-key is the key of a certificate", "give the certificate with --tls-cert")
+            raise UsageError("--tls-key needs a certificate", "name it with --tls-cert")
         return {}
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
@@ -95,13 +95,13 @@ class HttpServerSettings(Section):
 
     address: Address = argument(Address(LOOPBACK[0], 0))
     origins: tuple[Annotated[str, BeforeValidator(_origin)], ...] = ()
-    """The origins of web pages that may ask, besides its own."""
+    """The origins of web pages that may send requests, besides its own."""
     jwks: Annotated[str, BeforeValidator(_jwks)] | None = None
-    """The URL of the keys by which JWTs are verified; without one, none counts."""
+    """The URL of the keys by which JWTs are verified; without it, JWTs are not accepted."""
     issuer: str | None = None
     audience: str | None = None
     unauthenticated: bool = False
-    """Whether everyone may ask, also where others than this machine reach it: a proxy authenticates them."""
+    """Whether all requests are answered, also those from other machines: a proxy authenticates them."""
 
     @property
     def is_open(self) -> bool:
@@ -109,7 +109,7 @@ class HttpServerSettings(Section):
 
     @property
     def is_open_to_others(self) -> bool:
-        """Whether everyone is answered on other machines too, and nobody has asked for that."""
+        """Whether all requests from other machines are answered, although the operator has not set that."""
         return self.is_open and not self.unauthenticated and self.address.host not in LOOPBACK
 
     @model_validator(mode="after")
@@ -126,9 +126,9 @@ class CodecServerSettings(HttpServerSettings):
     token: _Token | None = Field(None, repr=False)
     """A secret that clients send as bearer token."""
     namespaces: tuple[str, ...] = ()
-    """The namespaces that are served; all if there is none."""
+    """The namespaces that are served; all if the list is empty."""
     max_bytes: Size = 16 * _MIB
-    """The largest body of a request."""
+    """The maximum size of the body of a request."""
 
     @property
     def is_open(self) -> bool:
@@ -142,25 +142,25 @@ class Operation(StrEnum):
     START = "start"
     """Start instances."""
     READ = "read"
-    """Read definitions, and where instances are and what came of them."""
+    """Read definitions, and the progress and results of instances."""
     TASKS = "tasks"
-    """Read what instances wait for, and give it to them."""
+    """Read the tasks that instances wait for, and complete them."""
     CHANGE = "change"
     """Change the data of instances."""
     END = "end"
     """Cancel and terminate instances."""
     RERUN = "rerun"
-    """Let instances go on from a state where they have been."""
+    """Let instances run again from a state that they have passed."""
 
 
 class Tenant(Section):
-    """A group of clients, and what is theirs."""
+    """A group of clients, and the workflows and limits that they have."""
 
     name: str = argument("-")
     keys: tuple[_Token, ...] = Field((), repr=False)
     """Its API keys."""
     claims: Mapping[str, str] = Field(default_factory=dict)
-    """What a JWT of it claims."""
+    """The claims by which a JWT belongs to it."""
     workflows: tuple[str, ...]
     """The ids of its definitions; `*` stands for any characters."""
     sources: tuple[str, ...] = ("*",)
@@ -171,9 +171,9 @@ class Tenant(Section):
     task_queue: str | None = None
     """The task queue of its instances, if not that of the gateway."""
     rate: Annotated[Rate, RATE] | None = None
-    """How many requests it may make, where each further event of a batch counts as one."""
+    """The maximum rate of its requests; each further event of a batch counts as one."""
     max_live_pages: Count = 50
-    """How many pages of instances it may have open that move."""
+    """The maximum number of live pages of instances that it may have open."""
 
     def has_workflow(self, definition_id: str) -> bool:
         return is_like(definition_id, self.workflows)
@@ -183,7 +183,7 @@ class Tenant(Section):
 
 
 EVERYONE: Final = Tenant(workflows=("*",), max_live_pages=1_000_000)
-"""Who asks a gateway that has no tenants: the limits of the gateway are its own."""
+"""The tenant of all requests to a gateway without tenants; only the limits of the gateway apply."""
 
 
 def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
         if not HEADER_NAME.fullmatch(name) or "*" in name:
             raise ValueError(f"{name!r} cannot be the name of a header")
         if name.lower() in _SECRET_HEADERS:
-            raise ValueError(f"{name} is a secret, and would stand in the history of each instance")
+            raise ValueError(f"{name} is a secret, and would be stored in the history of each instance")
     return names
 
 
@@ -210,27 +210,27 @@ class GatewaySettings(HttpServerSettings):
     console: Annotated[bool, OPTION] = False
     """Serve pages for people at /console."""
     console_read_only: bool = False
-    """Whether people may only look there."""
+    """Whether the console is read-only."""
     max_live_pages: Count = 200
-    """How many pages of instances all clients together may have open that move."""
+    """The maximum number of live pages of instances that all clients together may have open."""
     sonataflow_api: Annotated[bool, OPTION] = False
     """Answer the paths of SonataFlow's instances, such as POST /ID, too."""
     kept_headers: Annotated[Names, AfterValidator(_no_secrets), Option(metavar="NAMES")] = ()
     """Headers of requests that instances keep; a list with commas. In the configuration file, it may be an array."""
     metrics_port: Annotated[Port | None, Option("--metrics")] = None
-    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
+    """Serve /metrics for Prometheus over HTTP on this port. With None, it is not served."""
     rate: Annotated[Rate, RATE] | None = None
-    """How many requests all clients together may make."""
+    """The maximum rate of requests of all clients together."""
     max_bytes: Size = _MIB
-    """The largest body of a request, but for batches."""
+    """The maximum size of the body of a request, except for batches."""
     max_batch_bytes: Size = 8 * _MIB
-    """The largest batch of events; it may have as many bytes as other bodies anyway."""
+    """The maximum size of a batch of events; at least that of other bodies applies."""
     max_batch: Count = 1000
-    """How many events a batch may have."""
+    """The maximum number of events in a batch."""
     max_wait: Duration = timedelta(seconds=60)
-    """The longest that a request may wait for a result."""
+    """The maximum time that a request may wait for a result."""
     max_hops: int = argument(MAX_HOPS)
-    """How many instances a chain may have in which each is started by an event of the one before."""
+    """The maximum length of a chain of instances in which each is started by an event of the one before."""
 
     @property
     def is_open(self) -> bool:
@@ -238,7 +238,7 @@ class GatewaySettings(HttpServerSettings):
 
     @model_validator(mode="after")
     def _can_assign(self) -> Self:
-        """Refuse tenants to whom no request can be assigned, and keys or claims that assign it to none or several."""
+        """Refuse tenants without keys or claims, keys of several tenants, and claims or JWKS without the other."""
         claiming = [name for name, tenant in self.tenants.items() if tenant.claims]
         for name, tenant in self.tenants.items():
             if not tenant.keys and not tenant.claims:
@@ -259,9 +259,9 @@ class GatewaySettings(HttpServerSettings):
 def read_codec_server_settings(
     env: Mapping[str, str], address: Address, origins: Sequence[str] = (), *, file: Path | None = None
 ) -> CodecServerSettings:
-    """Return what the configuration says of the codec server at *address*; *origins* are further ones.
+    """Return the settings of the codec server at *address*; *origins* are further ones.
 
-    Raises UsageError for what cannot be read, and for a server that others reach and that asks for no token.
+    Raises UsageError for invalid settings, and for a server that other machines reach and that requires no token.
     """
     settings = CodecServerSettings.read(env, file=file, arguments={"address": address})
     if settings.is_open_to_others:
@@ -278,10 +278,10 @@ def read_gateway_settings(
     file: Path | None = None,
     **options: object,
 ) -> GatewaySettings:
-    """Return what the configuration says of the gateway at *address*; *origins* are further ones.
+    """Return the settings of the gateway at *address*; *origins* are further ones.
 
-    *options* win over the configuration. Raises UsageError for what cannot be read, and for a gateway that others reach
-    and that asks for no key.
+    *options* override the configuration. Raises UsageError for invalid settings, and for a gateway that other machines
+    reach and that requires no key.
     """
     events = EventSettings.read(env, file=file, with_secrets=False)
     arguments = {"address": address, "max_hops": events.max_hops, **options}

@@ -1,7 +1,8 @@
 """The hosts that calls may reach.
 
-Definitions and their data name hosts, and a worker stands inside a company's network: without a rule, anyone who can
-start a workflow can ask what only the machine itself may ask, such as its cloud's metadata service for credentials.
+Definitions and their data name hosts, and a worker runs inside a company's network: without rules, anyone who can start
+a workflow can make requests that are reserved to the machine itself, such as one for credentials to its cloud's
+metadata service.
 """
 
 import asyncio
@@ -35,10 +36,10 @@ _METADATA = (
     "168.63.129.16/32",
     "192.0.0.192/32",
 )
-"""Link-local addresses, and what the large clouds have besides."""
+"""Link-local addresses, and further metadata addresses of the large clouds."""
 _METADATA_NAMES = ("metadata.google.internal", "metadata.goog")
 _TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
-"""The addresses of IPv6 that end in one of IPv4."""
+"""The IPv6 networks whose addresses end in one of IPv4."""
 _LOOPBACK = IPv4Address("127.0.0.1")
 
 
@@ -51,7 +52,7 @@ class Pattern:
     port: int | None = None
 
     def has(self, host: str, port: int) -> bool:
-        """Tell whether *host* is meant, a name or an address."""
+        """Tell whether the pattern matches *host*, a name or an address."""
         if self.port not in (None, port):
             return False
         if self.block is not None:
@@ -63,7 +64,7 @@ class Pattern:
         return self.port in (None, port) and self.block is not None and address in self.block
 
     def __str__(self) -> str:
-        """Return the pattern as it may be written."""
+        """Return the pattern in a form that `read_pattern` accepts."""
         host = str(self.block) if self.block is not None else self.name
         return host if self.port is None else f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
@@ -79,9 +80,9 @@ class Pattern:
 
 
 def read_pattern(text: str) -> Pattern:
-    """Return the pattern that *text* is: `api.example.com`, `*.example.com`, `10.0.0.0/8`, `[::1]:8080`.
+    """Return the pattern in *text*: `api.example.com`, `*.example.com`, `10.0.0.0/8`, `[::1]:8080`.
 
-    Raises ValueError if it is none.
+    Raises ValueError if it is not valid.
     """
     text = text.strip().lower()
     host, port = _split(text)
@@ -97,7 +98,7 @@ def read_pattern(text: str) -> Pattern:
 
 
 def _split(text: str) -> tuple[str, int | None]:
-    """Return a host and its port; an address of IPv6 has one only after brackets."""
+    """Return a host and its port; an IPv6 address with a port needs brackets."""
     host, colon, port = text.rpartition(":")
     if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
         return host, int(port)
@@ -117,16 +118,16 @@ _Hosts = Annotated[tuple[HostPattern, ...], SPLIT]
 class Network(Section):
     """The network hosts that may be called.
 
-    What `deny` has is denied. If `allow` has anything, nothing else is allowed. This machine itself and the metadata
-    services of clouds are denied too, unless `allow` has their address, or their name without a wildcard.
+    Hosts in `deny` are denied. If `allow` is not empty, only its hosts are allowed. This machine itself and the
+    metadata services of clouds are denied too, unless `allow` has their address, or their name without a wildcard.
     """
 
     allow: Annotated[_Hosts, Variable("SWF_ALLOW_HOSTS")] = ()
     deny: Annotated[_Hosts, Variable("SWF_DENY_HOSTS")] = ()
     named: tuple[Pattern, ...] = argument(())
-    """What the operator names elsewhere, as the server of a function or as a proxy: allowed as well."""
+    """Hosts that the operator names elsewhere, as the server of a function or as a proxy: allowed as well."""
     local: bool = argument(default=False)
-    """Whether this machine itself may be called, as one wants who tries things out on it."""
+    """Whether this machine itself may be called, for trying out definitions on it."""
 
     async def allowed_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of *host* that may be connected to, at least one.
@@ -138,7 +139,7 @@ class Network(Section):
         return [self._checked(host, ip_address(address), port) for address in await looked_up(host, port)]
 
     def check(self, host: str, port: int) -> None:
-        """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
+        """Raise CallFailed if *host* is denied by its name alone, or if the port is not valid."""
         if port > MAX_PORT:
             raise permanent_failure("BadUrl", f"'{host}:{port}' is not an address of a server: ports end at {MAX_PORT}")
         name = _plain(host)
@@ -150,9 +151,9 @@ class Network(Section):
         elif not self._is_named(name, port):
             if any(pattern.has(name, port) for pattern in self._guarded):
                 raise _denied(host, port)
-            if f".{name}".endswith(".localhost"):  # a proxy that looks it up may stand on this machine
+            if f".{name}".endswith(".localhost"):  # a proxy that looks it up may run on this machine
                 self._checked(host, _LOOPBACK, port)
-            # A name that no pattern has may still stand for an address that one has.
+            # A name that matches no pattern may still have an address that matches one.
             by_address = any(pattern.block is not None for pattern in self.allow)
             if self.allow and not by_address and not any(pattern.has(name, port) for pattern in self.allow):
                 raise _denied(host, port)
@@ -186,7 +187,7 @@ def _plain(host: str) -> str:
 
 
 def _literal(name: str) -> Address | None:
-    """Return the address that *name* is, also in the old spellings, such as `127.1`."""
+    """Return *name* as an address, also in old notations such as `127.1`, or None."""
     try:
         return ip_address(name.partition("%")[0])
     except ValueError:
@@ -205,12 +206,12 @@ async def looked_up(host: str, port: int) -> list[str]:
     try:
         found = await loop.getaddrinfo(_plain(host), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise CallFailed(f"no host of the name '{host}' is known", code="UnknownHost", cause=str(error)) from error
+        raise CallFailed(f"no host with the name '{host}' is known", code="UnknownHost", cause=str(error)) from error
     return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_, address in found))
 
 
 def _unwrapped(address: Address) -> Address:
-    """Return the address of IPv4 that one of IPv6 stands for."""
+    """Return the IPv4 address that is embedded in one of IPv6, or the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if not (address.is_loopback or address.is_unspecified) and any(address in block for block in _TRANSLATED):
@@ -220,7 +221,7 @@ def _unwrapped(address: Address) -> Address:
 
 def _denied(host: str, port: int, address: Address | None = None) -> CallFailed:
     shown = f"{host}:{port}" if address is None or str(address) == _plain(host) else f"{host}:{port} ({address})"
-    hint = "who runs the worker may allow it by SWF_ALLOW_HOSTS, or `network` in its configuration"
+    hint = "the operator of the worker can allow them with SWF_ALLOW_HOSTS, or `network` in its configuration"
     return permanent_failure("HostDenied", f"calls to {shown} are not allowed here; {hint}")
 
 
@@ -230,13 +231,13 @@ class Tls(Section):
     prefix: ClassVar[str] = "SWF_TLS_"
 
     verify: Annotated[bool, NO_VARIABLE] = True
-    """Whether the server must prove who it is. It can be turned off for single hosts alone."""
+    """Whether the certificate of the server is verified. It can be turned off for single hosts alone."""
     ca: File | None = None
-    """A file of certificates, in PEM, of those who may vouch for a server."""
+    """A file with the certificates of trusted certificate authorities, in PEM."""
     cert: File | None = None
-    """A file with the certificate that the client shows, in PEM."""
+    """A file with the client certificate, in PEM."""
     key: File | None = None
-    """A file with its key, if it is not in the same one."""
+    """A file with its key, if it is not in the same file."""
 
     @model_validator(mode="after")
     def _can_be_used(self, info: ValidationInfo) -> Self:
@@ -245,7 +246,7 @@ class Tls(Section):
         return self
 
     def context(self) -> "ssl.SSLContext":
-        """Return the context of such connections; one for all. Raises UsageError if a file cannot be used."""
+        """Return the SSL context, shared by all connections. Raises UsageError if a file cannot be used."""
         return _context(self)
 
 

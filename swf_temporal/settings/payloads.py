@@ -41,19 +41,20 @@ class StorageSettings(Section):
     url: Annotated[str, BeforeValidator(_folder), Variable("SWF_STORAGE")]
     """`file:///FOLDER`, or the URL of a folder that fsspec can open, such as `s3://BUCKET/PREFIX`."""
     threshold: Size = Field(128 * KIB, le=MIB)
-    """From which size on a payload is stored there, after compression and encryption. Smaller ones travel as they are:
+    """The size from which a payload is stored there, after compression and encryption. Smaller ones are sent inline:
     several of them have to fit into one request."""
     max_bytes: Size = 256 * MIB
-    """What one payload may hold, as JSON."""
+    """The maximum size of one payload, as JSON."""
     cache_bytes: Size = 64 * MIB
-    """How much of what was read or written a process keeps in memory."""
+    """The maximum size of the payloads that a process caches in memory after reading or writing them."""
     options: Annotated[Mapping[str, Any], NO_VARIABLE] = Field(default_factory=dict, repr=False)  # may have passwords
-    """What the library of the file system is given besides the URL."""
+    """Options for the file system's library, besides the URL."""
 
     @model_validator(mode="after")
     def _can_store(self) -> Self:
         if self.threshold >= self.max_bytes:
-            raise validation_error("it is not less than maxBytes", "threshold", hint="usual are 128KiB and 256MiB")
+            hint = "the defaults are 128KiB and 256MiB"
+            raise validation_error("it is not less than maxBytes", "threshold", hint=hint)
         return self
 
 
@@ -61,32 +62,32 @@ class EncryptionSettings(Section):
     prefix: ClassVar[str] = "SWF_ENCRYPTION_"
 
     keys: Annotated[Mapping[str, Annotated[str, BeforeValidator(_source)]], PAIRS]
-    """Where each key is, by its id: `env:VARIABLE`, `file:PATH` or `function:MODULE:FUNCTION`."""
+    """The source of each key, by its id: `env:VARIABLE`, `file:PATH` or `function:MODULE:FUNCTION`."""
     key: Name | None = None
-    """The id of the key that encrypts; the others decrypt what they have encrypted."""
+    """The id of the key that encrypts; the others only decrypt."""
     encrypt: bool = True
-    """Whether payloads are encrypted. If not, encrypted ones are read nevertheless."""
+    """Whether payloads are encrypted. If not, encrypted ones can still be read."""
     context: Name | None = None
-    """What payloads are bound to; None is the namespace."""
+    """The context that payloads are bound to; None means the namespace."""
 
     @model_validator(mode="after")
     def _can_encrypt(self) -> Self:
         if self.encrypt and self.key not in self.keys:
             what = "it is missing" if self.key is None else f"{self.key!r} is not among the keys"
-            hint = f"there are {', '.join(self.keys)}; or set encrypt: false"
+            hint = f"the keys are {', '.join(self.keys)}; or set encrypt: false"
             raise validation_error(f"{what}: it names the key that encrypts", "key", hint=hint)
         return self
 
 
 class PayloadSettings(Section):
-    """What becomes of payloads. By default they are plain JSON."""
+    """The encoding of payloads. By default they are plain JSON."""
 
     prefix: ClassVar[str] = "SWF_"
 
     storage: StorageSettings | None = None
     encryption: EncryptionSettings | None = None
     compression: bool | None = None
-    """Whether payloads are compressed; None says so where they are encrypted."""
+    """Whether payloads are compressed; with None, only if they are encrypted."""
 
 
 PLAIN: Final = PayloadSettings()

@@ -1,14 +1,14 @@
-"""Values of settings that are needed where no setting is read. Nothing heavy is imported: options are made of them."""
+"""Values of settings that are needed without reading any. Imports little: command-line options are made of them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 TASK_QUEUE: Final = "swf"
-"""The task queue that everything here uses unless told otherwise."""
+"""The default task queue."""
 
 MAX_HOPS: Final = 100
-"""The length of a chain of instances whose last event starts nothing more, unless told otherwise."""
+"""The default limit of a chain of instances in which each is started by an event of the one before."""
 
 
 class LogFormat(StrEnum):
@@ -36,24 +36,24 @@ class Address:
 class Option:
     """Makes a setting an option of the commands that take its section.
 
-    Type, bounds and default are those of the field, and the help is the first sentence of its docstring. What is None
-    here follows from the field, too.
+    Type, bounds and default are those of the field, and the help is the first sentence of its docstring. Attributes
+    that are None here are derived from the field, too.
     """
 
     name: str | None = None
-    """What it is called, with its hyphens; by default as the field is."""
+    """The name of the option, with its hyphens; by default derived from the field's."""
     metavar: str | None = None
-    """What its value is called."""
+    """The name of its value in the help."""
     default: str | None = None
-    """How its default is shown, where the field has none that says it."""
+    """The default that the help shows, if that of the field is not meaningful."""
 
 
 OPTION: Final = Option()
-"""An option of which the field says everything."""
+"""An option that is completely derived from the field."""
 
 
 TEMPORAL: Final = "temporal"
-"""The address that stands for workflows on Temporal, which is the default."""
+"""The address of a store in Temporal workflows, which is the default."""
 
 _FORMS: Final = "it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"
 _SQLITE: Final = "sqlite:///"
@@ -61,7 +61,7 @@ _POSTGRESQL: Final = ("postgresql://", "postgres://")
 
 
 def as_store(value: object) -> str:
-    """Return *value* if it says where variables are held. Raises ValueError, whose text has no password."""
+    """Return *value* if it is the address of a store of variables. Raises ValueError without a password in its text."""
     text = value.strip() if isinstance(value, str) else ""
     is_file = text.startswith(_SQLITE) and len(text) > len(_SQLITE)
     if text != TEMPORAL and not is_file and not text.startswith(_POSTGRESQL):

@@ -1,6 +1,6 @@
-"""The settings of a worker itself: task queue, concurrency, health and logs. Those of its calls have their own.
+"""The settings of a worker itself: task queue, concurrency, health and logs. Its calls have their own settings.
 
-Nothing heavy is imported here: options on the command line are made of it. `temporal/worker.py` tells it to the engine.
+Imports little: command-line options are made of the settings. `temporal/worker.py` passes them to Temporal's SDK.
 """
 
 from collections.abc import Mapping
@@ -54,21 +54,21 @@ class Versioning(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A version of a worker deployment: workers of one task queue that are the same, and what becomes of instances."""
+    """A version of a worker deployment: identical workers of one task queue, and the versioning of their instances."""
 
     name: str
     build_id: str
     versioning: Versioning = Versioning.AUTO_UPGRADE
-    """What holds for all definitions that are not named in `versioning_of`."""
+    """The versioning of all definitions that are not in `versioning_of`."""
     versioning_of: Mapping[str, Versioning] = field(default_factory=dict)
-    """What holds for instances of single definitions, by their ids."""
+    """The versioning of single definitions, by their ids."""
 
     def __str__(self) -> str:
         return f"version {self.build_id} of the deployment {self.name}"
 
 
-_OF_TWO_QUEUES: Final = 2
-"""The least number of workflow tasks, and of requests for them: of two queues, one is the worker's own."""
+_MIN_OF_TWO_QUEUES: Final = 2
+"""The minimum number of workflow tasks and of pollers for them: there are two queues, one of them the worker's own."""
 
 
 def _address(value: object) -> Address:
@@ -86,8 +86,8 @@ def _pollers(value: object) -> int | Literal["auto"]:
     if text == "auto":
         return "auto"
     number = int(text) if text.isdecimal() else 0
-    if number < _OF_TWO_QUEUES:
-        raise ValueError(f"it must be a number, at least {_OF_TWO_QUEUES}, or auto")
+    if number < _MIN_OF_TWO_QUEUES:
+        raise ValueError(f"it must be a number, at least {_MIN_OF_TWO_QUEUES}, or auto")
     return number
 
 
@@ -100,53 +100,53 @@ class WorkerSettings(Section):
     task_queue: Annotated[Name, Option(metavar="NAME")] = TASK_QUEUE
     """The task queue to serve."""
     known_definitions_only: Annotated[bool, OPTION] = False
-    """Refuse instances that come with a definition which is not served."""
+    """Refuse instances whose definition is not served."""
     search_attributes: Annotated[bool, Option("--search-attributes/--no-search-attributes")] = False
     """Set search attributes on instances, by which they are found."""
     max_activities: Annotated[Count, OPTION] = 200
     """The maximum number of function calls in progress."""
     max_cached_workflows: Annotated[Count, OPTION] = 2000
     """The maximum number of running instances in memory. Others are replayed when something happens to them."""
-    max_workflow_tasks: Annotated[Whole, OPTION] = Field(100, ge=_OF_TWO_QUEUES)
+    max_workflow_tasks: Annotated[Whole, OPTION] = Field(100, ge=_MIN_OF_TWO_QUEUES)
     """The maximum number of instances that take a step at once."""
     max_local_activities: Annotated[Count, OPTION] = 100
     """The maximum number of local calls in progress."""
     target_memory: Annotated[Share | None, Option(metavar="SHARE")] = None
-    """Take more work up to this share of memory, such as 0.8. With None, whatever that is."""
+    """Take more work up to this share of memory, such as 0.8. With None, there is no such limit."""
     target_cpu: Annotated[Share | None, Option(metavar="SHARE")] = None
-    """Take more work up to this share of processor time, such as 0.9. With None, whatever that is."""
+    """Take more work up to this share of processor time, such as 0.9. With None, there is no such limit."""
     pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers), Option(metavar="N|auto")] = 5
-    """Wait with so many requests for instances, and for calls. With `auto`, with as many as are of use."""
+    """The number of task pollers, for instances and for calls. With `auto`, it follows the load."""
     max_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
-    """Begin calls at most at this rate, such as 100/s."""
+    """The maximum rate at which calls begin, such as 100/s."""
     max_queue_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
     """The same for all workers of the task queue together."""
     max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
-    """How many states an instance may enter without waiting for anything."""
+    """The maximum number of states that an instance may enter without waiting for anything."""
     max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)
-    """How many executions may be begun without waiting for anything, each by the one before."""
+    """The maximum number of executions that start without waiting for anything, each from the one before."""
     max_subflow_depth: Whole = Field(DEPTH, ge=MIN_DEPTH)
-    """How many sub-workflows may wait for one another."""
+    """The maximum number of sub-workflows that wait for one another."""
     max_descendants: Whole = Field(DESCENDANTS, ge=MIN_DESCENDANTS)
-    """How many sub-workflows may be in progress beneath one instance, on all levels."""
+    """The maximum number of sub-workflows of one instance that are in progress, on all levels."""
     max_held_bytes: Size = Field(HELD_BYTES, ge=MIN_HELD_BYTES)
-    """How many bytes of collected results one instance may hold."""
+    """The maximum size of the collected results that one instance holds, in bytes."""
     grace_period: Duration = timedelta(seconds=30)
-    """How long calls that are under way may still take when the worker is told to stop."""
+    """The time that calls in progress have to finish when the worker is stopped."""
     processes: Annotated[str, WORD, Option(metavar="N|auto")] = "1"
-    """Work in so many processes, or in one for each core. It is a number, or `auto`."""
+    """The number of processes, or `auto` for one per core."""
     health_port: Annotated[Port | None, Option("--health")] = None
-    """Answer /livez and /readyz over HTTP on this port. With None, nowhere."""
+    """Serve /livez and /readyz over HTTP on this port. With None, they are not served."""
     metrics_port: Annotated[Port | None, Option("--metrics")] = None
-    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
+    """Serve /metrics for Prometheus over HTTP on this port. With None, it is not served."""
     container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
-    """Where functions in containers reach it; nowhere if it is None."""
+    """The address at which functions in containers reach the worker; None if they cannot."""
     log_format: Annotated[LogFormat, WORD, OPTION] = LogFormat.TEXT
     """The format of the log."""
     log_level: Annotated[LogLevel, WORD, OPTION] = LogLevel.INFO
     """The lowest level that is logged."""
     variables: Annotated[str, BeforeValidator(as_store)] = Field(TEMPORAL, repr=False)  # a URL may have a password
-    """Where variables are held: `temporal`, or the URL of a database."""
+    """The store of variables: `temporal`, or the URL of a database."""
     deployment: Annotated[Name | None, Option(metavar="NAME")] = None
     """The Worker Deployment of the worker; without one, it takes all work of its task queue."""
     build_id: Annotated[Name | None, Option(metavar="ID", default="the release of swf-temporal")] = None

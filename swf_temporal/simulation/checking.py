@@ -1,4 +1,4 @@
-"""Tells whether a run did what its scenario claims, and whether two hosts did the same."""
+"""Compares a run with the expectations of its scenario, and the runs of two hosts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ _Request: TypeAlias = Mapping[str, JSON]
 
 
 def unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
-    """Return how *actual* differs from what is *expected* of *what*: a text, or none if they are equal as JSON."""
+    """Return the difference between *actual* and *expected*, named *what*; empty if they are equal as JSON."""
     if identity(expected) == identity(actual):
         return []
     short = _written(expected), _written(actual)
@@ -31,13 +31,13 @@ def unequal(what: str, expected: JSON, actual: JSON) -> list[str]:
 
 
 def line_by_line(what: str, expected: list[str], actual: list[str]) -> str:
-    """Return what of the lines *expected* did not come, and which of those that are *actual* was not expected."""
+    """Return the differences between the lines *expected* and *actual*."""
     changes = [line.rstrip() for line in ndiff(expected, actual) if not line.startswith("?")]
-    return "\n    ".join([f"{what}: what is expected (-) and what came (+) differ", *changes])
+    return "\n    ".join([f"{what}: the expected value (-) and the actual one (+) differ", *changes])
 
 
 def request_differences(expected: ExpectedRequests, actual: Sequence[_Request]) -> list[str]:
-    """Return how the requests that came differ from those *expected*: all in order, or for each kind of them."""
+    """Return the differences between *actual* requests and those *expected*: all in order, or by kind."""
     if not isinstance(expected, Mapping):
         return _in_order("requests", expected, actual)
     found = []
@@ -87,12 +87,12 @@ def _without_query(request: _Request) -> str:
 
 
 _TICK = timedelta(milliseconds=1)
-"""Delays that differ by no more are the same: an engine knows no shorter pause than this, not even none at all."""
+"""Delays that differ by no more count as equal: it is Temporal's shortest pause, which even a delay of 0 takes."""
 _OWN_TO_A_RUN = ("id", "time")
 
 
 def check(scenario: Scenario, observed: ObservedRun) -> list[str]:
-    """Return how *observed* differs from what *scenario* expects: one readable text a difference, none if it holds."""
+    """Return the differences between *observed* and the expectations of *scenario*, one text each."""
     expect = scenario.expect
     found = check_reading(scenario) + _unknown(scenario)
     if observed.status != expect.status:
@@ -120,25 +120,25 @@ def check(scenario: Scenario, observed: ObservedRun) -> list[str]:
 def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     """Return *trace* in the form in which the traces of two hosts are compared.
 
-    Entries stand by lane, since only those of one lane are in the same order everywhere. Times and ids are left
-    out, and so are retries: some hosts make them where they cannot be traced.
+    Entries are grouped by lane, since only those of one lane are in the same order on every host. Times and ids are
+    left out, and so are retries, which some hosts make where they cannot be traced.
     """
     lanes: dict[str, list[list[Any]]] = {}
     for entry in trace:
         if entry.kind is not TraceKind.ACTION_RETRIED:
-            facts = [str(entry.kind), entry.state, entry.name, _anonymous(_told(entry))]
+            facts = [str(entry.kind), entry.state, entry.name, _anonymous(_compared_details(entry))]
             lanes.setdefault(entry.lane, []).append(facts)
     return dict(sorted(lanes.items()))
 
 
-def _told(entry: TraceEntry) -> dict[str, JSON]:
+def _compared_details(entry: TraceEntry) -> dict[str, JSON]:
     """Return the details of *entry*, without the id of an event."""
     of_event = entry.kind in {TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED}
     return {key: value for key, value in entry.detail.items() if not (of_event and key == "id")}
 
 
 def _unknown(scenario: Scenario) -> list[str]:
-    """Return what is said of functions that there are not: it would hold whatever the run does."""
+    """Return the functions in the scenario that do not exist: claims about them would hold for any run."""
     named = dict.fromkeys([*scenario.functions, *scenario.expect.calls, *scenario.expect.delays])
     if not named:
         return []
@@ -231,7 +231,7 @@ def _listed(delays: Sequence[timedelta]) -> str:
 def _starts(expected: Sequence[datetime], actual: Sequence[datetime] | UsageError) -> list[str]:
     if isinstance(actual, UsageError):
         return [f"starts: {actual}"]
-    # Equal times are told alike, whatever their offsets from UTC.
+    # Equal times are written in the same way, whatever their offsets from UTC.
     written = {one: one.isoformat().replace("+00:00", "Z") for one in (*actual, *expected)}
     wanted, got = ([written[one] for one in times] for times in (expected, actual))
     return [] if wanted == got else [line_by_line("starts", wanted, got)]

@@ -1,13 +1,13 @@
-"""A virtual clock: how time passes where nothing takes time.
+"""A virtual clock: an asyncio event loop in which time passes without waiting.
 
-An asyncio event loop whose time is virtual. What is due is done one thing at a time: the next begins when nothing is
-left to do for the one before. When nothing is due, the clock jumps to the next moment that something waits for. An hour
-passes in microseconds, and in the same order as it would have passed.
+Due callbacks are called one at a time: the next one begins when everything caused by the one before is done. When none
+is due, the clock jumps to the next time that something waits for. An hour passes in microseconds, and events happen in
+the same order as in real time.
 
-Things that are due at the same moment have an order, too, and it is that of `DueKey`. The host of scenarios on Temporal
-goes by the same keys, so that both hosts decide a tie alike.
+Callbacks that are due at the same time are ordered by `DueKey`. The host of scenarios on Temporal uses the same keys,
+so that both hosts break ties in the same way.
 
-Counted, not timed: a definition is given up after the same number of steps on every machine.
+Steps are counted, not timed: a definition is given up after the same number of steps on every machine.
 """
 
 import asyncio
@@ -34,27 +34,27 @@ _Result = TypeVar("_Result")
 
 
 class DueKey(NamedTuple):
-    """A key by which things are ordered that are due: by its fields, from the first to the last."""
+    """The sort key of callbacks: its fields, from the first to the last."""
 
     due: int
-    """Microseconds since the run began."""
+    """The due time, in microseconds since the run began."""
     step: int
-    """How many things had happened when it was asked for."""
+    """The number of steps of the simulation before it was requested."""
     place: tuple[int, ...]
-    """The instance that asked for it: an instance comes before its sub-workflows, and these come as they were begun."""
+    """The instance that requested it: an instance before its sub-workflows, and these in the order of their starts."""
     number: int
-    """Of what one instance asks for, which is first."""
+    """The order of requests of one instance."""
 
 
 class _Delivery(NamedTuple):
-    """What an instance is told of another that it began: that it has begun, or has ended. Sorted, they are in order."""
+    """A notification to an instance that another one, which it started, has begun or ended; sorted by delivery."""
 
     depth: int
-    """How deep the other is, below zero: the deepest is told of first."""
+    """The negative depth of the other: the deepest are delivered first."""
     starter: tuple[int, ...]
-    """The place of the instance that is told."""
+    """The place of the instance that is notified."""
     is_result: bool
-    """Whether it has ended; else it has begun."""
+    """Whether the other has ended; else it has begun."""
     place: tuple[int, ...]
     future: "asyncio.Future[None]"
 
@@ -65,13 +65,13 @@ PLACE: ContextVar[tuple[int, ...]] = ContextVar("PLACE", default=())
 
 class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:
-        """Make a loop that calls *when_idle* before time passes, and *at_standstill* when it cannot pass any more.
+        """Make a loop that calls *when_idle* before time passes, and *at_standstill* when nothing is waited for.
 
         *when_idle* returns whether it found something to do.
         """
         self._now = 0
         self.begin = EPOCH
-        """The date at which its time begins."""
+        """The time at which virtual time begins."""
         self._shown_at, self._shown = 0, EPOCH
         self._step = 0
         self._numbers = count(1)
@@ -89,11 +89,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._now / _SECOND
 
     def begin_at(self, moment: datetime) -> None:
-        """Let its time begin at *moment*: before anything happens."""
+        """Set the time at which virtual time begins; to call before anything happens."""
         self.begin = self._shown = moment.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Return the virtual time as a date: the same object as long as the time does not move on."""
+        """Return the virtual time as a datetime: the same object as long as no time passes."""
         if self._now != self._shown_at:
             self._shown_at, self._shown = self._now, self.begin + timedelta(microseconds=self._now)
         return self._shown
@@ -104,44 +104,44 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_at(  # type: ignore[override]  # the base class leaves its types open
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        """Call *callback* at a moment, after all that is due before."""
+        """Call *callback* at a virtual time, after all callbacks that are due before."""
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         key = DueKey(round(when * _SECOND), self._step, PLACE.get(), self.number())
         heappush(self._due, (key, handle))
         return handle
 
     def moment(self, after: timedelta) -> "asyncio.Future[None]":
-        """Return what is done when so much time has passed, and when it has its turn. Cancelled, it is forgotten."""
+        """Return a future that is done when the time *after* has passed and its turn has come."""
         future: asyncio.Future[None] = self.create_future()
         handle = self.call_at((self._now + after // MICROSECOND) / _SECOND, _resolve, future)
         future.add_done_callback(lambda _: handle.cancel())
         return future
 
     def delivery(self, place: tuple[int, ...], *, is_begin: bool = False) -> "asyncio.Future[None]":
-        """Return what is done when all that runs now has come to a wait: then its starter is told of *place*.
+        """Return a future that is done when everything that runs now waits: it notifies the starter of *place*.
 
-        It is told first which have begun (*is_begin*), then the result of one after the other: what waits for one comes
-        to its next wait before the next is told.
+        The starter is first notified of all instances that have begun (*is_begin*), then of results one by one: what
+        waits for one of them reaches its next wait before the next result is delivered.
         """
         future: asyncio.Future[None] = self.create_future()
-        # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
+        # Sub-workflows first: reactions of their ancestors to other notifications, such as a cancellation, come later.
         self._deliveries.append(_Delivery(-len(place), place[:-1], not is_begin, place, future))
         return future
 
     def settled(self) -> "asyncio.Future[None]":
-        """Return what is done when all that runs now has come to a wait: before anything new is told."""
+        """Return a future that is done when everything that runs now waits, before further notifications."""
         future: asyncio.Future[None] = self.create_future()
         self._settling.append(future)
         return future
 
     @property
     def stands_still(self) -> bool:
-        """Whether time waits for something that really happens."""
+        """True if virtual time waits for something in real time."""
         return self._outside > 0
 
     @contextmanager
     def clock_frozen(self) -> Iterator[None]:
-        """Let no time pass while something that another thread does is waited for."""
+        """Stop virtual time while waiting for another thread."""
         self._outside += 1
         try:
             yield
@@ -149,16 +149,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._outside -= 1
 
     def go_on(self) -> None:
-        """Let the next thing happen: what is due, else what was found to do, else what is due next."""
+        """Take the next step: what is due now, else what `when_idle` does, else what is due next."""
         if self._settling:
             _resolve(self._settling.pop(0))
             return
         if not self._delivering:
             self._delivering, self._deliveries = sorted(self._deliveries, key=lambda one: one[:-1]), []
         if self._delivering:
-            told = self._delivering.pop(0)
-            _resolve(told.future)
-            while not told.is_result and self._delivering and self._delivering[0][:3] == told[:3]:
+            delivery = self._delivering.pop(0)
+            _resolve(delivery.future)
+            while not delivery.is_result and self._delivering and self._delivering[0][:3] == delivery[:3]:
                 _resolve(self._delivering.pop(0).future)
             return
         while self._due and self._due[0][1].cancelled():
@@ -176,7 +176,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def outside_any_loop(work: Callable[[], _Result]) -> _Result:
-    """Do *work*, which runs an event loop, in a thread of its own if this one is running a loop already."""
+    """Call *work*, which runs an event loop, in another thread if this one is running a loop already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -199,14 +199,14 @@ def outside_any_loop(work: Callable[[], _Result]) -> _Result:
 
 
 class _Jumping(selectors.DefaultSelector):
-    """A selector that never waits: it lets the loop go on instead."""
+    """A selector that never waits: it makes the loop take its next step instead."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         super().__init__()
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[Any]:
-        """Return what is ready now; where the loop would wait, let the next thing happen."""
+        """Return what is ready now; if the loop would wait, make it take its next step."""
         if timeout is not None and timeout <= 0:
             return []
         if self._loop.stands_still:
@@ -223,11 +223,11 @@ def _resolve(future: "asyncio.Future[None]") -> None:
 
 
 MAX_TIMES_THE_SAME = 500
-"""That a state begins with the same data in one moment. This tells most cycles much sooner."""
+"""How often a state may begin with the same data at the same time. This detects most cycles much sooner."""
 MAX_STEPS = 10_000
-"""States and retries of a simulation that does not set another limit. They take about a second."""
+"""The default limit of states and retries in a simulation. They take about a second."""
 MAX_EXECUTIONS = 2_000
-"""That continue one another by `continueAs`, whether or not time passes."""
+"""The number of executions that may continue one another by `continueAs`, whether or not time passes."""
 
 
 class Steps:
@@ -238,29 +238,29 @@ class Steps:
         self._begun = 0
 
     def count(self, lately: Callable[[], str]) -> None:
-        """Take note of a step. Raises StepLimitExceeded, with what *lately* says, where there were too many."""
+        """Count a step. Raises StepLimitExceeded, with the text from *lately*, if there were too many."""
         self._begun += 1
         if self._begun > self._most:
             raise StepLimitExceeded(
-                f"{self._most:,} states and retries ran, which is the most that max_steps allows: {lately()}"
+                f"{self._most:,} states and retries ran, which is the limit set by max_steps: {lately()}"
             )
 
 
 class StateHistory:
-    """The states that one instance ran, through all of its executions."""
+    """The states that one instance ran, in all of its executions."""
 
     def __init__(self) -> None:
         self._workflow = ""
         self._executions = 0
         self._entered = 0
         self._now = -1.0
-        # When each was met last, as a number of steps. The first to be met stands first.
+        # The step at which each ran last, in the order in which they first ran.
         self._rounds = Rounds()
         self._workflows: dict[str, int] = {}
         self._states: dict[tuple[str, str], int] = {}
 
     def begin(self, workflow_id: str) -> None:
-        """Take note of an execution. Raises StepLimitExceeded where there were too many."""
+        """Record an execution. Raises StepLimitExceeded if there were too many."""
         self._workflow = workflow_id
         self._rounds = Rounds()
         self._executions += 1
@@ -273,7 +273,7 @@ class StateHistory:
             )
 
     def enter(self, state: str, data: JSON, now: float) -> None:
-        """Take note of a state and its data. Raises StepLimitExceeded where both came too often in one moment."""
+        """Record a state and its data. Raises StepLimitExceeded if both occurred too often at the same time."""
         if now != self._now:
             self._now, self._rounds = now, Rounds()
         self._entered += 1

@@ -1,4 +1,4 @@
-"""One simulation: its instances, and the clock, functions, events and definitions that they share."""
+"""The context of a simulation: its instances, and the clock, functions, events and definitions that they share."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class SimulationContext:
-    """All that belongs to one simulation: its instances share clock, functions, events and definitions."""
+    """The state of one simulation, whose instances share clock, functions, events and definitions."""
 
     start_time: datetime = EPOCH
     """When the run begins."""
@@ -46,7 +46,7 @@ class SimulationContext:
     semantics: int = SEMANTICS
     """The semantics number that runs begin with."""
     on_trace: Callable[[Run, TraceEntry], None] | None = None
-    """Is told of every trace entry of every instance: where a test suspends one."""
+    """Called for each trace entry of each instance: tests can suspend one there."""
 
     def __init__(
         self,
@@ -62,8 +62,8 @@ class SimulationContext:
         """Prepare one run.
 
         *events* are delivered when they are awaited, *early* when the run starts. With *cancelling* the run is
-        cancelled when it waits for an event that does not come. By *stub_services*, which are
-        closed at the end, functions that have no entry are really called.
+        cancelled when it waits for an event that does not come. Functions without an entry are really called by
+        *stub_services*, which are closed at the end.
         """
         self.first = workflows[0]
         self.catalogue = Catalogue(reversed(workflows))
@@ -75,30 +75,30 @@ class SimulationContext:
         self.delays: list[tuple[str, timedelta]] = []
         self.ignored_errors: list[WorkflowFault] = []
         self.assertion: AssertionError | None = None
-        """The first that a function raised: it is a test's, and comes out, whatever the definition makes of it."""
+        """The first that a function raised: it belongs to a test, and is raised even if the definition handles it."""
         self.variables = VariableStore({}, workflows)
         self.memo: Mapping[str, JSON] = {}
-        """That of the first instance."""
+        """The memo of the first instance."""
         self.broken: Mapping[str, str] = {}
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
         self.steps = Steps()
         self.instances: list[SimulatedInstance] = []
-        """Those that were started by others; one that has not ended is waiting."""
+        """The instances that others started; one that has not ended is waiting."""
         self.logs: list[JSON] = []
         self.trace: list[TraceEntry] = []
         self.resumed: Callable[[dict[str, Any]], dict[str, Any]] = lambda progress: progress
-        """Is given the record of a suspended instance, and returns the one that it goes on with."""
+        """Called with the record of a suspended instance; returns the one from which it continues."""
         self.jitter: Callable[[str], JitterSource] = jitter_of
-        """The jitter of the attempts of the call with that key: where a scenario or a test decides it."""
+        """Returns the jitter of the call with a given key; scenarios and tests may replace it."""
         self._given = tuple(events)
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
-        """By their ids, with their places."""
+        """The running instances by their ids, with their places."""
         self._shared: dict[str, tuple[Mapping[str, str], Mapping[str, JSON]]] = {}
-        """By the ids of instances: the variables that they share with their callers, and the request that began them.
+        """By the ids of instances: the variables that they share with their callers, and the request that started them.
         """
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
@@ -107,7 +107,7 @@ class SimulationContext:
         self._deadlocked = False
 
     def run(self, data: object) -> Simulation:
-        """Run the first definition to its end, or until it can go no further."""
+        """Run the first definition to its end, or until nothing can happen any more."""
         return outside_any_loop(lambda: self._run(data))
 
     def _run(self, data: object) -> Simulation:
@@ -149,7 +149,7 @@ class SimulationContext:
     async def run_child(
         self, call: SubflowCall, instance_id: str, place: tuple[int, ...], numbers: Mapping[str, int]
     ) -> JSON:
-        """Run an instance that another called for, and note what came of it."""
+        """Run an instance that another one started, and record its outcome."""
         workflow_id, version = call.workflow_id, call.version
         number = len(self.instances)
         self.instances.append(SimulatedInstance(workflow_id, "waiting"))
@@ -169,7 +169,7 @@ class SimulationContext:
         return output
 
     def spread(self, event: CloudEvent) -> None:
-        """Let the instances have *event* that wait for one like it; where none does, the first that will."""
+        """Deliver *event* to all instances that wait for one like it, or else to the first that will."""
         hearing = [run for _, run in sorted(self._instances.values(), key=itemgetter(0)) if run.awaits(event)]
         for run in hearing:
             self._loop.call_soon(run.deliver, event)
@@ -177,7 +177,7 @@ class SimulationContext:
             self._events.append(event)
 
     def terminate(self, instance_id: str) -> None:
-        """Let an instance that is about to be ended undo nothing: only one that is cancelled does."""
+        """Keep an instance that is about to be terminated from compensating: only a cancelled one does."""
         running = self._instances.get(instance_id)
         if running is not None:
             running[1].execution.abandon()
@@ -220,7 +220,7 @@ class SimulationContext:
         self, program: Program, host: SimulatedHost, execution: ContinuedAs
     ) -> Completed | ContinuedAs:
         instance_id = host.instance_id
-        # An instance that is started without data is given an empty object.
+        # An instance that is started without data gets an empty object.
         data, limit = {} if execution.data is None else execution.data, execution.limit
         progress: dict[str, Any] | None = None if execution.inbox is None else {"inbox": execution.inbox.to_json()}
         events, self._early = self._early, []
@@ -246,7 +246,7 @@ class SimulationContext:
         return f"sim-{self._ids}"
 
     def add_trace(self, host: SimulatedHost, entry: TraceEntry) -> None:
-        """Take note of what happened in any instance."""
+        """Record a trace entry of any instance."""
         if host.instance_id == self.first.id:
             self.trace.append(entry)
         if entry.kind is TraceKind.LOGGED:
@@ -256,12 +256,12 @@ class SimulationContext:
             self.on_trace(instance[1], entry)
 
     def data_of(self, host: SimulatedHost) -> JSON:
-        """Return what the state began with that runs in the instance of *host*."""
+        """Return the data with which the running state of the instance of *host* began."""
         running = self._instances.get(host.instance_id)
         return None if running is None else running[1].execution.data
 
     def detach(self, work: Callable[[], Coroutine[Any, Any, None]], place: tuple[int, ...]) -> asyncio.Task[None]:
-        """Do *work* beside everything else, as an instance of that place."""
+        """Run *work* in parallel to everything else, as an instance with that place."""
 
         async def at_its_place() -> None:
             PLACE.set(place)
@@ -287,17 +287,17 @@ class SimulationContext:
         return False
 
     def _on_deadlock(self) -> None:
-        """End what waits for something that will never come."""
+        """End the instances that wait for something that will never happen."""
         self._deadlocked = not self._cancelling
         if self._deadlocked:
-            # A run that only waits was not cancelled, so it undoes nothing.
+            # A run that only waits was not cancelled, so it does not compensate.
             for _, run in self._instances.values():
                 run.execution.abandon()
         if self._main is not None:
             self._main.cancel()
 
     def _finish(self) -> None:
-        """Let what outlives the main instance come to its end."""
+        """Run the instances that outlive the main one to their ends."""
         while pending := [task for task in self._detached if not task.done()]:
             self._main = pending[0]  # cancelled if nothing can happen any more
             self._loop.run_until_complete(asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED))

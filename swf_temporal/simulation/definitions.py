@@ -1,4 +1,4 @@
-"""The definitions that a scenario brings, and whether the problems in them are those that it claims."""
+"""The definitions of a scenario, and the comparison of their problems with those that it expects."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -17,9 +17,9 @@ from swf_temporal.text.fetching.resources import ReadingMode, in_mode
 
 
 def workflows_of(scenario: Scenario) -> list[Definition]:
-    """Return the workflow of *scenario*, and those that its other definitions describe.
+    """Return the workflow of *scenario*, and its other definitions.
 
-    Those that are claimed to have errors in a file of their own are left out. Raises InvalidDefinition if another
+    Definitions in separate files that are expected to have errors are left out. Raises InvalidDefinition if another one
     cannot run, or if two of them define one version in different ways.
     """
     workflows, problems = _read(scenario)
@@ -30,7 +30,7 @@ def workflows_of(scenario: Scenario) -> list[Definition]:
 
 
 def broken_in(scenario: Scenario) -> dict[str, str]:
-    """Return what is wrong with the definitions that *scenario* leaves out, by the paths that sub-workflows call."""
+    """Return the problems of the definitions that *scenario* leaves out, by the paths that sub-workflows call."""
     if not scenario.broken_files:
         return {}
     errors = [problem for problem in _read(scenario)[1] if problem.severity is Severity.ERROR]
@@ -38,7 +38,7 @@ def broken_in(scenario: Scenario) -> dict[str, str]:
 
 
 def starts_of(scenario: Scenario) -> Sequence[datetime] | UsageError:
-    """Return the starts that *scenario* asks about, as a server would make them; or why its workflow has none."""
+    """Return the starts by the schedule that *scenario* asks about; or why its workflow has none."""
     asked = scenario.expect.starts
     if asked is None:
         return ()
@@ -57,7 +57,7 @@ def started_by_events(scenario: Scenario) -> list[JSON]:
 
 
 def check_reading(scenario: Scenario) -> list[str]:
-    """Return how what is said of the definitions of *scenario* differs from what it expects: one text a difference."""
+    """Return the differences between the problems of the definitions of *scenario* and those that it expects."""
     expected = scenario.expect.problems
     if expected is None:
         return []
@@ -91,7 +91,7 @@ def _checked_part(written: InlineDefinition, mode: ReadingMode | None) -> Checke
 
 
 def _is_about(expected: ExpectedProblem, problem: Problem) -> bool:
-    """Tell whether both are the same kind of problem, so that it is worth saying in what they differ."""
+    """Tell whether both are the same kind of problem, so that a message should show their differences."""
     return (expected.code, expected.severity) == (problem.code, problem.severity)
 
 
@@ -103,7 +103,7 @@ def _apart(expected: ExpectedProblem, problem: Problem, scenario: Scenario) -> I
 
 
 def _facts_of(problem: Problem, scenario: Scenario) -> dict[str, str | None]:
-    """Return what a scenario may say of *problem*, in the scenario's words."""
+    """Return the facts of *problem* in the form of scenarios."""
     return {
         "code": problem.code,
         "severity": str(problem.severity),
@@ -136,6 +136,6 @@ def _missing_and_unexpected(
     for one in missing:
         yield f"problems: expected {one}, but it is not reported"
     for problem in left:
-        yield f"problems: not expected is\n    {'    '.join(str(problem).splitlines(keepends=True))}"
+        yield f"problems: this one is not expected:\n    {'    '.join(str(problem).splitlines(keepends=True))}"
     if not missing and not left:
         yield f"problems: their order is different: {', '.join(problem.code for problem in problems)}"

@@ -1,7 +1,7 @@
-"""The host in this process: performs what a run asks for.
+"""The simulated host, which runs instances in this process.
 
-Functions are scripted: a result, or a callable that is given the arguments. Nothing outside this process is touched,
-but for the services that a scenario starts.
+Functions are scripted: a result, or a callable that gets the arguments. Nothing outside this process is accessed,
+except the services that a scenario starts.
 """
 
 import asyncio
@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 
 
 async def answer_of(stub: object, arguments: JSON, call: FunctionCall, variables: VariableStore) -> JSON:
-    """Return a copy of what *stub* answers to *call*.
+    """Return a copy of the result of *stub* for *call*.
 
-    Raises what the call meets on a worker as well: CallFailed if it raises, or its answer is not JSON or too much.
+    Raises CallFailed, as on a worker, if it raises, or if its result is not JSON or is too large.
     """
     result = stub
     if callable(stub):
         try:
-            # A copy: what a function does to what it was given does nothing to the workflow's data.
+            # A copy: a function that changes its arguments must not change the workflow's data.
             result = await _called(stub, json_of(arguments), call, variables)
         except WorkflowFault:
             raise
@@ -94,7 +94,7 @@ async def _called(stub: Callable[..., Any], arguments: JSON, call: FunctionCall,
 
 
 class LongRunningCalls:
-    """Those of one instance, which are instances of their own."""
+    """The long-running calls of one instance, each of which runs as another instance."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         self._loop = loop
@@ -107,7 +107,7 @@ class LongRunningCalls:
         work: Callable[[], Coroutine[Any, Any, Any]],
         place: tuple[int, ...],
     ) -> JSON:
-        """Return what *work* comes to, which is begun at *place* unless *call* is under way already."""
+        """Return the result of *work*, which starts at *place* unless *call* is in progress already."""
         if call.id not in self._under_way:
             await self._begin(call.id, work, place)
         task = self._under_way[call.id]
@@ -120,7 +120,7 @@ class LongRunningCalls:
             raise
         except asyncio.CancelledError:
             task.cancel()
-            with suppress(WorkflowFault, asyncio.CancelledError):  # however it ends: its path is given up
+            with suppress(WorkflowFault, asyncio.CancelledError):  # its result does not matter: its path is cancelled
                 await task
             raise
         finally:
@@ -157,7 +157,7 @@ class SimulatedHost:
     ) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
 
-        *course* is that of the instance, *budget* says how many instances wait for it.
+        *course* has the states that the instance ran, *budget* says how many instances wait for it.
         """
         self.context = context
         self.loop = loop
@@ -167,21 +167,21 @@ class SimulatedHost:
         self.course = course
         self.budget = budget or Budget("", {})
         self.shares_events = False
-        """Whether what is produced reaches other instances of the simulation."""
+        """Whether produced events reach other instances of the simulation."""
         self.trace: list[TraceEntry] = []
         self._children: dict[str, asyncio.Task[None]] = {}
-        """The fire-and-forget sub-workflows that are to end with this execution, by their ids."""
+        """The fire-and-forget sub-workflows that end with this execution, by their ids."""
         self._outlasting = LongRunningCalls(loop)
 
     def now(self) -> datetime:
         return self.loop.now()
 
     def new_id(self) -> str:
-        """Return a number that counts the ids of this simulation."""
+        """Return the next number in this simulation."""
         return self.context.new_id()
 
     def emit(self, entry: TraceEntry) -> None:
-        """Append to the trace. A run that goes on and on, by its states or by retries, is given up."""
+        """Append to the trace. A run with too many states or retries is given up."""
         self.trace.append(entry)
         self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:
@@ -191,18 +191,18 @@ class SimulatedHost:
             self.context.steps.count(lambda: f"this action failed {counted(entry.detail['attempt'], 'time')}")
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:  # noqa: ARG002 - shown by other hosts
-        """Let virtual time pass, but no more than there is."""
+        """Let virtual time pass, up to `MAX_ELAPSED`."""
         left = MAX_ELAPSED - timedelta(seconds=self.loop.time())
         await self.loop.moment(min(duration, left))
         if duration > left:
-            raise StepLimitExceeded("the run went on for 1,000 years, and a simulation lasts no longer")
+            raise StepLimitExceeded("the run took 1,000 years, the limit of a simulation")
 
     async def settled(self) -> None:
-        """Wait until all that runs has come to a wait."""
+        """Wait until everything that runs now waits."""
         await self.loop.settled()
 
     async def invoke(self, call: FunctionCall) -> JSON:
-        """Call the scripted function, again and again as its retry rule says."""
+        """Call the scripted function, with retries by its rule."""
         check_size(size_of(call.arguments), ONE_STEP)
         if call.fire_and_forget:
             place = self._next_place()
@@ -222,7 +222,7 @@ class SimulatedHost:
 
     async def _answered(self, call: FunctionCall) -> JSON:
         """Return the answer of the scripted function, if it comes in time."""
-        # Its turn, and the moment at which it is too late, are those at which it was asked for.
+        # Its turn and its deadline are those of the time at which it was requested.
         turn = self.loop.moment(timedelta())
         if call.timeout is None:
             return await self._attempts(call, turn)
@@ -237,7 +237,7 @@ class SimulatedHost:
         return result
 
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
-        """Keep the event with those that the simulation produced, and let those have it who are to."""
+        """Add the event to those that the simulation produced, and deliver it to instances if they share events."""
         check_size(size_of(event.to_json()), ONE_STEP)
         if after:
             self.context.detach(partial(self._send, event, after), self._next_place())
@@ -260,7 +260,7 @@ class SimulatedHost:
 
     @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
-        """Run the definition of that id, in the same virtual time."""
+        """Run the definition with that id, in the same virtual time."""
         if call.fire_and_forget:
             return await self._run_subflow(call)
         with self.budget.waiting_for_child():
@@ -269,7 +269,7 @@ class SimulatedHost:
     async def _run_subflow(self, call: SubflowCall) -> JSON:
         if call.version is None and call.workflow_id in self.context.broken:
             raise UnreadableDefinition(self.context.broken[call.workflow_id])
-        # A definition that is not there is no failure of it.
+        # A missing definition is not a failure of the sub-workflow.
         definition = self.context.catalogue.find(call.workflow_id, call.version)
         check_size(size_of(call.data), ONE_STEP)
         own_id, numbers = self._child(call)
@@ -298,7 +298,7 @@ class SimulatedHost:
         return result
 
     def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
-        """Return the id of a sub-workflow, and what it begins with. Raises WorkflowFault where there are too many."""
+        """Return the id of a sub-workflow and the numbers that it begins with. Raises WorkflowFault for too many."""
         own_id = id_of_child(self.instance_id, self.run_id, call.id)
         if call.fire_and_forget:
             return own_id, {}
@@ -308,7 +308,7 @@ class SimulatedHost:
         return own_id, self.budget.of_child(spread)
 
     async def _told(self, place: tuple[int, ...]) -> None:
-        """Wait until the end of an instance is told: also for a path that is cancelled, as for any that it gives up."""
+        """Wait until the end of an instance is notified, even if the path is cancelled."""
         try:
             await self.loop.delivery(place)
         except asyncio.CancelledError:
@@ -316,17 +316,17 @@ class SimulatedHost:
             raise
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
-        """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""
+        """Wait until a fire-and-forget instance has begun. If the path is cancelled before, so is the instance."""
         try:
             await self.loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
             instance.cancel()
-            await self.loop.delivery(place, is_begin=True)  # as any that is begun
+            await self.loop.delivery(place, is_begin=True)  # as for any instance that begins
             raise
 
     async def _awaited(self, call: SubflowCall, work: Callable[[], Coroutine[Any, Any, JSON]]) -> JSON | Missing:
         if call.timeout is None:
-            # A task of its own: what waits for what waits would be too deep for one.
+            # A separate task: a chain of nested waits would be too deep for one.
             return await self.loop.create_task(work())
         expiry = self.loop.moment(call.timeout)
         try:
@@ -335,18 +335,18 @@ class SimulatedHost:
             expiry.cancel()
 
     def end_children(self) -> None:
-        """End the fire-and-forget sub-workflows that are not to outlive this execution."""
+        """End the fire-and-forget sub-workflows that do not outlive this execution."""
         for child_id, child in self._children.items():
             self.context.terminate(child_id)
             child.cancel()
 
     @property
     def carries(self) -> int:
-        """As much as a server without a storage for large payloads takes."""
+        """The limit of a server without storage for large payloads."""
         return MAX_PAYLOAD_BYTES
 
-    def hold(self, values: Sequence[JSON]) -> list[int]:  # noqa: ARG002 - a simulation is not written down
-        """Leave all to the progress."""
+    def hold(self, values: Sequence[JSON]) -> list[int]:  # noqa: ARG002 - a simulation is not stored
+        """Leave all values in the progress."""
         return []
 
     def held(self, number: int) -> list[JSON]:
@@ -354,15 +354,15 @@ class SimulatedHost:
         raise KeyError(number)
 
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
-        """Make it at once."""
+        """Make the evaluation at once."""
         return answer_to(evaluation, MAX_PAYLOAD_BYTES)
 
     async def yield_control(self) -> None:
-        """Let others go on: whether a workflow runs in a cycle is seen state by state."""
+        """Let others run: cycles are detected state by state."""
         await asyncio.sleep(0)
 
     def _next_place(self) -> tuple[int, ...]:
-        """Return the place of the next instance that this one leads to."""
+        """Return the place of the next instance that this one starts."""
         return (*PLACE.get(), self.loop.number())
 
     async def _attempts(
@@ -382,7 +382,7 @@ class SimulatedHost:
             self.context.delays.append((call.function.name, delay))
             again = self.now() + delay
             if end is not None and again > end:
-                # An engine does not wait for an attempt that would come too late.
+                # Temporal does not wait for an attempt that would be too late.
                 message = f"action {call.action!r} took longer than it may"
                 raise TimedOut(message, cause=f"{outcome.name}: {outcome.message}") from None
             self._note_retry(call, attempts.number, outcome, delay)
@@ -425,7 +425,7 @@ class SimulatedHost:
         self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _ignoring_errors(self, work: Callable[[], Awaitable[JSON]]) -> None:
-        """Do *work* that is fire-and-forget: its errors do not reach the instance that asked for it."""
+        """Run *work* that is fire-and-forget: its errors do not reach the instance that started it."""
         try:
             await work()
         except WorkflowFault as fault:

@@ -1,4 +1,4 @@
-"""Reads the scenarios in files, strictly: a claim with a slip in it would test nothing."""
+"""Reads the scenarios in files, strictly: a claim with a typo would test nothing."""
 
 import os
 import re
@@ -22,20 +22,20 @@ from swf_temporal.text.parsing import read_source
 from swf_temporal.text.suggestions import did_you_mean
 
 _CODE = "scenario"
-"""The code of all that is wrong with such a file."""
+"""The code of all problems in such a file."""
 _ENDINGS = (".yaml", ".yml")
 _SEPARATOR = re.compile(r"---\s*(#.*)?")
 _CLAIM = re.compile(r"^[\"']?scenario[\"']?\s*:", re.MULTILINE)
 _SCRIPT = dict[str, ScriptedFunction]
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (Scenario, _SCRIPT)}
-"""Made once: to make one takes ten times as long as to validate a scenario."""
+"""Cached, since making one takes ten times as long as validating a scenario."""
 _Read = TypeVar("_Read")
 
 
 def find_scenarios(paths: Iterable[str | os.PathLike[str]]) -> list[Scenario]:
     """Return the scenarios in *paths*: in files, and in all the YAML files of folders that hold scenarios.
 
-    Raises UsageError if a path is not there or a scenario is not written as it should be.
+    Raises UsageError if a path does not exist or a scenario is not valid.
     """
     return [scenario for file in _files(map(Path, paths)) for scenario in read_scenarios(file)]
 
@@ -43,7 +43,7 @@ def find_scenarios(paths: Iterable[str | os.PathLike[str]]) -> list[Scenario]:
 def read_scenarios(path: str | os.PathLike[str]) -> list[Scenario]:
     """Return the scenarios in the file at *path*: one for each of its documents that has the key `scenario`.
 
-    Raises UsageError, with the places and what was perhaps meant, if one is not written as it should be.
+    Raises UsageError, with positions and suggestions, if one is not valid.
     """
     file = Path(path)
     found = []
@@ -57,16 +57,16 @@ def read_scenarios(path: str | os.PathLike[str]) -> list[Scenario]:
 
 
 def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[StubAnswer, ...]]:
-    """Return the answers of the functions in the file at *path*: an object with the name of each and what it answers.
+    """Return the answers of the functions in the file at *path*: an object with the name of each and its answers.
 
-    Raises UsageError, with the places and what was perhaps meant, if it is not written as it should be.
+    Raises UsageError, with positions and suggestions, if it is not valid.
     """
     file = Path(path)
     source = Source(_text(file), str(file))
     data = _data(source)
     if not isinstance(data, Object):
         hint = "write an object: the name of each function, and its result"
-        message = f"{file.name} does not say what functions answer"
+        message = f"{file.name} does not contain the results of functions"
         raise UsageError(str(source.problem(_CODE, message, Position(), hint)))
     scripts = _validated(_SCRIPT, data, ScenarioFile(file, source), "the script")
     return {name: script.answers for name, script in scripts.items()}
@@ -81,7 +81,7 @@ def _data(source: Source) -> Any:
 
 
 def _validated(kind: type[_Read], data: Object, place: ScenarioFile, root: str) -> _Read:
-    """Return *data*, called *root*, as a value of *kind*. Raises UsageError with all that is wrong with it."""
+    """Return *data*, called *root* in messages, as a value of *kind*. Raises UsageError with all its problems."""
     try:
         value: _Read = _ADAPTERS[kind].validate_python(data, context=place)
     except ValidationError as refused:
@@ -134,7 +134,7 @@ def _text(path: Path) -> str:
 
 
 def _documents(text: str) -> Iterator[str]:
-    """Yield the documents of a YAML text, each after as many empty lines as stand before it."""
+    """Yield the documents of a YAML text, each after as many empty lines as there are lines before it."""
     begun = 0
     lines = text.splitlines()
     for number, line in enumerate([*lines, "---"]):

@@ -1,4 +1,4 @@
-"""The result of a run: simulated, and in the form in which runs of both hosts are compared with expectations."""
+"""The result of a simulated run, and the form in which runs of both hosts are compared with expectations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,27 +55,27 @@ class Simulation:
     calls: tuple[tuple[str, JSON], ...] = ()
     """Every attempt to call a function: its name and the arguments."""
     requests: tuple[dict[str, JSON], ...] = ()
-    """What the services of a scenario were asked."""
+    """The requests to the services of a scenario."""
     unanswered: tuple[str, ...] = ()
-    """What the scenario has no service or no answer for."""
+    """Messages about requests for which the scenario has no service or no answer."""
     delays: tuple[tuple[str, timedelta], ...] = ()
     """Every pause before a further attempt at a call: the function's name, and how long it was."""
     variables: Mapping[str, Any] = field(default_factory=dict)
-    """What variables hold after the run, for languages that have some: see `simulate`."""
+    """The values of variables after the run, for languages that have variables: see `simulate`."""
     logs: tuple[JSON, ...] = ()
-    """What the definitions logged, in order."""
+    """The values that the definitions logged, in order."""
     metadata: JSON = None
-    """What the instance told people about itself last; None is nothing."""
+    """The latest metadata that the instance published about itself; None is nothing."""
     instances: tuple[SimulatedInstance, ...] = ()
     """The instances that were started by others, in the order in which they began."""
     untaken_events: tuple[dict[str, JSON], ...] = ()
-    """The events that were given and that no instance came to wait for."""
+    """The given events that no instance waited for."""
     fault: WorkflowFault | None = field(default=None, compare=False)
     definition: Definition | None = field(default=None, compare=False, repr=False)
-    """What was run."""
+    """The definition that was run."""
 
     def _repr_html_(self) -> str | None:
-        """Return what happened on the definition, and when, for notebooks."""
+        """Return a picture of the definition with the course of the run, and a timeline, for notebooks."""
         from swf_temporal.drawing.svg import notebook_html  # noqa: PLC0415 - in notebooks only
 
         return None if self.definition is None else notebook_html(self._drawn)
@@ -112,12 +112,12 @@ class Simulation:
 
 
 def error_of(fault: WorkflowFault) -> SimulationError:
-    """Return what is told of *fault*."""
+    """Return *fault* in the form for callers."""
     return SimulationError(fault.name, fault.code, fault.message, fault.state, fault.action)
 
 
 def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
-    """Return what an instance with this trace told people about itself last; None is nothing."""
+    """Return the latest metadata that an instance with this trace published about itself; None is nothing."""
     values: list[JSON] = [entry.detail["value"] for entry in trace if entry.kind is TraceKind.METADATA_SET]
     return values[-1] if values else None
 
@@ -129,7 +129,7 @@ class ObservedRun:
     status: str
     output: JSON = None
     error: Mapping[str, JSON] | None = None
-    """Name, code, message, state and action of what the run failed with."""
+    """Name, code, message, state and action of the fault with which the run failed."""
     produced: Sequence[Mapping[str, JSON]] = ()
     """The events produced, as CloudEvents."""
     calls: Sequence[tuple[str, JSON]] = ()
@@ -137,12 +137,12 @@ class ObservedRun:
     delays: Sequence[tuple[str, timedelta]] = ()
     """Every pause before a further attempt: the function's name, and how long it is."""
     requests: Sequence[Mapping[str, JSON]] = ()
-    """What services were asked: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
+    """The requests to services: `service`, `request`, its `query`, `headers` with lower-case names, `body`."""
     unanswered: Sequence[str] = ()
-    """What the scenario has no service or no answer for."""
+    """Messages about requests for which the scenario has no service or no answer."""
     trace: Sequence[TraceEntry] = ()
     elapsed: timedelta | None = None
-    """None where time is not virtual."""
+    """None if time is not virtual."""
     starts: Sequence[datetime] | UsageError = ()
     """The starts by the schedule that the scenario asks about; or why the definition has none."""
 
@@ -153,10 +153,10 @@ class ObservedRun:
 
     @property
     def logs(self) -> tuple[JSON, ...]:
-        """What the instance logged, in order."""
+        """The values that the instance logged, in order."""
         return tuple(entry.detail["value"] for entry in self.trace if entry.kind is TraceKind.LOGGED)
 
     @property
     def metadata(self) -> JSON:
-        """What the instance told people about itself last; None is nothing."""
+        """The latest metadata that the instance published about itself; None is nothing."""
         return last_metadata(self.trace)

@@ -1,7 +1,7 @@
-"""Runs a scenario in this process, in virtual time, and compares what came of it with what it claims.
+"""Runs a scenario in this process, in virtual time, and compares the outcome with the expectations.
 
-A scenario is a document of YAML that names a workflow, gives it an input, answers for its functions and events, and
-says what is expected. The same scenario runs on every host: this module holds all that a host needs for that.
+A scenario is a YAML document with a workflow, its input, the results of its functions, its events, and the expected
+outcome. The same scenario runs on every host: this module has everything that a host needs for that.
 """
 
 import asyncio
@@ -51,9 +51,9 @@ __all__ = [
 
 
 def run(scenario: Scenario) -> tuple[Simulation | None, list[str]]:
-    """Run *scenario* in this process; return what came of it, and every difference from what it expects.
+    """Run *scenario* in this process; return the outcome, and all differences from what it expects.
 
-    One whose definition is expected to be refused is only read. Raises InvalidDefinition if another's cannot run.
+    If its definition is expected to be refused, that is only read. Raises InvalidDefinition if another one cannot run.
     """
     if scenario.is_refused:
         return None, check_reading(scenario)
@@ -92,12 +92,12 @@ def stub_services_of(scenario: Scenario) -> "StubServices | None":
 
 
 def answering(path: Path) -> dict[str, Scripted]:
-    """Return the functions that the script at *path* describes, for one simulated run."""
+    """Return the functions in the script at *path*, for one simulated run."""
     return scripted(read_script(path), _sleep)
 
 
 def observed(scenario: Scenario, simulation: Simulation) -> ObservedRun:
-    """Return what *simulation*, a run of *scenario*, did, in the form in which runs are compared."""
+    """Return *simulation*, a run of *scenario*, in the form in which runs are compared."""
     return ObservedRun(
         status=simulation.status,
         output=simulation.output,

@@ -1,4 +1,4 @@
-"""The JSON Schema that scenarios fit, made from the models that read them. Editors check and complete files by it."""
+"""The JSON Schema of scenarios, generated from their models. Editors check and complete files by it."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from swf_temporal.text.model_errors import DIALECT, field_docs
 
 
 def scenario_schema(title: str = "Scenario of Serverless Workflow") -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of one scenario, called *title*: a document of a file."""
+    """Return the JSON Schema (2020-12) of one scenario, a document of a file, with that *title*."""
     schema = Scenario.model_json_schema(schema_generator=_Generator)
     return {"$schema": DIALECT, **schema, "title": title}
 
 
 class _Generator(GenerateJsonSchema):
-    """Writes the models' types as what an author may write for them."""
+    """Generates the schemas of what authors may write for the models' types."""
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Return the schema of a model, with the texts under its fields."""
+        """Return the schema of a model, with the docstrings of its fields."""
         written = super().model_schema(schema)
         for kind in (one for one in schema["cls"].__mro__ if issubclass(one, ScenarioPart)):
             for field, text in field_docs(kind):
@@ -30,16 +30,16 @@ class _Generator(GenerateJsonSchema):
         return written
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Return the schema of what may be left out: a key that is written has a value."""
+        """Return the schema of an optional key: null is not allowed."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Return the schema of what has a default, and the default if that says something."""
+        """Return the schema of a value with a default, including that if it is meaningful."""
         written = super().default_schema(schema)
         if not written.get("default") or not isinstance(written["default"], str | int):
             written.pop("default", None)
         return written
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - asked for by the library
-        """Return no: a title that repeats the name of its key tells nothing."""
+        """Return False: a title that repeats the name of its key is useless."""
         return False

@@ -12,7 +12,7 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import NotLocal
 
-if TYPE_CHECKING:  # who simulates a definition without a scenario need not wait for the models of one
+if TYPE_CHECKING:  # simulating a definition without a scenario must not import the models of scenarios
     from swf_temporal.simulation.model.part import StubAnswer, StubFailure
     from swf_temporal.simulation.model.scenario import Scenario
 
@@ -23,16 +23,16 @@ Scripted: TypeAlias = Callable[[JSON], Awaitable[JSON]]
 def scripted(functions: Mapping[str, "Sequence[StubAnswer]"], sleep: Sleep) -> dict[str, Scripted]:
     """Return the *functions* of a scenario as callables of their arguments, fresh for one run.
 
-    Every call is answered by the next answer of the script, and the last one repeats. A callable raises CallFailed
-    where the script says so. *sleep* lets the time pass that an answer takes.
+    Each call gets the next answer of the script, and the last one repeats. A callable raises CallFailed if the script
+    says so. *sleep* waits for the time that an answer takes.
     """
     return {name: _Script(name, tuple(answers), sleep) for name, answers in functions.items()}
 
 
 def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
-    """Return the arguments of *call*, filled from *secrets* as a worker fills them from its own.
+    """Return the arguments of *call* with *secrets* inserted, as a worker does.
 
-    Raises CallFailed where a secret is declared and not given, and ExpressionFailed.
+    Raises CallFailed if a declared secret is missing, and ExpressionFailed.
     """
     if call.secret_template is None:
         return call.arguments
@@ -46,7 +46,7 @@ def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
 
 def jitter_in(scenario: "Scenario") -> Callable[[str], JitterSource]:
-    """Return the jitter of the call with a given key: the same for every call, if *scenario* says which."""
+    """Return a function for the jitter of a call by its key; the same for every call, if *scenario* sets it."""
     given = scenario.chance
     if not given:
         return jitter_of
@@ -58,7 +58,7 @@ def jitter_in(scenario: "Scenario") -> Callable[[str], JitterSource]:
 
 
 class _Script:
-    """One function, and how many of its answers it has given."""
+    """One function, and the number of answers that it has given."""
 
     def __init__(self, name: str, answers: "tuple[StubAnswer, ...]", sleep: Sleep) -> None:
         self._name = name

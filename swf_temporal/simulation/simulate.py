@@ -1,4 +1,4 @@
-"""Runs a definition in this process, in virtual time, with the events and answers that it is given."""
+"""Runs a definition in this process, in virtual time, with given events and results of functions."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 LATEST = "latest"
-"""The version that is meant without one."""
+"""The default version."""
 
 DefinitionSource: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Definition
-"""A definition: a path, a text, bytes, a mapping, or one that was loaded."""
+"""A definition: a path, a text, bytes, a mapping, or a loaded one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
     known: list[Definition]
-    """The one that runs first, then all others."""
+    """The definition that runs first, then all others."""
     broken: Mapping[str, str] = field(default_factory=dict)
-    """By their places, the files that hold definitions which cannot run, and what is wrong with each."""
+    """The problems of files with definitions that cannot run, by their paths."""
 
 
 def definitions_in(
@@ -49,9 +49,9 @@ def definitions_in(
     namespace: str | os.PathLike[str] | None,
     mode: ReadingMode | None = None,
 ) -> Definitions:
-    """Return *first*, then *others*, then what can be loaded of the definitions in the folder *namespace*.
+    """Return *first*, then *others*, then the definitions in the folder *namespace* that can be loaded.
 
-    Raises InvalidDefinition for one of those that are named, and UsageError if the folder cannot be read.
+    Raises InvalidDefinition for *first* and *others*, and UsageError if the folder cannot be read.
     """
     if namespace is None:
         return Definitions([_loaded(one, mode) for one in (first, *others)])
@@ -71,7 +71,7 @@ def definitions_in(
     known = [main, *(_loaded(one, mode) for one in others)]
     ids, taken = {one.id for one in known}, {(one.id, one.version) for one in known}
     broken = {place: str(one.errors[0]) for place, one in checked.items() if one.definition is None}
-    # Files of a language may hold further versions of a definition that is named.
+    # Files may hold further versions of *first* or *others*.
     more = (
         one for one in there if one.id not in ids or (one.id.startswith("/") and (one.id, one.version) not in taken)
     )
@@ -93,7 +93,7 @@ def _path_in(definition: DefinitionSource, folder: Path) -> Path | None:
 
 
 def _version_in(definition: DefinitionSource, known: Iterable[Definition]) -> Definition | None:
-    """Return the one of *known* that *definition* names by its path and, behind a colon, its version."""
+    """Return the one of *known* that *definition* names by its path and, after a colon, its version."""
     if not isinstance(definition, str | os.PathLike) or "\n" in os.fspath(definition):
         return None
     path, colon, version = os.fspath(definition).rpartition(":")
@@ -128,29 +128,29 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     mode: ReadingMode | None = None,
     memo: Mapping[str, Any] | None = None,
 ) -> Simulation:
-    """Run *definition* in this process, in virtual time, touching nothing outside.
+    """Run *definition* in this process, in virtual time, without accessing anything outside.
 
     *definition* is a path, a text or a mapping. *functions* maps the name of a function to its result, or to a
-    callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`. Or it is
-    a Registry, whose functions and types are called as a worker does: by keywords, with models, in a thread, in real
-    time. By its name, a function of it stands for one that calls a service, too.
+    callable that gets the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`. Or it is a
+    Registry, whose functions and types are called as a worker does: with keywords and models, in a thread, in real
+    time. A registered function also replaces a function of the same name that calls a service.
     *events* are CloudEvents, or mappings of that form; each is delivered when the instance awaits one like it, so their
-    order matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS`
-    holds. All of them are JSON, or what pydantic makes JSON of: a result that is neither fails its call, and an input
-    the run, as on Temporal.
+    order matters only among similar ones. *definitions* are sub-workflows. *secrets* is the value of `$SECRETS`. All of
+    them are JSON, or values that pydantic converts to JSON: as on Temporal, a call with another result fails, and so
+    does a run with another input.
 
-    *namespace* is a folder whose definitions can be sub-workflows; *definition* may be a path in it, and is known by
-    that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
-    any part of which may be missing, and bytes are values, too. After *cancel_after* the run is cancelled from outside.
-    After *max_steps* states and retries it fails with StepLimitExceeded.
-    With *mode* "sonataflow" definitions that are paths, texts or mappings are read and run as SonataFlow did, and
+    *namespace* is a folder whose definitions can be sub-workflows; *definition* may be a path in it, which is then its
+    id. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`; any
+    part may be missing, and values may be bytes, too. After *cancel_after* the run is cancelled from outside. After
+    *max_steps* states and retries it fails with StepLimitExceeded.
+    With *mode* "sonataflow", definitions that are paths, texts or mappings are read and run as SonataFlow did, and
     `$WORKFLOW` has the `headers` and the `identity` of the *memo*.
-    Virtual time begins at *start_time*, which has a time zone, or else with the year 2024 in UTC.
-    An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
+    Virtual time begins at *start_time*, which has a time zone, by default at the beginning of 2024 in UTC.
+    An *input* that is bytes, or None for no body, is converted by the language of the definition.
 
-    Raises InvalidDefinition if a definition cannot run, and UsageError if an event is none that can be sent, or a time
-    has no zone; where it is *strict* also if no definition has a function of a name in *functions*, or nothing takes
-    one of the *events*. An AssertionError of a function comes out as it is. A run that fails does not raise: see
+    Raises InvalidDefinition if a definition cannot run, and UsageError if an event cannot be sent, or a time has no
+    zone; if *strict*, also if no definition has a function that is named in *functions*, or if one of the *events* is
+    not taken. An AssertionError of a function is raised as it is. A run that fails does not raise: see
     `Simulation.error` and `raise_for_status`.
     """
     check_kind("functions", functions, Mapping)
@@ -180,7 +180,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     simulated = context.run(input)
     if strict and simulated.untaken_events:
         untaken = ", ".join(f"{one['type']!r} from {one['source']!r}" for one in simulated.untaken_events)
-        raise UsageError(f"events: nothing took {untaken}", f"the run {simulated.status}; see `untaken_events`")
+        raise UsageError(f"events: no state took {untaken}", f"the run {simulated.status}; see `untaken_events`")
     return simulated
 
 
@@ -198,13 +198,13 @@ def _refuse_unknown(functions: Iterable[str], workflows: Iterable[Definition]) -
 
 
 def event_starts(definition: DefinitionSource, events: Iterable[CloudEvent | Mapping[str, Any]]) -> list[JSON]:
-    """Return the inputs of the instances of *definition* that *events* start, in their order: none if none does."""
+    """Return the inputs of the instances of *definition* that *events* start, in their order."""
     (loaded,) = definitions_in(definition, (), None).known
     return loaded.event_starts(events_of(events))
 
 
 def events_of(events: Iterable[CloudEvent | Mapping[str, Any]], series: str = "event") -> list[CloudEvent]:
-    """Return *events* as CloudEvents; those without an id get one of the *series*. UsageError names a wrong one."""
+    """Return *events* as CloudEvents; those without an id get one of the *series*. Raises UsageError."""
     return [_event(event, number, series) for number, event in enumerate(events, start=1)]
 
 

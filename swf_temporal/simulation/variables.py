@@ -19,12 +19,12 @@ _BYTES = "application/octet-stream"
 
 
 class VariableStore:
-    """Holds variables in memory: values by their keys. Bytes are values that are neither JSON nor text."""
+    """Holds variables in memory: values by their keys. A value that is neither JSON nor text is bytes."""
 
     def __init__(self, given: Mapping[str, Any], definitions: Iterable[Definition], folder: Path | None = None) -> None:
-        """Hold what is *given*; files are read in *folder*.
+        """Hold the *given* variables; files are read from *folder*.
 
-        Raises UsageError for a scope that there is not, and for what is not JSON.
+        Raises UsageError for an unknown scope, and for values that are not JSON.
         """
         self._folders = [] if folder is None else [folder]
         unknown = next((scope for scope in given if scope not in SCOPES), None)
@@ -33,7 +33,7 @@ class VariableStore:
         definitions = list(definitions)
         self._known = [one.id for one in definitions]
         self._called: dict[str, str] = {}
-        """What the caller, who gave variables of workflows, calls these: by their ids."""
+        """The caller's names of the workflows with variables, by their ids."""
         self._held: dict[VariableRef, Variable] = {}
         self._hold("namespace", "", given.get("namespace", {}))
         self._hold("instance", definitions[0].id, given.get("instance", {}))
@@ -43,18 +43,18 @@ class VariableStore:
             self._hold("workflow", owner, values)
 
     def read(self, of: VariableRef) -> Variable | None:
-        """Return what a variable holds, or a file of the namespace."""
+        """Return the value of a variable, or the content of a file in the namespace."""
         return read_file(of.key, self._folders) if of.scope == "file" else self._held.get(of)
 
     def write(self, of: VariableRef, value: Variable | None) -> None:
-        """Let a variable hold *value*; None takes it away."""
+        """Set a variable to *value*; None deletes it."""
         if value is None:
             self._held.pop(of, None)
         else:
             self._held[of] = value
 
     def as_given(self, instance: str) -> dict[str, Any]:
-        """Return what variables hold, in the form in which they are given; of instances those of *instance*."""
+        """Return the variables in the form in which they are given; in the scope `instance`, those of *instance*."""
         contents: dict[str, Any] = {"namespace": {}, "workflow": {called: {} for called in self._called.values()}}
         contents["instance"] = {}
         for of, variable in self._held.items():
@@ -69,7 +69,7 @@ class VariableStore:
             self._held[VariableRef(scope, owner, key)] = _variable(key, value)
 
     def _meant(self, called: str) -> str:
-        """Return the id of the workflow that is called so: its path may lack the slash and the ending."""
+        """Return the id of the workflow *called* so: its path may lack the slash and the suffix."""
         slashed = called if called.startswith("/") else f"/{called}"
         meant = (called, slashed, f"{slashed}.yaml", f"{slashed}.yml")
         return next((name for name in meant if name in self._known), called)
@@ -108,9 +108,9 @@ def wants_folder(function: Callable[..., Any]) -> bool:
 
 @contextmanager
 def folder_for(call: CallFolder, variables: VariableStore) -> Iterator[Path]:
-    """Yield a directory with the files of *call*. What stands under `out` in the end becomes variables.
+    """Yield a directory with the files of *call*. In the end, the files in `out` become variables.
 
-    That holds for a function that fails, too, but not for one that was cancelled.
+    They do so if the function fails, too, but not if it was cancelled.
     """
     with TemporaryDirectory(prefix="function-") as name:
         folder = Path(name)

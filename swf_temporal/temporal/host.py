@@ -44,7 +44,7 @@ from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, origin_of
 from swf_temporal.temporal.variables import VariableCalls
 
-_LEAST: Final = 256 * 1024
+_MIN_PART_BYTES: Final = 256 * 1024
 """From how many bytes on values are a part."""
 _MAX_PART_BYTES: Final = 4 * 1024 * 1024
 """How many bytes a part has, unless a single value has more: reading it should take a fraction of a second."""
@@ -61,7 +61,7 @@ class Parts:
         if limit_of(self._converter) <= MAX_PAYLOAD_BYTES:
             return []
         texts = [self._converter.to_payload(value).data for value in values]
-        if sum(map(len, texts)) < _LEAST:
+        if sum(map(len, texts)) < _MIN_PART_BYTES:
             return []
         numbers: list[int] = []
         part: list[bytes] = []
@@ -110,7 +110,7 @@ HEARTBEAT = timedelta(seconds=30)
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
-_SHORTEST = timedelta(milliseconds=1)
+_MIN_DURATION = timedelta(milliseconds=1)
 _GIVES_WAY = timedelta(seconds=1)
 """How long a run that gives way waits for a worker to tell it to go on: where none can, it goes on by itself."""
 
@@ -198,7 +198,7 @@ class TemporalHost:
         return self.outgoing.slowest
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        duration = max(duration, _SHORTEST)
+        duration = max(duration, _MIN_DURATION)
         with self._local.timer(self.now() + duration):
             await workflow.sleep(duration, summary=summaries.of_timer(timer))
         self.budget.waited()
@@ -292,8 +292,8 @@ class TemporalHost:
         return await self._invoke(self._with_owners(call))
 
     async def _invoke(self, call: FunctionCall) -> JSON:
-        if call.timeout is not None and call.timeout < _SHORTEST:
-            call = replace(call, timeout=_SHORTEST)  # to the server, no time is no limit
+        if call.timeout is not None and call.timeout < _MIN_DURATION:
+            call = replace(call, timeout=_MIN_DURATION)  # to the server, no time is no limit
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
             return None
@@ -354,7 +354,7 @@ class TemporalHost:
             raise TimedOut(f"action {call.action!r} took longer than it may", cause=outcome.cause or None)
         if pause:
             await self.sleep(pause, call.retry_timer())
-        return None if call.timeout is None else max(begun + call.timeout - self.now(), _SHORTEST)
+        return None if call.timeout is None else max(begun + call.timeout - self.now(), _MIN_DURATION)
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
         """Return *call* with its variables as they are known where they are held; those of a detached call are so."""

@@ -30,7 +30,7 @@ _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit for one look."""
 _TRIES: Final = 5
 """How often an instance is looked up that continues as new meanwhile."""
-_PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
+_PAUSE, _MAX_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
 
 
 def pauses() -> Iterator[timedelta]:
@@ -41,7 +41,7 @@ def pauses() -> Iterator[timedelta]:
     pause = _PAUSE
     while True:
         yield pause
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        pause = min(2 * pause, _MAX_PAUSE)
 
 
 class InstanceSignals:

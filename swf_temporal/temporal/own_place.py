@@ -26,7 +26,7 @@ from swf_temporal.runtime.trace import PlaceAwaited
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.instance_part import Instance, Part
-from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, Told, places_id
+from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, PlaceAnswer, places_id
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 ANSWER_LIMIT: Final = timedelta(hours=1)
@@ -57,7 +57,7 @@ class OwnPlace(Part):
         self._above = record.above
         self.had = self.given_by
         """The id of what has given the run a place, also after it has given that back."""
-        self._told: dict[str, Told] = {}
+        self._told: dict[str, PlaceAnswer] = {}
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
         """What it waits for, as long as it waits for a place."""
@@ -77,7 +77,7 @@ class OwnPlace(Part):
     def signal(self, raw: RawValue | None) -> None:
         """Take in what the signal carries, if that is an answer."""
         try:
-            told = Told.from_json(None if raw is None else value_of(raw))
+            told = PlaceAnswer.from_json(None if raw is None else value_of(raw))
         except UNREADABLE as error:
             workflow.logger.warning("an answer about a place was not taken: %s", error)
             return

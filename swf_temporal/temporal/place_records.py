@@ -73,7 +73,7 @@ Message: TypeAlias = Asking | Leaving
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Record):
+class PlaceAnswer(Record):
     """What an instance is told that asked for a place: that it has one, unless it is refused."""
 
     WHAT: ClassVar[str] = "an answer about a place"

@@ -36,8 +36,8 @@ from swf_temporal.temporal.place_records import (
     TELL,
     Asking,
     Message,
+    PlaceAnswer,
     PlacesRecord,
-    Told,
     Turn,
     read_message,
 )
@@ -139,9 +139,9 @@ class Places:
         if message.runs or instance in self._held:
             self._waiting.pop(instance, None)
             self._held[instance] = turn
-            self._tell(instance, Told(turn.ask))
+            self._tell(instance, PlaceAnswer(turn.ask))
         elif instance not in self._waiting and self._is_full():
-            self._tell(instance, Told(turn.ask, refused=len(self._waiting)))
+            self._tell(instance, PlaceAnswer(turn.ask, refused=len(self._waiting)))
         else:
             self._waiting[instance] = turn
 
@@ -150,14 +150,14 @@ class Places:
         while self._waiting and len(self._held) < self._record.limit and not self._is_long():
             instance = next(iter(self._waiting))
             turn = self._held[instance] = self._waiting.pop(instance)
-            self._tell(instance, Told(turn.ask))
+            self._tell(instance, PlaceAnswer(turn.ask))
 
-    def _tell(self, instance: str, told: Told) -> None:
+    def _tell(self, instance: str, told: PlaceAnswer) -> None:
         task = asyncio.create_task(self._send(instance, told))
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
-    async def _send(self, instance: str, told: Told) -> None:
+    async def _send(self, instance: str, told: PlaceAnswer) -> None:
         """Tell an instance that it has a place, or is refused; one that has ended has none."""
         try:
             await workflow.get_external_workflow_handle(instance).signal(PLACE, told.to_json())

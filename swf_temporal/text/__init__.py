@@ -1,1 +1,1 @@
-"""Reading YAML and JSON with the line and column of every part."""
+"""Reads YAML and JSON with the line and column of every part."""

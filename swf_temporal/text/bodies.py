@@ -1,4 +1,4 @@
-"""The bodies of messages and answers as JSON, by their Content-Type."""
+"""Parses the bodies of messages and responses by their Content-Type."""
 
 import base64
 import codecs
@@ -21,10 +21,10 @@ _CHARSETS: Final = frozenset(
         *(f"iso8859_{number}" for number in (*range(1, 12), *range(13, 17))),
     )
 )
-"""The charsets that texts are in, as Python calls them. All are read in a time that grows as the text does, and Python
-is asked for none that it does not have, since it would remember each such name."""
+"""The supported charsets, by Python's names. All are decoded in linear time. Python is not asked for others, since it
+would cache each unknown name."""
 _PARAMETER: Final = re.compile(r';\s*([^=;\s"]+)\s*=\s*(?:"([^"]*)"|([^;]*))')
-"""Written so that no value takes longer than its length lets it."""
+"""A pattern of parameters that matches in linear time."""
 
 
 def is_charset(name: str) -> bool:
@@ -33,24 +33,24 @@ def is_charset(name: str) -> bool:
 
 
 def content_type_of(value: str) -> tuple[str, str]:
-    """Return the media type of a Content-Type in small letters, and the charset that it names, or else `utf-8`."""
+    """Return the media type of a Content-Type in lower case, and its charset, by default `utf-8`."""
     media_type, _, _ = value.partition(";")
     named = (each[2] or each[3] or "" for each in _PARAMETER.finditer(value) if each[1].lower() == "charset")
     return media_type.strip().lower(), next(named, UTF_8).strip("' ")
 
 
 def decoded(content: bytes, charset: str) -> str:
-    """Return the text that *content* is in *charset*, which is one, without a byte order mark.
+    """Return *content* decoded from *charset*, which is known, without a byte order mark.
 
-    Raises UnicodeError if it is none.
+    Raises UnicodeError if it is not text in that charset.
     """
     return content.decode(charset).removeprefix("\ufeff")
 
 
 def decoded_json(content: bytes, charset: str) -> str:
-    """Return *content* as text that should be JSON: in UTF-16 or UTF-32, too, which shows where no other is named.
+    """Return *content* as text that should be JSON; without another charset, UTF-16 and UTF-32 are detected, too.
 
-    Raises NotJSON if it is no text.
+    Raises NotJSON if it is not text.
     """
     if codecs.lookup(charset).name == UTF_8:
         return text_of(content)
@@ -61,7 +61,7 @@ def decoded_json(content: bytes, charset: str) -> str:
 
 
 def encoded(text: str, charset: str) -> bytes:
-    """Return *text* in *charset*, which is one. Raises UnicodeError where it has a character that is not in that."""
+    """Return *text* encoded in *charset*, which is known. Raises UnicodeError for characters that it lacks."""
     return text.encode(charset)
 
 
@@ -69,11 +69,11 @@ _TEXTS: Final = frozenset({"application/xml", "application/yaml", "application/j
 
 
 def read_answer(content: bytes, content_type: str) -> JSON:
-    """Return an answer as JSON.
+    """Return a response as JSON.
 
-    JSON is read, text is a string, nothing is null, anything else is `{"mediaType": …, "base64": …}`, as is what is
-    no text in its charset. An answer that does not say what it is counts as JSON if it reads as such, else as text.
-    Raises ValueError for broken JSON.
+    JSON is parsed, text becomes a string, an empty body null, and anything else, including text that is not valid in
+    its charset, `{"mediaType": …, "base64": …}`. A response without a Content-Type is JSON if it can be parsed,
+    else text. Raises ValueError for malformed JSON.
     """
     media_type, charset = split_content_type(content_type)
     if not content:
@@ -89,7 +89,7 @@ def read_answer(content: bytes, content_type: str) -> JSON:
 
 
 def read_error_answer(content: bytes, content_type: str) -> JSON:
-    """Return the answer that came with an error; one that breaks its own rules is still shown, as text."""
+    """Return the response of an error; if its body does not match its Content-Type, it is returned as text."""
     try:
         return read_answer(content, content_type)
     except ValueError:
@@ -97,7 +97,7 @@ def read_error_answer(content: bytes, content_type: str) -> JSON:
 
 
 def split_content_type(content_type: str) -> tuple[str, str]:
-    """Return the media type in small letters, and the charset: `utf-8` if none is given, or one that is not known."""
+    """Return the media type in lower case, and the charset: `utf-8` if it is missing or unknown."""
     media_type, charset = content_type_of(content_type)
     return media_type, charset if is_charset(charset) else UTF_8
 

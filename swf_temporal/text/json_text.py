@@ -1,4 +1,4 @@
-"""Reads JSON with lines and columns; errors are told in the words of someone typing JSON."""
+"""Reads JSON with lines and columns; error messages are for people who write JSON by hand."""
 
 import re
 from bisect import bisect_right
@@ -24,12 +24,12 @@ _WORD = re.compile(r"[\w$.+-]+")
 _SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _OPEN = "this text has no closing quote"
 _HOLDS_MORE = re.compile(r"[:,]\s")
-"""A pattern of texts that go on beyond their own end: another key, another element."""
+"""A pattern of texts whose closing quote is probably missing: they contain another key or element."""
 _WORDS = {"true": True, "false": False, "null": None}
 
 
 def read_json(text: str, source: Source) -> Any:
-    """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
+    """Parse *text* into Objects and Arrays that know their positions. Raises UnreadableText."""
     reader = _Reader(text, source)
     value = reader.value(reader.skip(0), 0)
     rest = reader.skip(reader.end)
@@ -43,7 +43,7 @@ class _Reader:
         self.text = text
         self.source = source
         self.end = 0
-        """Where the value that was read last ends."""
+        """The offset of the end of the value that was read last."""
         self.lines = [0, *(match.end() for match in LINE_END.finditer(text))]
 
     def at(self, offset: int) -> Position:
@@ -89,7 +89,7 @@ class _Reader:
         return text
 
     def refuse_open(self, offset: int) -> None:
-        """Fail if the text at *offset*, which ends where something else begins, ends at the quote that opens that."""
+        """Fail if the text at *offset* probably lacks its closing quote, and ends at the opening quote of the next."""
         text = self.text[offset : self.end]
         if text.startswith('"') and _HOLDS_MORE.search(text) and not self.text[self.end].isspace():
             place = self.at(self.end - 1)

@@ -1,4 +1,4 @@
-"""Data that remembers where it was written."""
+"""Data that knows its positions in the text."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,26 +9,26 @@ from swf_temporal.base.strict_json import finite, write_json
 from swf_temporal.text.origin import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-"""Characters that YAML, and Python, take for the end of a line."""
+"""The line endings of YAML and Python."""
 
 JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 MAX_DEPTH = 100
-"""The nesting limit of a definition: more is an accident or an attack."""
+"""The nesting limit of a definition: deeper ones are accidents or attacks."""
 
 
 class UnreadableText(InvalidDefinition):
-    """A text that is neither YAML nor JSON, or holds no definition."""
+    """A text is neither YAML nor JSON, or contains no definition."""
 
     def __init__(self, problem: Problem, *, perhaps_yaml: bool = False) -> None:
         super().__init__([problem])
         self.problem = problem
         self.perhaps_yaml = perhaps_yaml
-        """Whether what JSON does not allow here, such as a bare key, is meant the same way in YAML."""
+        """Whether the cause is invalid in JSON but valid in YAML, such as a key without quotes."""
 
 
 class Object(dict[str, Any]):
-    """An object that knows where it, its keys and their values stand."""
+    """An object that knows the positions of itself, its keys and their values."""
 
     __slots__ = ("where",)
 
@@ -42,18 +42,18 @@ class Object(dict[str, Any]):
         self.where.keys[key] = places
 
     def take(self, key: str) -> tuple[Any, tuple[Position, Position]]:
-        """Remove *key*; return its value and where both were written: what was made stands where the object does."""
+        """Remove *key*; return its value and the positions of both: those of the object if they were not written."""
         return self.pop(key), self.where.keys.pop(key, (self.where.position, self.where.position))
 
     def rename(self, old: str, new: str) -> None:
-        """Call *old* by the name *new*, in the place where it was written."""
+        """Rename the key *old* to *new*, keeping its position."""
         self[new] = self.pop(old)
         if old in self.where.keys:
             self.where.keys[new] = self.where.keys.pop(old)
 
 
 class Array(list[Any]):
-    """A list that knows where its elements stand."""
+    """A list that knows the positions of its elements."""
 
     __slots__ = ("positions",)
 
@@ -68,7 +68,7 @@ def objects_in(items: Any) -> list[Object]:
 
 
 class WrittenFloat(float):
-    """A number that is written otherwise than Python writes it: where a text is meant, as in 1.10, this is the text."""
+    """A number in a different notation than Python's. It keeps its text, for places that expect one, as in 1.10."""
 
     text: str
 
@@ -77,7 +77,7 @@ class WrittenFloat(float):
 
 
 def number_of(text: str) -> float:
-    """Return the number that *text* stands for. Raises NotJSON."""
+    """Return *text* as a number. Raises NotJSON."""
     number = finite(text)
     if repr(number) == text or not JSON_NUMBER.fullmatch(text):
         return number
@@ -96,7 +96,7 @@ def written(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as plain JSON that remembers nothing."""
+    """Return *value* as plain JSON without positions."""
     if isinstance(value, WrittenFloat):
         return float(value)
     if isinstance(value, dict):
@@ -107,7 +107,7 @@ def plain(value: Any) -> Any:
 
 
 def with_floats(value: Any, convert: Callable[[float], Any]) -> Any:
-    """Return *value* once each float in it is what *convert* makes of it, in its place."""
+    """Replace each float in *value* by the result of *convert*, in place, and return *value*."""
     if isinstance(value, float):
         return convert(value)
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

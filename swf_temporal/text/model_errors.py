@@ -1,6 +1,6 @@
-"""Problems for what a pydantic model refuses, each at the line and column of the value that it is about.
+"""Problems for validation errors of pydantic models, each at the line and column of the invalid value.
 
-What documents of one kind call their parts, and what else may be said of them, is added by those who read them.
+Readers of documents add the names that their parts have in messages, and further hints.
 """
 
 import ast
@@ -40,7 +40,7 @@ _EXPECTED = {
 }
 _KINDS = {type(None): "empty", bool: "true or false", int: "a number", float: "a number", str: "a text"}
 WRONG_FORM = "form"
-"""The type of an error whose text is what form is expected."""
+"""The type of an error whose text is the expected form."""
 _OF_A_KEY = "[key]"
 """The last part of pydantic's path to a key, rather than to its value."""
 
@@ -48,17 +48,17 @@ _OF_A_KEY = "[key]"
 def validation_error(
     message: str, *path: str | int, hint: str | None = None, at_key: bool = False
 ) -> PydanticCustomError:
-    """Return what a validator raises that has its own words.
+    """Return the error that a validator raises with its own message.
 
-    *path* leads from the value that is validated to the part of it that the message is about. With *at_key* the place
-    is that of the last key, not of its value.
+    *path* leads from the validated value to the part of it that the message is about. With *at_key* the position of the
+    last key is reported, not that of its value.
     """
     facts = {"message": message, "path": path, "hint": hint, "at_key": at_key}
     return PydanticCustomError("custom", "{message}", facts)
 
 
 def wrong_form(expected: str) -> PydanticCustomError:
-    """Return what a validator raises that knows in what forms a value may be written, where the model says less."""
+    """Return the error that a validator raises if it knows the valid forms of a value better than the model."""
     return PydanticCustomError(WRONG_FORM, "{expected}", {"expected": expected})
 
 
@@ -69,9 +69,9 @@ class ErrorPlace:
         self.value: Any = root
         self.position = root.where.position
         self.key_position = self.position
-        """Where the last key on the way was written."""
+        """The position of the last key of the path."""
         self.steps: list[tuple[int | str, Any]] = []
-        """The keys and indexes on the way, each with the value there."""
+        """The keys and indexes of the path, each with the value there."""
         node, key = root, ""
         for step in path:
             if isinstance(self.value, Object) and step in self.value:
@@ -89,14 +89,14 @@ class ErrorPlace:
             self.steps.append((step, self.value))
 
 
-def problems_of(refused: ValidationError, tell: Callable[[ErrorDetails], Problem]) -> list[Problem]:
-    """Return what *tell* says of each error in *refused*.
+def problems_of(refused: ValidationError, to_problem: Callable[[ErrorDetails], Problem]) -> list[Problem]:
+    """Return the problems that *to_problem* makes of the errors in *refused*.
 
-    One thing that is wrong is told once; what is missing in one place may be several things.
+    Each is reported once, but several things may be missing at the same position.
     """
     found: dict[tuple[Position, str, str], Problem] = {}
     for details in refused.errors(include_url=False):
-        problem = tell(details)
+        problem = to_problem(details)
         found.setdefault((problem.position, problem.code, problem.message * (problem.code == "missing")), problem)
     return list(found.values())
 
@@ -104,9 +104,9 @@ def problems_of(refused: ValidationError, tell: Callable[[ErrorDetails], Problem
 def problem_of(
     details: ErrorDetails, place: ErrorPlace, subject: str, source: Source, expected: str | None = None
 ) -> Problem:
-    """Return the problem that *subject*, the value at *place*, is not one of the allowed words, or of another form.
+    """Return the problem that *subject*, the value at *place*, is not one of the allowed words, or has another form.
 
-    *expected* says what form is asked for, where that is more than what the model says.
+    *expected* is the expected form, if it is known better than by the model.
     """
     if details["type"] in ("literal_error", "enum"):
         message, hint = not_one_of(subject, place.value, allowed_words(details))
@@ -118,14 +118,14 @@ def problem_of(
 
 
 def expected_form(kind: str) -> str | None:
-    """Return what a value must be that was refused with an error of that *kind*, in an author's words."""
+    """Return the expected form of a value that caused an error of that *kind*, in an author's words."""
     return _EXPECTED.get(kind)
 
 
 def custom_problem(details: ErrorDetails, root: Object, source: Source, code: str) -> Problem | None:
-    """Return the problem, of that *code*, that a validator has its own words for; None if it has none.
+    """Return the problem, with that *code*, for the message of a validator; None for any other error.
 
-    It has them by raising ValueError or a `validation_error`.
+    A validator gives a message by raising ValueError or a `validation_error`.
     """
     facts = details.get("ctx", {})
     if details["type"] == "value_error":
@@ -139,20 +139,20 @@ def custom_problem(details: ErrorDetails, root: Object, source: Source, code: st
 
 
 def allowed_words(details: ErrorDetails) -> list[str]:
-    """Return the words of which a value that was refused is none."""
+    """Return the words that are allowed for the refused value."""
     expected = str(details.get("ctx", {}).get("expected"))
     return [word.strip(" '") for part in expected.split(" or ") for word in part.split(",")]
 
 
 def not_one_of(subject: str, value: Any, words: Sequence[str]) -> tuple[str, str | None]:
-    """Return the message that *value* is none of *words*, and the hint which of them may be meant."""
+    """Return the message that *value* is not one of *words*, and a hint with the one that is probably meant."""
     hint = did_you_mean(value, words) if isinstance(value, str) else None
     shown = repr(value) if isinstance(value, str) else describe_value(value)
     return f"{subject} {shown} is not one of {', '.join(words[:-1])} or {words[-1]}", hint
 
 
 def describe_value(value: Any) -> str:
-    """Return what *value* is, in an author's words."""
+    """Describe *value* in an author's words."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -183,7 +183,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def field_docs(kind: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of *kind* that have a text under them in its source, each with the text."""
+    """Yield the fields of *kind* that have a docstring in its source, each with that."""
     body: list[Any] = getattr(ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0], "body", [])
     for node, following in pairwise(body):
         match node, following:

@@ -1,6 +1,6 @@
-"""The text that something was read from, and where that stands.
+"""Sources of definitions, positions in them, and documents that they include.
 
-Reading reaches nothing by itself: the reader hands it a `Fetch`.
+Reading does not access files or the network by itself: the reader passes a `Fetch`.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from swf_temporal.base.errors import Position, Problem, Severity, SwfError
 
 
 class Source:
-    """The text of a definition and where it came from."""
+    """The text of a definition and its origin."""
 
     __slots__ = ("_lines", "digest", "name", "text")
 
@@ -31,7 +31,7 @@ class Source:
         hint: str | None = None,
         severity: Severity = Severity.ERROR,
     ) -> Problem:
-        """Return a problem at *position* of this text, with the line it is about."""
+        """Return a problem at *position* of this text, with its line."""
         if self._lines is None:
             self._lines = self.text.splitlines()
         line = self._lines[position.line - 1] if 0 < position.line <= len(self._lines) else ""
@@ -50,20 +50,20 @@ class Where:
     def __init__(self, position: Position, keys: dict[str, tuple[Position, Position]]) -> None:
         self.position = position
         self.keys = keys
-        """For each key, by its present name: where the key stands, and where its value starts."""
+        """The positions of each key, by its present name, and of its value."""
         self.inside: dict[tuple[str | int, ...], Position] = {}
-        """For what stands deeper in free-form values and in lists of texts: where it starts, by its path."""
+        """The positions of deeper elements, in free-form values and in lists of texts, by their paths."""
 
     def key(self, name: str) -> Position:
-        """Return where the key *name* was written, or the node if it was not."""
+        """Return the position of the key *name*, or that of the node if it was not written."""
         return self.keys[name][0] if name in self.keys else self.position
 
     def value(self, name: str) -> Position:
-        """Return where the value of the key *name* starts, or the node if there is none."""
+        """Return the position of the value of the key *name*, or that of the node if it was not written."""
         return self.keys[name][1] if name in self.keys else self.position
 
     def at(self, name: str, *path: str | int) -> Position:
-        """Return where the element at *path* inside the value of the key *name* starts."""
+        """Return the position of the element at *path* inside the value of the key *name*."""
         return self.inside.get((name, *path)) or self.value(name)
 
 
@@ -75,16 +75,16 @@ class Resource:
     """A document that a definition names by its URI."""
 
     location: str
-    """The path or URL that it was read from, as people are shown it."""
+    """The path or URL that it was read from, for messages."""
     content: bytes = field(repr=False)
 
 
 Fetch: TypeAlias = Callable[[str], Resource]
-"""Takes a URI as the definition writes it. Raises one of the errors below."""
+"""A function that returns the document at a URI, as written in the definition. Raises one of the errors below."""
 
 
 class ResourceError(SwfError):
-    """A document cannot be read. `reason` continues after its URI: `…, which …`."""
+    """A document cannot be read. `reason` continues a sentence after its URI: `…, which …`."""
 
     def __init__(self, reason: str, hint: str | None = None) -> None:
         self.reason = reason
@@ -94,15 +94,15 @@ class ResourceError(SwfError):
 
 class MissingResourceError(ResourceError):
     def __init__(self) -> None:
-        super().__init__("which is not there")
+        super().__init__("which does not exist")
 
 
 class ForbiddenResourceError(ResourceError):
-    """The operator does not let definitions read from there."""
+    """The operator does not allow definitions to read from there."""
 
 
 class UnreadableResourceError(ResourceError):
-    """A resource that exists, or should, and cannot be read. Takes the cause."""
+    """A resource exists, or should, and cannot be read. Takes the cause."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"which cannot be read: {cause}")
@@ -113,11 +113,11 @@ UNREADABLE: Final = "external-unreadable"
 
 
 def nothing(uri: str) -> Resource:
-    """Reach nowhere: for texts that came without a place. What would be fetched from elsewhere is forbidden."""
+    """Refuse all documents: for texts without an origin. Fetching from the web is forbidden."""
     if uri.lower().startswith(("http:", "https:")):
-        raise ForbiddenResourceError("and this definition may fetch nothing", FROM_HOSTS)
+        raise ForbiddenResourceError("and this definition may not fetch anything", FROM_HOSTS)
     raise MissingResourceError
 
 
-FROM_HOSTS = "the setting SWF_RESOURCE_HOSTS names the hosts that may be asked"
-FROM_FOLDERS = "the setting SWF_RESOURCE_FOLDERS names other folders that may be read, and so does --resources"
+FROM_HOSTS = "the setting SWF_RESOURCE_HOSTS names the allowed hosts"
+FROM_FOLDERS = "the setting SWF_RESOURCE_FOLDERS or --resources names other folders that may be read"

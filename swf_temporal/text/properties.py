@@ -1,8 +1,8 @@
-"""Reads Java properties, as in `application.properties`.
+"""Reads Java properties, as in `application.properties`, and maps the keys of clients in them to our settings.
 
-There the key of a document is the name of its file, unless a strategy is set; one that an extension names has that name
-as its key. Here a function says what is another name than that of the file, `configuredAs`. It may choose for each call
-among clients whose keys begin so, `configKey`.
+In properties, the key of a client is the file name of its document, unless a strategy is set or an extension names the
+key. Here, the function's metadata `configuredAs` is a name that differs from the file name, and `configKey` chooses,
+for each call, among clients whose keys begin with it.
 """
 
 import re
@@ -24,19 +24,19 @@ _MAX_ROUNDS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class PropertiesText:
-    """Properties, and where they stand: in a file of their own, or within a manifest."""
+    """Properties in their own file, or within a manifest."""
 
     name: str
     """The path of the file, relative to the project."""
     text: str
     line: int = 0
-    """The number of lines of the file that stand before the text."""
+    """The number of lines of the file before the text."""
     is_on_one_line: bool = False
     """Whether the text is quoted in a line of the file, and not a block of lines."""
     profile: str | None = None
-    """The profile in which all of it holds, if it is of one alone."""
+    """The only profile that the text applies to, if there is one."""
     workflow: str | None = None
-    """The name of the workflow that it is for, if it is for one alone."""
+    """The name of the only workflow that the text applies to, if there is one."""
 
     def lines(self) -> dict[str, int]:
         """Return the line of the file in which each property is set, by its name; the last of several counts."""
@@ -46,12 +46,12 @@ class PropertiesText:
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """Return the properties that *text* sets, as they are written; the last of several with one name counts."""
+    """Return the properties that *text* sets, unresolved; the last of several with one name counts."""
     return dict(_pair(line) for _, line in _numbered(text))
 
 
 def of_production(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return what holds in production: what is said for it alone, `%prod.NAME`, counts before what is said for all."""
+    """Return the properties in production: those for it alone, `%prod.NAME`, override those for all profiles."""
     found, own = dict[str, str](), dict[str, str]()
     for name, value in properties.items():
         matched = _PROFILE.fullmatch(name)
@@ -63,7 +63,7 @@ def of_production(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_production(texts: Iterable[PropertiesText]) -> dict[str, str]:
-    """Return what *texts* say for production, each after those before it."""
+    """Return the properties that *texts* set for production; later ones override earlier ones."""
     found: dict[str, str] = {}
     for one in texts:
         if one.profile in (None, _PRODUCTION):
@@ -72,7 +72,7 @@ def in_production(texts: Iterable[PropertiesText]) -> dict[str, str]:
 
 
 def resolved(value: str, properties: Mapping[str, str], is_known: Callable[[str], bool] = lambda _: True) -> str:
-    """Return *value* with the properties that it names, `${name:default}`; what is not known stays as it is."""
+    """Return *value* with references to properties, `${name:default}`, resolved; unknown ones stay as they are."""
 
     def put_in(place: re.Match[str]) -> str:
         default = place[0] if place[2] is None else place[2]
@@ -87,7 +87,7 @@ def resolved(value: str, properties: Mapping[str, str], is_known: Callable[[str]
 
 
 def other_profiles(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the profiles other than production for which something is said, each with the first property of it."""
+    """Yield the profiles other than production, each with its first property."""
     found: dict[str, str] = {}
     for name in properties:
         matched = _PROFILE.fullmatch(name)
@@ -97,7 +97,7 @@ def other_profiles(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the logical lines, each with its number: it ends in an odd number of backslashes if the next goes on."""
+    """Yield the logical lines with their numbers; an odd number of backslashes at the end continues a line."""
     begun, first = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         if not begun and _COMMENT.fullmatch(line):
@@ -124,18 +124,18 @@ def _plain(text: str) -> str:
 
 
 CREDENTIAL: Final = re.compile(r'quarkus\.openapi-generator\.("[^"]+"|[^.]+)\.auth\.("[^"]+"|[^.]+)\.([\w-]+)')
-"""A property that says something of the credentials of a client: its key, the security scheme, and what is said."""
+"""A property for the credentials of a client: the client's key, the security scheme, and the field."""
 CREDENTIAL_FIELDS: Final = {
     "username": "username",
     "password": "password",
     "bearer-token": "token",
     "api-key": "apiKey",
 }
-"""The properties that secrets have here for those of there."""
+"""The properties of our secrets, by the fields in Java properties."""
 DESCRIBED: Final = ("rest", "openapi")
 """The types of functions that are called by clients with a key."""
 STRATEGY: Final = re.compile(r"kogito\.sw\.operation[iI]d[sS]trategy")
-"""The property that says how keys are made."""
+"""The property for the strategy by which keys are made."""
 BY_TITLE: Final = "SPEC_TITLE"
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9]")
 
@@ -144,7 +144,7 @@ Scope: TypeAlias = Literal["services", "functions", "calls", "secrets"]
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What has settings of its own here: a service, a function, all calls, or a secret."""
+    """The owner of settings here: a service, a function, all calls, or a secret."""
 
     scope: Scope
     name: str = ""
@@ -152,27 +152,27 @@ class Owner:
     """The end of the name, after a dot, if calls choose it."""
 
     def __str__(self) -> str:
-        """Return who it is, as a finding says it."""
+        """Return the owner's name, for findings."""
         return repr(self.name) if self.name else "all calls"
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What two owners have in common that cannot be told apart."""
+        """A key that is the same for owners that settings cannot distinguish."""
         return self.scope, environment_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of a function, and what has its settings here."""
+    """The client of a function, and the owner of its settings here."""
 
     key: str
-    """As properties spell it."""
+    """Its key, as spelled in properties."""
     owner: Owner
     is_chosen: bool = False
     """Whether each call chooses one of those whose keys begin with this one and a dot."""
 
     def owner_under(self, key: str) -> Owner | None:
-        """Return what has the settings that properties say under *key*; None if they are another client's."""
+        """Return the owner of the settings under *key* in properties; None if they are another client's."""
         if not self.is_chosen:
             return self.owner if spelled(key) == self.key else None
         begin, dot, chosen = key.partition(".")
@@ -182,31 +182,31 @@ class Client:
 
 
 def spelled(name: str) -> str:
-    """Return *name* as a key spells it: with `_` for what is neither a letter nor a digit."""
+    """Return *name* as spelled in keys: with `_` for characters that are neither letters nor digits."""
     return _NOT_A_NAME.sub("_", name)
 
 
 def strategy_of(properties: Mapping[str, str]) -> str:
-    """Return how *properties* say that keys are made: `FILE_NAME`, if they do not."""
+    """Return the strategy that *properties* set for making keys, by default `FILE_NAME`."""
     found = next((value for name, value in properties.items() if STRATEGY.fullmatch(name)), "")
     return found.strip().upper().replace("-", "_") or "FILE_NAME"
 
 
 def document_of(function: Function) -> str | None:
-    """Return the document of the service that *function* calls by a client with a key."""
+    """Return the document of the service that *function* calls, if its client has a key."""
     kind = operation_type(function.type)
     return kind.document(function.operation) if function.type in DESCRIBED and kind is not None else None
 
 
 def name_by(strategy: str, document: str, function: str, workflow: object) -> str | None:
-    """Return how a service is called where a *strategy* makes the keys; None if that is the file of its document."""
+    """Return the name of a service for a *strategy* of making keys; None if it is the file of its document."""
     if strategy == "FUNCTION_NAME":
         return f"{workflow}_{function}"
     return path_of(document).lstrip("/") if strategy == "FULL_URI" else None
 
 
 def client_of(function: Function, strategy: str) -> Client | None:
-    """Return the client of *function*, which is rewritten for here; None if it has none, or one of no known key."""
+    """Return the client of *function*, which is already converted; None if it has none, or its key is unknown."""
     document, alias = document_of(function), function.metadata.get(CONFIGURED_AS)
     if document is None:
         return None
@@ -218,12 +218,12 @@ def client_of(function: Function, strategy: str) -> Client | None:
 
 
 def secret_of(owner: Owner, scheme: str) -> str:
-    """Return what the secret of a security scheme of *owner* is called."""
+    """Return the name of the secret of a security scheme of *owner*."""
     return f"{owner.name}.{_unquoted(scheme)}"
 
 
 def credentials_in(properties: Mapping[str, str], client: Client) -> dict[str, None]:
-    """Return the names of the secrets that hold what *properties* say of the credentials of *client*."""
+    """Return the names of the secrets for the credentials of *client* in *properties*."""
     found: dict[str, None] = {}
     for name in properties:
         said = CREDENTIAL.fullmatch(name)

@@ -1,10 +1,10 @@
-"""Documents that are changed and written again: what is not changed stays as it is, comments and order too.
+"""Documents that are changed and written again, while everything unchanged is preserved, including comments and order.
 
 YAML is read and written by ruamel.yaml, which keeps comments; it comes with the extra `upgrade`, and is imported when
 the first YAML text is changed. JSON stays JSON, indented as it was.
 
-The made document knows where its parts were written. So each of its objects and keys is found in the text again, by
-whatever name it is called now.
+The converted document knows the positions of its parts. So each of its objects and keys can be found in the text again,
+whatever its present name.
 """
 
 import io
@@ -26,7 +26,7 @@ _LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)
 
 
 class UnkeptText(ValueError):  # noqa: N818 - named for what it is about
-    """A YAML text that what keeps comments refuses, such as one with tabs between its parts."""
+    """A YAML text that ruamel.yaml refuses, such as one with tabs between its parts."""
 
     def __init__(self, message: str, position: Position) -> None:
         super().__init__(message)
@@ -45,9 +45,9 @@ class RoundTrip:
             found = _loaded(self._yaml, text)
         self.root: Any = found
         self._copies: dict[int, tuple[Any, Any]] = {}
-        """By the identity of each copy that stands for an alias: the copy, and what it was made of."""
+        """The copies that replace aliases, by their identity, each with its original."""
         self.has_merged = _write_out_merges(self.root) if self._yaml is not None else False
-        """Whether there were merge keys, `<<`: what they merge stands where they stood."""
+        """Whether there were merge keys, `<<`, which were replaced by what they merge."""
         if self._yaml is not None:
             self._separate(self.root, {id(self.root)})
 
@@ -64,7 +64,7 @@ class RoundTrip:
         return stream.getvalue()
 
     def _separate(self, node: Any, seen: set[int]) -> None:
-        """Put copies into the places of aliases, so that a change of one of them is not one of the others."""
+        """Replace aliases by copies, so that a change of one does not affect the others."""
         for key, value in _inside(node):
             if id(value) in seen:
                 copy = node[key] = deepcopy(value)
@@ -75,7 +75,7 @@ class RoundTrip:
                 self._separate(value, seen)
 
     def _share_again(self, node: Any) -> None:
-        """Write those copies as aliases again that are still like what they were made of."""
+        """Turn copies into aliases again if they are still equal to their originals."""
         for key, value in _inside(node):
             copied = self._copies.get(id(value))
             if copied is not None and copied[0] == copied[1]:
@@ -93,7 +93,7 @@ def _inside(node: Any) -> list[tuple[Any, Any]]:
 
 
 def _write_out_merges(node: Any) -> bool:
-    """Give the objects in *node* what they merge as their own; tell whether there was any."""
+    """Replace the merge keys in *node* by what they merge; tell whether there were any."""
     found = False
     if getattr(node, "merge", None):
         merged = {key: value for key, value in node.items() if key not in node._ok}  # noqa: SLF001 - no public name
@@ -118,7 +118,7 @@ def _yaml(text: str) -> Any:
         from ruamel.yaml import YAML  # noqa: PLC0415 - an extra
     except ImportError:
         hint = "`pip install 'swf-temporal[upgrade]'`"
-        raise UsageError("to change YAML and keep its comments needs the package ruamel.yaml", hint) from None
+        raise UsageError("changing YAML and keeping its comments needs the package ruamel.yaml", hint) from None
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.brace_single_entry_mapping_in_flow_sequence = True
@@ -145,17 +145,17 @@ def round_trip(source: Source) -> RoundTrip:
     try:
         return RoundTrip(source.text)
     except UnkeptText as unkept:
-        message = f"this can be read, and cannot be rewritten with its comments: {unkept}"
+        message = f"this is readable, but cannot be rewritten with its comments: {unkept}"
         raise UnreadableText(source.problem("syntax", message, unkept.position, "write it otherwise")) from None
 
 
 def rename(node: MutableMapping[str, Any], old: str, new: str) -> None:
-    """Call the key *old* by the name *new*, in its place and with its comments."""
+    """Rename the key *old* to *new*, keeping its place and its comments."""
     replace(node, old, {new: node[old]})
 
 
 def replace(node: MutableMapping[str, Any], old: str, items: dict[str, Any]) -> None:
-    """Put *items* into the place of the key *old*; the comments of that go with the first of them."""
+    """Replace the key *old* by *items*, the first of which gets its comments."""
     insert = getattr(node, "insert", None)
     if insert is None:
         kept = list(node.items())
@@ -178,9 +178,9 @@ def replace(node: MutableMapping[str, Any], old: str, items: dict[str, Any]) -> 
 
 
 def add(node: MutableMapping[str, Any], key: str, value: Any, after: str | None = None) -> None:
-    """Add *key* behind the key *after*; before all others, if there is none.
+    """Add *key* after the key *after*, or else before all others.
 
-    Nothing is added at the end: there stand comments about what comes next.
+    Not at the end, where comments about what follows may be.
     """
     keys = list(node)
     position = keys.index(after) + 1 if after in keys else 0
@@ -196,7 +196,7 @@ def add(node: MutableMapping[str, Any], key: str, value: Any, after: str | None 
 
 
 def _leave_comment_to(node: Any, key: str, following: str) -> None:
-    """Attach the comment lines below *key* to the key that is *following*, which they are about."""
+    """Move the comment lines below *key* to the *following* key, which they are about."""
     tokens = node.ca.items.get(key)
     token = next((one for one in (tokens or ())[_BESIDE:] if one is not None), None)
     if token is None:
@@ -218,7 +218,7 @@ class _Key:
 
 
 class WrittenText:
-    """What a text says, and where: an object as it was read, beside the document that may be changed in place."""
+    """A text in two forms: as the object that was read, with positions, and as the document to change in place."""
 
     def __init__(self, located: Object, root: MutableMapping[str, Any]) -> None:
         self._objects: dict[Position, list[tuple[Any, dict[Position, _Key]]]] = {}
@@ -226,7 +226,7 @@ class WrittenText:
         self._note(located, root)
 
     def called(self, node: Object, key: str) -> str:
-        """Return what the author called what now is the *key* of *node*."""
+        """Return the author's name for the present *key* of *node*."""
         return self._names.get(node.where.key(key), key) if key in node.where.keys else key
 
     def _note(self, located: Any, node: Any) -> None:
@@ -241,7 +241,7 @@ class WrittenText:
                 self._note(value, inner)
 
     def take(self, made: Object) -> tuple[Any, dict[Position, _Key]] | None:
-        """Return the object of the text that *made* was made of, with its keys, if it is not taken yet."""
+        """Return the object of the text from which *made* was converted, with its keys, unless it is taken already."""
         found = self._objects.get(made.where.position, [])
         for index, (_, known) in enumerate(found):
             if not known or any(place in known for place, _ in made.where.keys.values()):
@@ -250,15 +250,15 @@ class WrittenText:
 
 
 class Graft:
-    """Puts a made document into the text that it was made of."""
+    """Applies a converted document to the text from which it was converted."""
 
     def __init__(self, written: WrittenText, changed: Callable[[str, str | None, Position], None]) -> None:
         self._written = written
         self._changed = changed
-        """What is told of each key or word that is called otherwise now, or nothing any more, and where it stands."""
+        """Called for each key or word that was renamed or removed: the old name, the new one or None, and where."""
 
     def put(self, made: Any, old: Any = None) -> Any:
-        """Return *made* as the text is to have it: in the place of *old*, or of what it was made of."""
+        """Return *made* in the form for the text, where it replaces *old* or the object from which it was converted."""
         if isinstance(made, Object):
             taken = self._written.take(made)
             if taken is None:
@@ -285,7 +285,7 @@ class Graft:
         previous: str | None = None
         for key, value in made.items():
             if key.startswith("@"):
-                # What cannot be expressed is left as it was.
+                # Parts that cannot be expressed are left as they were.
                 previous = old[key].name if key in old else previous
                 continue
             if key in old:
@@ -295,7 +295,7 @@ class Graft:
             previous = key
 
     def _replace(self, node: Any, key: str, was: _Key, value: Any, place: Position) -> None:
-        """Put *value* under *key* into the place of what *was* there."""
+        """Replace the key that *was* there by *key* with *value*."""
         if was.name != key:
             self._changed(was.name, key, place)
             rename(node, was.name, key)
@@ -326,9 +326,9 @@ class Graft:
 
 
 def in_order(made: Any) -> Any:
-    """Put the keys of the objects in *made* into the order in which they were written; what is new stays behind.
+    """Sort the keys of the objects in *made* by their positions in the text; new keys come last.
 
-    What was written and is not known to reading is named under `@unknown`.
+    Keys that reading did not know are listed under `@unknown`.
     """
     if isinstance(made, Object):
         made.pop("@", None)

@@ -1,4 +1,4 @@
-"""Says which word was probably meant by one that is not known."""
+"""Suggestions for misspelled words."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -10,11 +10,11 @@ NEVER_ENTERED: Final = "lead to it with a transition, or remove it"
 NEVER_USED: Final = "refer to it, or remove it"
 
 _MAX_NAMES: Final = 12
-"""How many words to choose from are told."""
+"""The maximum number of possible words in a message."""
 
 
 def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return which of *choices* was probably meant: the same but for case, or the most like *word*."""
+    """Return the one of *choices* that was probably meant: equal but for case, or else the most similar to *word*."""
     choices = sorted(choices)
     folded = {choice.casefold(): choice for choice in choices}
     if word.casefold() in folded:
@@ -23,28 +23,25 @@ def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | N
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
-    """Return the question whether *word* was meant as the nearest of *choices*, or None if none is near."""
+    """Return `did you mean …?` with the one of *choices* that is most similar to *word*, or None."""
     meant = nearest(word, choices)
     return None if meant is None else f"did you mean {meant!r}?"
 
 
 def meant_or_known(word: str, choices: Iterable[str], without_any: str | None = None) -> str | None:
-    """Return the question whether *word* was meant as the nearest of *choices*, or else what there is to choose from.
-
-    Where there is nothing to choose from, that is *without_any*.
-    """
+    """Return `did you mean …?` as `did_you_mean` does, or else the known words; *without_any* if there are none."""
     known = sorted(choices)
     return did_you_mean(word, known) or (known_ones(known) if known else without_any)
 
 
 def known_ones(choices: Iterable[str]) -> str:
-    """Return what there is to choose from, in words: one at least."""
+    """List *choices*, at least one, in words."""
     known = sorted(choices)
     shown = [*known[:_MAX_NAMES], f"{len(known) - _MAX_NAMES} more"] if len(known) > _MAX_NAMES + 1 else known
     return f"there {'is' if len(shown) == 1 else 'are'} {listed(shown)}"
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:
-    """Return the end of a message that names *word*: `; did you mean 'x'?`, or nothing if none of *choices* is near."""
+    """Return the end of a message that names *word*: `; did you mean 'x'?`, or nothing if no choice is similar."""
     question = did_you_mean(word, choices)
     return "" if question is None else f"; {question}"

@@ -1,7 +1,7 @@
-"""Reads YAML 1.2: what it says, and for texts that people are told about, where it says it.
+"""Reads YAML 1.2, with positions for texts that messages are about.
 
-Scalars are read as JSON has them: `on`, `yes`, dates and numbers with leading zeros are texts. `read_yaml` copies
-aliases, so that every object stands in one place; `read_plain_yaml` shares them. What they may grow to is bounded.
+Scalars have the types of JSON: `on`, `yes`, dates and numbers with leading zeros are texts. `read_yaml` copies aliases,
+so that every object has one position; `read_plain_yaml` shares them. Their expanded size is limited.
 """
 
 import re
@@ -34,9 +34,9 @@ _ENDLESS = "found unexpected end of stream"
 _TOO_DEEP = "exceeded maximum nesting depth"
 _QUOTES = ("'", '"')
 _HOLDS_MORE = re.compile(r"[:,]\s|\n")
-"""A pattern of texts that go on beyond their own end: another key, another element."""
+"""A pattern of texts whose closing quote is probably missing: they contain another key or element."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_TAB = "YAML is indented with blanks: replace the tab"
+_TAB = "YAML is indented with spaces: replace the tab"
 _MORE = "there is more after the end of the definition"
 _EXPLAINED = {
     "mapping values are not allowed": (
@@ -68,26 +68,26 @@ _EXPLAINED = {
     ),
     "block sequence entries are not allowed": (
         "a list cannot start here",
-        "put the '-' on a line of its own, indented under its key",
+        "put the '-' on a separate line, indented under its key",
     ),
     "did not find expected <document start>": (_MORE, None),
 }  # fmt: skip
 
 
 def is_of_surrogate(error: yaml.YAMLError, text: str) -> bool:
-    """Tell whether libyaml met half of a surrogate pair, which it does not read: JSON writes characters as two."""
+    """Tell whether libyaml met half of a surrogate pair, which it does not read: JSON may escape characters as two."""
     mark = getattr(error, "problem_mark", None)
     return mark is not None and _SURROGATE.match(text, max(mark.index - 2, 0)) is not None
 
 
 def where_too_deep(error: yaml.YAMLError) -> int | None:
-    """Return how many characters were read before brackets were nested deeper than libyaml reads, from 0.2.6 on."""
+    """Return the offset at which brackets exceed the nesting limit of libyaml, from 0.2.6 on; None for other errors."""
     mark = getattr(error, "problem_mark", None)
     return mark.index if mark is not None and getattr(error, "problem", None) == _TOO_DEEP else None
 
 
 def explain(error: yaml.YAMLError, source: Source) -> Problem:
-    """Return what *error* means to the author of *source*."""
+    """Return the problem for *error*, in words for the author of *source*."""
     opened, mark = getattr(error, "context_mark", None), getattr(error, "problem_mark", None)
     mark = mark or opened
     problem_text = str(getattr(error, "problem", None) or "this is not YAML")
@@ -106,10 +106,10 @@ def explain(error: yaml.YAMLError, source: Source) -> Problem:
 
 
 def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
-    """Return the problem that a text is not closed, if one ends at *mark* where another was probably to begin.
+    """Return the problem of a missing closing quote, if a text ends at *mark* where another one probably begins.
 
-    A quote that is not closed ends at the next one, which was meant to open a text: what that holds then stands in the
-    open, and is what YAML complains about.
+    Such a text ends at the opening quote of the next one, whose content is then outside of quotes, and causes YAML's
+    error.
     """
     text, last = source.text.removeprefix("\ufeff"), None
     try:
@@ -118,7 +118,7 @@ def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
                 break
             last = token
     except yaml.YAMLError:
-        pass  # that is what is explained
+        pass  # the error that is being explained
     if not isinstance(last, yaml.ScalarToken) or last.style not in _QUOTES or last.end_mark.index != mark.index:
         return None
     if not _HOLDS_MORE.search(text[last.start_mark.index : last.end_mark.index]):
@@ -128,7 +128,7 @@ def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
 
 
 def _is_indented(text: str) -> bool:
-    """Tell whether the first line that says something begins with a blank."""
+    """Tell whether the first line that is not blank begins with a space."""
     lines = (line for line in text.removeprefix("\ufeff").splitlines() if not line.lstrip().startswith(("#", "---")))
     return next((line for line in lines if line.strip()), "").startswith(" ")
 
@@ -156,12 +156,12 @@ _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool",
 
 
 def read_yaml(text: str, source: Source) -> Any:
-    """Return what *text* says, as Objects and Arrays that know their places. Raises Unreadable."""
+    """Parse *text* into Objects and Arrays that know their positions. Raises UnreadableText."""
     return _read(_Reader, text, source)
 
 
 def read_plain_yaml(text: str, source: Source) -> Any:
-    """Return what *text* says, as dictionaries and lists; None if it says nothing. Raises Unreadable."""
+    """Parse *text* into dictionaries and lists; None if it is empty. Raises UnreadableText."""
     return _read(_PlainReader, text, source)
 
 
@@ -180,7 +180,7 @@ def _read(reader: "type[_Reader]", text: str, source: Source) -> Any:
                 return reader(yaml.SafeLoader(text), source).document()
         if (limit := where_too_deep(error)) is None:
             raise UnreadableText(explain(error, source)) from None
-        # The library looks ahead to its own limit, which is further down than ours: ours is what the author is told.
+        # The library's own limit, deeper than ours, fails while reading ahead: report ours to the author.
         return _read(reader, text[:limit], source)
 
 
@@ -196,7 +196,7 @@ class _Reader:
 
     def next(self) -> Event:
         event = self.events.get_event()
-        if event is None:  # the stream has ended, and document() does not read past that
+        if event is None:  # the stream has ended; document() does not read past that
             raise yaml.YAMLError
         return event
 
@@ -213,7 +213,7 @@ class _Reader:
         event = self.next()
         if isinstance(event, DocumentStartEvent):
             message = "a second document starts here: a file holds one"
-            self.fail("syntax", message, _position(event), "put it in a file of its own")
+            self.fail("syntax", message, _position(event), "put it in a separate file")
         return value
 
     def nothing(self) -> Any:
@@ -239,7 +239,7 @@ class _Reader:
     def scalar(self, event: ScalarEvent) -> Any:
         tag = event.tag
         if tag and tag not in _TAGS and tag != "!":
-            self.fail("syntax", f"the tag {tag} is not understood: only plain data is", _position(event))
+            self.fail("syntax", f"the tag {tag} is not supported: only plain data is", _position(event))
         if tag.endswith((":str", "!")) if tag else event.style:
             return self.text(event)
         try:
@@ -248,7 +248,7 @@ class _Reader:
             self.fail("syntax", str(error), _position(event))
 
     def text(self, event: ScalarEvent) -> str:
-        """Return a text in which pairs of escapes, as JSON writes them, are the character that they stand for."""
+        """Return a text in which pairs of surrogate escapes, as in JSON, are combined into one character."""
         if event.value.isascii() or not HALF.search(event.value):
             return str(event.value)
         try:
@@ -261,15 +261,15 @@ class _Reader:
 
     def alias(self, event: AliasEvent) -> Any:
         if event.anchor not in self.anchors:
-            message = f"the alias *{event.anchor} stands before, or inside, what it refers to"
+            message = f"the alias *{event.anchor} is before, or inside, what it refers to"
             self.fail("syntax", message, _position(event))
         return self.copied(self.anchors[event.anchor], event)
 
     def add(self, values: int, event: Event) -> None:
-        """Count *values* that an alias stands for."""
+        """Count the *values* of an expanded alias."""
         self.count += values
         if self.count > self.max_values:
-            message = f"the aliases write out to more than {self.max_values:,} values"
+            message = f"the aliases expand to more than {self.max_values:,} values"
             self.fail("syntax", message, _position(event))
 
     def copied(self, value: Any, event: AliasEvent) -> Any:
@@ -309,7 +309,7 @@ class _Reader:
         return found
 
     def key(self, event: Event) -> str:
-        """Return a key as it is written: the status in `200: {…}` is a text, like every name in JSON."""
+        """Return a key as written: the status in `200: {…}` is a text, like every name in JSON."""
         if not isinstance(event, ScalarEvent):
             self.fail("syntax", "a key must be a text", _position(event))
         return self.text(event)
@@ -329,7 +329,7 @@ class _Reader:
 
 
 class _PlainReader(_Reader):
-    """Reads texts that may be large and come from others."""
+    """Reads texts that may be large and untrusted, without positions."""
 
     max_depth = strict_json.MAX_DEPTH
     max_values = MAX_PLAIN_VALUES
@@ -352,7 +352,7 @@ class _PlainReader(_Reader):
         return value
 
     def copied(self, value: Any, event: AliasEvent) -> Any:
-        """Return *value* itself: what is read once need not be held twice."""
+        """Return *value* itself: it is shared, not copied."""
         self.add(self.sizes[event.anchor or ""], event)
         return value
 

@@ -12,8 +12,8 @@ _PATIENCE: Final = 10
 _LATE: Final = 0.15
 """Seconds between a connection and the head that is sent late."""
 _EVERY: Final = 0.05
-_KEPT: Final = 4
-_KEPT_EVERY: Final = 0.25
+_KEEP_ALIVE: Final = 4
+_KEEP_ALIVE_EVERY: Final = 0.25
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Others:
         kinds = [
             self._new("head at once", 0),
             self._new("head after 150 ms", _LATE),
-            *(self._kept() for _ in range(_KEPT)),
+            *(self._kept() for _ in range(_KEEP_ALIVE)),
         ]
         asking = [asyncio.create_task(one) for one in kinds]
         try:
@@ -92,9 +92,9 @@ class Others:
 
             try:
                 while await self._count(self.served["kept connections"], asked):
-                    if len(self.served["kept connections"].seconds) >= _KEPT:
+                    if len(self.served["kept connections"].seconds) >= _KEEP_ALIVE:
                         self._all_are_kept.set()
-                    await asyncio.sleep(_KEPT_EVERY)
+                    await asyncio.sleep(_KEEP_ALIVE_EVERY)
             finally:
                 writer.transport.abort()
 

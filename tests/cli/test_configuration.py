@@ -74,7 +74,7 @@ def test_a_worker_calls_this_machine_only_if_it_may(swf: Swf, dev: Dev, url: str
         worker.until("working for")
         refused = swf("start", "asker", "--wait", *address, *queue)
     assert refused.code == 1
-    assert "are not allowed here; who runs the worker may allow it by SWF_ALLOW_HOSTS" in refused.err
+    assert "are not allowed here; the operator of the worker can allow them with SWF_ALLOW_HOSTS" in refused.err
 
     swf.env["SWF_ALLOW_HOSTS"] = "127.0.0.1"
     with swf.running("worker", "definitions", *address, *queue) as worker:

@@ -101,7 +101,7 @@ def test_what_it_needs(swf: Swf) -> None:
     secret = [swf(command, "--kept-headers", "X-Team,authorization") for command in ("gateway", "dev")]
     assert [one.code for one in (open_to_all, no_server, broken, *secret)] == [2] * 5
     for one in secret:
-        assert "--kept-headers: authorization is a secret, and would stand in the history" in one.err
+        assert "--kept-headers: authorization is a secret, and would be stored in the history" in one.err
     assert "would start workflows for everyone who reaches it" in open_to_all.err
     assert "no Temporal server answers at 127.0.0.1:1" in no_server.err
     assert "broken.yaml" in broken.err

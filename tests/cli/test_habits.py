@@ -273,8 +273,8 @@ _PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
     [
         ("worker --build-id 7", "--build-id has no effect on a worker without a deployment"),
         ("worker --versioning pinned", "--versioning has no effect on a worker without a deployment"),
-        ("gateway --tls-key key.pem", "--tls-key is the key of a certificate"),
-        ("codec-server --config swf.yaml --tls-key key.pem", "--tls-key is the key of a certificate"),
+        ("gateway --tls-key key.pem", "--tls-key needs a certificate"),
+        ("codec-server --config swf.yaml --tls-key key.pem", "--tls-key needs a certificate"),
         ("gateway --tls-cert hello.yaml", "TLS cannot be served with hello.yaml"),
         ("gateway --tls-cert nosuch.pem", "TLS cannot be served with nosuch.pem: No such file or directory"),
         ("worker --functions hello.yaml", "hello.yaml is not a Python file"),

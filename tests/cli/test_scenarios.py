@@ -74,9 +74,9 @@ scenario: Starts by itself
 workflow: {id: plain, specVersion: "0.8", states: [{name: A, type: inject, data: {}, end: true}]}
 expect: {starts: {after: 2026-01-05T00:00:00Z, before: 2026-01-06T00:00:00Z, at: []}}
 """
-DIFFER = "starts: what is expected (-) and what came (+) differ"
+DIFFER = "starts: the expected value (-) and the actual one (+) differ"
 DELAYS = """\
-scenario: Is dealt the worst
+scenario: Has the longest delay
 workflow:
   id: again
   specVersion: "0.8"

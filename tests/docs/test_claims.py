@@ -183,7 +183,7 @@ CLAIMS = {
         f"Temporal has {PATIENCE:g} seconds for each event",
         f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
         f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
-        f"has {application._LOGGING_IN:g} seconds, and {application._LONGEST_LOGIN >> 10} KiB",
+        f"has {application._LOGGING_IN:g} seconds, and {application._MAX_LOGIN_BYTES >> 10} KiB",
         f"Up to {batches._AT_ONCE} events of a batch are sent at once",
     ],
     "operating": [

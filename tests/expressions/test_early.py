@@ -83,7 +83,7 @@ def test_fields() -> None:
     }
     assert expressions.target("$.a.b[0]")(DATA, {}) == ["a", "b", 0]
     assert expressions.target("$")(DATA, {}) == []
-    with pytest.raises(BadExpression, match="names no single place"):
+    with pytest.raises(BadExpression, match="does not name a single place"):
         expressions.target("$..a")
     with pytest.raises(BadExpression, match="one begins with"):
         expressions.expression("name")

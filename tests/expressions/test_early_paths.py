@@ -58,7 +58,7 @@ def test_refuses(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("$..id", "names no single place in the data"),
+        ("$..id", "does not name a single place in the data"),
         ("$.items[1000000000]", "names the element 1000000000 of an array"),
     ],
 )

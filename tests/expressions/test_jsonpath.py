@@ -163,5 +163,5 @@ def test_where_it_is_that_names_no_place(expressions: Expressions, text: str, of
     """It is told at its beginning, with an example."""
     with pytest.raises(BadExpression) as told:
         expressions.target(text)
-    message = "'$.a[*]' names no single place in the data, as '$.result' would"
+    message = "'$.a[*]' does not name a single place in the data, as '$.result' would"
     assert (told.value.message, told.value.offset) == (message, offset)

@@ -55,7 +55,7 @@ def test_holds(text: str, *, holds: bool) -> None:
     [
         ("", "ends where a value is expected", 0),
         ("name eq", "ends where a value is expected", 7),
-        ("name.equals('x')", r"'\(' is not expected here; what is known: eq ne", 11),
+        ("name.equals('x')", r"'\(' is not expected here; supported: eq ne", 11),
         ("T(java.lang.Runtime)", r"'\(' is not expected here", 1),
         ("#exec('ls')", "the function '#exec' is not known", 0),
         ("name = 'x'", "'=' is not known", 5),

@@ -68,7 +68,7 @@ def test_what_names_no_place_is_told_with_an_example() -> None:
     """At its beginning, and without the blanks around it."""
     with pytest.raises(BadExpression) as told:
         Expressions().target(" 1 ")
-    assert told.value.message == "'1' is not a place in the data: it has to be one, such as '.result'"
+    assert told.value.message == "'1' is not a place in the data, such as '.result'"
     assert told.value.offset == 0
     with pytest.raises(BadExpression) as told:
         Expressions().target("${ 1 }")

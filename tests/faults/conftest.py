@@ -29,7 +29,7 @@ from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import service  # noqa: F401 - a fixture
 
 _numbers = count(1)
-_LONGEST = 60
+_MAX_SECONDS = 60
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Told:
+class FailedCall:
     """What becomes of a failed call."""
 
     caught: dict[str, Any]
@@ -86,18 +86,18 @@ class Stage:
     def __init__(self, server: Server) -> None:
         self.client = server.client
 
-    async def play(self, attempt: Attempt, code: str | int) -> Told:
+    async def play(self, attempt: Attempt, code: str | int) -> FailedCall:
         """Make the failing call where an error with *code* is caught, and where nothing is; as a local one, too."""
         async with self._working(attempt) as queue:
             found = [await self._told(attempt, str(code), queue, is_local=is_local) for is_local in (True, False)]
         assert found[0] == found[1]
         return found[1]
 
-    async def _told(self, attempt: Attempt, code: str, queue: str, *, is_local: bool) -> Told:
+    async def _told(self, attempt: Attempt, code: str, queue: str, *, is_local: bool) -> FailedCall:
         output = await self._run(attempt.definition(code, is_local=is_local), queue)
         with pytest.raises(RunEnded) as ended:
             await self._run(attempt.definition(None, is_local=is_local), queue)
-        return Told(output["caught"], str(ended.value))
+        return FailedCall(output["caught"], str(ended.value))
 
     @asynccontextmanager
     async def _working(self, attempt: Attempt) -> AsyncIterator[str]:
@@ -111,7 +111,7 @@ class Stage:
 
     async def _run(self, definition: dict[str, Any], queue: str) -> Any:
         handle = await swf.start(self.client, [load(definition)], {}, workflow_id=queue, task_queue=queue)
-        return await asyncio.wait_for(swf.result(handle), _LONGEST)
+        return await asyncio.wait_for(swf.result(handle), _MAX_SECONDS)
 
 
 @pytest.fixture(scope="session")

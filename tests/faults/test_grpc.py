@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, Told
+from tests.faults.conftest import Attempt, FailedCall, Stage
 from tests.functions.conftest import Service
 from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving
 
@@ -37,7 +37,7 @@ def attempt(server: str, name: str = "Ada", **facts: Any) -> Attempt:
     return Attempt(function, {"full_name": name}, Settings(calls=Options(base_url=server, **settings)), **facts)
 
 
-def check(told: Told, code: str, status: int | None, *texts: str) -> None:
+def check(told: FailedCall, code: str, status: int | None, *texts: str) -> None:
     """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["state"]) == (code, status, "Ask")
     for text in ("'Ask'", "action 'ask'", *texts):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, Told
+from tests.faults.conftest import Attempt, FailedCall, Stage
 from tests.functions.conftest import Service
 
 TYPES = ("openapi", "http", "graphql", "odata")
@@ -69,7 +69,7 @@ def attempt(kind: str, url: str, folder: Path, **facts: Any) -> Attempt:
     )
 
 
-def check(told: Told, code: str | int, text: str, *, status: int | None = None, body: Any = None) -> None:
+def check(told: FailedCall, code: str | int, text: str, *, status: int | None = None, body: Any = None) -> None:
     """Check what the workflow saw, and that the person reads state, function and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (str(code), status, body)
     assert told.caught["state"] == "Ask"

@@ -17,7 +17,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, Told
+from tests.faults.conftest import Attempt, FailedCall, Stage
 from tests.functions.conftest import Service
 
 PLAIN = ("mqtt", "amqp", "nats", "kafka", "ws", "http")
@@ -43,7 +43,7 @@ def attempt(folder: Path, protocol: str, host: str, action: str = "send", **fact
     return Attempt(function, arguments, settings, **facts)
 
 
-def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
+def check(told: FailedCall, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
     """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
     assert told.caught["state"] == "Ask"

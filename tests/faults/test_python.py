@@ -17,7 +17,7 @@ from temporalio.worker import Worker
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, Told
+from tests.faults.conftest import Attempt, FailedCall, Stage
 
 
 @dataclass
@@ -61,7 +61,7 @@ def unrecordable(reason: str) -> None:
     raise CallFailed("the card was declined", code="Declined", **_ODD[reason])
 
 
-def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
+def check(told: FailedCall, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
     """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
     assert told.caught["state"] == "Ask"

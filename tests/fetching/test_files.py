@@ -8,7 +8,7 @@ from swf_temporal.languages.loading import check_file
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import ForbiddenResourceError, MissingResourceError, UnreadableResourceError
 
-HINT = "the setting SWF_RESOURCE_FOLDERS names other folders that may be read, and so does --resources"
+HINT = "the setting SWF_RESOURCE_FOLDERS or --resources names other folders that may be read"
 WORKFLOW = """
 id: a
 specVersion: "0.8"
@@ -100,7 +100,7 @@ def test_what_is_no_file(folder: Path) -> None:
 def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
     """It may be away for a while: what is in it is not missing for that."""
     resources = Resources(folders=(tmp_path / "away",))
-    with pytest.raises(UnreadableResourceError, match=r"the folder .*away is not there"):
+    with pytest.raises(UnreadableResourceError, match=r"the folder .*away does not exist"):
         resources.fetch(str(tmp_path / "away" / "f.json"), folder)
 
 

@@ -27,7 +27,7 @@ specVersion: "0.8"
 functions: URI
 states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
 """.lstrip()
-HINT = "the setting SWF_RESOURCE_HOSTS names the hosts that may be asked"
+HINT = "the setting SWF_RESOURCE_HOSTS names the allowed hosts"
 
 
 def asking(*sites: Site, **credentials: str) -> Web:
@@ -83,7 +83,7 @@ def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", site.host)
     (problem,) = check(WORKFLOW.replace("URI", f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
     assert (problem.code, problem.hint) == ("external-forbidden", HINT)
-    assert problem.message == f"functions are in '{site.url}/f', and this definition may fetch nothing"
+    assert problem.message == f"functions are in '{site.url}/f', and this definition may not fetch anything"
     assert site.asked == []
 
 
@@ -116,7 +116,7 @@ def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) ->
         (401, b"", "", "the answer was 401 Unauthorized"),
         (503, b"", "", "the answer was 503 Service Unavailable"),
         (204, b"", "", "the answer was 204 No Content"),
-        (200, b"<html>", "text/html; charset=utf-8", "it is HTML, and neither JSON nor YAML"),
+        (200, b"<html>", "text/html; charset=utf-8", "it is HTML, not JSON or YAML"),
         (200, b" " * (2 * 1024 * 1024 + 1), "", "it is larger than 2 MiB"),
         (302, b"", "", "the answer was 302 Found"),
     ],
@@ -134,7 +134,7 @@ def test_a_server_that_does_not_answer(site: Site) -> None:
     """An answer that does not come in time is not waited for."""
     site.hangs("/f")
     web = Web([site.host], {}, timedelta(seconds=0.2), cache=OrderedDict())
-    reason = "which cannot be read: there was no whole answer within 0.2 seconds"
+    reason = "which cannot be read: there was no complete response within 0.2 seconds"
     assert refused_by(web, f"{site.url}/f") == reason
 
 
@@ -143,13 +143,13 @@ def test_an_answer_that_drips(site: Site) -> None:
     site.has("/f", FUNCTIONS)
     moments = iter(range(0, 100, 10))
     web = Web([site.host], {}, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: next(moments))
-    assert refused_by(web, f"{site.url}/f") == "which cannot be read: there was no whole answer within 5 seconds"
+    assert refused_by(web, f"{site.url}/f") == "which cannot be read: there was no complete response within 5 seconds"
 
 
 def test_a_server_that_is_not_there() -> None:
     """A port on which nobody listens is an error with the host."""
     web = Web(["127.0.0.1:1"], {}, timedelta(seconds=5), cache=OrderedDict())
-    assert refused_by(web, "http://127.0.0.1:1/f").startswith("which cannot be read: asking 127.0.0.1:1 failed (")
+    assert refused_by(web, "http://127.0.0.1:1/f").startswith("which cannot be read: no response from 127.0.0.1:1 (")
 
 
 @pytest.mark.parametrize("url", ["http://", "http:///f", "https:f", "http://a:b/f", "http://\x00/"])
@@ -223,7 +223,7 @@ def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> 
 def test_redirects_that_cannot_be_read(site: Site, location: str) -> None:
     """A redirect to what the client itself takes for no URL is an error of the host that sent it."""
     site.has("/f", status=302, Location=location)
-    assert refused_by(asking(site), f"{site.url}/f").startswith(f"which cannot be read: asking {site.host} failed (")
+    assert refused_by(asking(site), f"{site.url}/f").startswith(f"which cannot be read: no response from {site.host} (")
 
 
 def test_documents_are_kept_for_a_minute(site: Site) -> None:

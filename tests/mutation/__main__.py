@@ -40,7 +40,7 @@ from tests.mutation.trials import (
 )
 from tests.mutation.typecheck import refused
 
-_REMEMBERED_KILLERS = 8
+_MAX_KILLERS = 8
 _SECONDS, _SECONDS_AT_FIRST = 20.0, 1.5
 """How much processor time trials of each kind take: most mutants are killed by a few, of one kind or another."""
 
@@ -150,7 +150,7 @@ def _try_all(
     def work(number: int) -> None:
         inside = scratch / str(number)
         inside.mkdir()
-        killers: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_REMEMBERED_KILLERS))
+        killers: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=_MAX_KILLERS))
         with (inside / "fates").open("w", encoding="utf-8") as fates:
             for index in range(number, len(mutants), options.jobs):
                 mutant = mutants[index]

@@ -41,7 +41,7 @@ UNIT_TESTS: Final = (
 NOT_HERE: Final = ("tests/simulation/test_scenarios.py",)
 """What runs the scenarios is not run beside them."""
 _MAX_SUSPENSIONS = 24
-_LEAST_SECONDS, _ALLOWANCE = 1.0, 5
+_MIN_SECONDS, _ALLOWANCE = 1.0, 5
 """How much processor time a trial has: so much, and so many times what it takes without a mutant."""
 _CLOCK_SECONDS = 30
 """And how long it may wait for something, on the clock."""
@@ -286,7 +286,7 @@ class _Passed:
 
 def _limit(seconds: float) -> None:
     """End this process if it takes much longer than *seconds* from now on."""
-    signal.setitimer(signal.ITIMER_PROF, _LEAST_SECONDS + _ALLOWANCE * seconds)
+    signal.setitimer(signal.ITIMER_PROF, _MIN_SECONDS + _ALLOWANCE * seconds)
     signal.alarm(_CLOCK_SECONDS + int(_ALLOWANCE * seconds))
 
 

@@ -104,7 +104,7 @@ def test_executions_are_limited_that_began_without_waiting() -> None:
     third = Budget("v", second.of_next())
     third.check_executions(limits)
     fourth = _entered(Budget("w", third.of_next()), 1)
-    told = "^3 executions were begun without waiting for anything, each by the one before: .*'v' and 'w'.*'A'"
+    told = "^3 executions were started without waiting for anything, each by the one before: .*'v' and 'w'.*'A'"
     with pytest.raises(StepLimitExceeded, match=told):
         fourth.check_executions(limits)
     fourth.waited()

@@ -72,21 +72,21 @@ def test_jitter_never_wears_delays_down(attempt: int, seed: int) -> None:
 
 
 @given(st.text(), st.integers(1, 1000))
-def test_chance_is_the_same_for_whoever_asks(key: str, attempt: int) -> None:
-    """What an attempt is dealt follows from the call's key and its number, and lies between 0 and 1."""
+def test_jitter_is_deterministic(key: str, attempt: int) -> None:
+    """The jitter of an attempt follows from the call's key and its number, and is between 0 and 1."""
     assert jitter_of(key)(attempt) == jitter_of(key)(attempt)
     assert 0 <= jitter_of(key)(attempt) < 1
 
 
-def test_calls_are_dealt_differently() -> None:
-    """No two calls, and no two attempts of a call, are dealt the same: nothing is tried again in step."""
-    dealt = {jitter_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}
-    assert len(dealt) == 33
-    assert min(dealt) < 0.1
-    assert max(dealt) > 0.9
+def test_jitter_differs_between_calls() -> None:
+    """No two calls, and no two attempts of a call, have the same jitter: retries are not synchronized."""
+    jitter = {jitter_of(key)(attempt) for key in ("a", "b", "a 1") for attempt in range(1, 12)}
+    assert len(jitter) == 33
+    assert min(jitter) < 0.1
+    assert max(jitter) > 0.9
 
 
-def test_without_chance_jitter_changes_nothing() -> None:
+def test_no_jitter_changes_nothing() -> None:
     """The middle between the most that is added and the most that is taken."""
     assert _rule(delay="PT10S", jitter=0.5).delay_after(1) == timedelta(seconds=10)
 

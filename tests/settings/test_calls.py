@@ -124,7 +124,7 @@ def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
     assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
     for place in ("calls", "functions: {a", "functions: {b"):
         text = f"{place}: {{tls: {{verify: false}}}}" + "}" * place.count("{")
-        with pytest.raises(UsageError, match="by its host alone"):
+        with pytest.raises(UsageError, match="for single hosts only"):
             configured(tmp_path, text)
 
 
@@ -313,7 +313,7 @@ def test_what_may_be_secret_is_not_told() -> None:
         ),
         ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
-        ("calls: {operation: greet}", "calls › operation: an operation is not that of all functions"),
+        ("calls: {operation: greet}", "calls › operation: an operation cannot apply to all functions"),
         ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
         ("hosts: {'http://a': {}}", "'http://a' is not a host"),
         ("network: {deny: ['a b']}", "'a b' is not a host"),

@@ -105,7 +105,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ),
         (
             "{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
-            "gateway › tenants › a › keys › 0: what env:SHORT holds is not a token",
+            "gateway › tenants › a › keys › 0: the value of env:SHORT is not a token",
         ),
         (
             "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",

@@ -127,7 +127,7 @@ def test_what_cannot_be_meant_is_told(file: Path) -> None:
         PayloadSettings.read({"SWF_ENCRYPTION_KEYS": "a=env:A"})
     with pytest.raises(
         UsageError,
-        match=r"SWF_ENCRYPTION_KEY is 'b'\n  'b' is not among the keys.*; there are a; or set encrypt: false",
+        match=r"SWF_ENCRYPTION_KEY is 'b'\n  'b' is not among the keys.*; the keys are a; or set encrypt: false",
     ):
         PayloadSettings.read({"SWF_ENCRYPTION_KEYS": "a=env:A", "SWF_ENCRYPTION_KEY": "b"})
     with pytest.raises(UsageError, match="SWF_ENCRYPTION_KEYS is 'a'"):

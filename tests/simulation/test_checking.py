@@ -26,7 +26,7 @@ states: [{name: S, type: operation, actions: [{functionRef: f}], end: true}]
 """,
     "f.yaml",
 )
-STARTS_DIFFER = "starts: what is expected (-) and what came (+) differ"
+STARTS_DIFFER = "starts: the expected value (-) and the actual one (+) differ"
 
 
 def _check(expected: Expected, **seen: Any) -> list[str]:

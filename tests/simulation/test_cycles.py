@@ -78,9 +78,7 @@ def test_what_goes_on_is_given_up(states: list[dict[str, Any]]) -> None:
     ):
         assert run.error is not None
         assert run.error.name == "StepLimitExceeded"
-        assert run.error.message.startswith(
-            f"{most:,} states and retries ran, which is the most that max_steps allows: "
-        )
+        assert run.error.message.startswith(f"{most:,} states and retries ran, which is the limit set by max_steps: ")
         assert run.error.message.endswith(": lately states 'A' and 'B'")
 
 

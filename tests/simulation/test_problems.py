@@ -50,7 +50,7 @@ def test_problems_that_nobody_expects(tmp_path: Path) -> None:
     missing, unexpected = check_reading(_scenario(tmp_path, TARGET, "{code: duration, at: '6:5'}"))
     assert missing == "problems: expected error duration, at '6:5', but it is not reported"
     assert [line.strip() for line in unexpected.splitlines()] == [
-        "problems: not expected is",
+        "problems: this one is not expected:",
         f"{tmp_path / 'scenario.yaml'}:7:14  warning  unreachable-state  state 'Ship' is never entered",
         "- {name: Ship, type: inject, data: {}, end: true}",
         "^ lead to it with a transition, or remove it",
@@ -76,7 +76,7 @@ def test_warnings_keep_nothing_from_running(tmp_path: Path) -> None:
     simulation, differences = run(_scenario(tmp_path, UNREACHABLE, text=text + "  output: {a: 1}\n"))
     assert simulation is not None
     assert differences == ['output: expected {"a": 1}, but it is {}']
-    assert run(_scenario(tmp_path, text=text))[1][0].startswith("problems: not expected is")
+    assert run(_scenario(tmp_path, text=text))[1][0].startswith("problems: this one is not expected:")
 
 
 def test_problems_of_another_file(tmp_path: Path) -> None:

@@ -152,5 +152,5 @@ def test_strictness() -> None:
     assert [one["type"] for one in run.untaken_events] == ["paid"]
     with pytest.raises(UsageError, match=r"no definition has a function 'plaice'\n  did you mean 'place'\?"):
         simulate(DEFINITION, functions={**stubs, "plaice": 5}, strict=True)
-    with pytest.raises(UsageError, match="nothing took 'paid' from 'bank'"):
+    with pytest.raises(UsageError, match="no state took 'paid' from 'bank'"):
         simulate(DEFINITION, functions=stubs, events=[stray], strict=True)

@@ -38,7 +38,7 @@ def _context(**retry: Any) -> SimulationContext:
 
 
 @pytest.mark.parametrize(
-    ("retry", "dealt", "delays"),
+    ("retry", "jitter", "delays"),
     [
         ({"delay": "PT10S", "increment": "PT2S"}, [0.5] * 4, [10, 12, 14, 16]),
         ({"delay": "PT10S", "multiplier": 2}, [0.5] * 4, [10, 20, 40, 80]),
@@ -49,10 +49,10 @@ def _context(**retry: Any) -> SimulationContext:
         ),
     ],
 )
-def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float], delays: list[float]) -> None:
-    """The delays that the specification names lie between the attempts, where chance deals what it supposes."""
+def test_examples_of_the_specification(retry: dict[str, Any], jitter: list[float], delays: list[float]) -> None:
+    """The delays that the specification names lie between the attempts, with the jitter that it supposes."""
     context = _context(**retry)
-    context.jitter = lambda _key: lambda attempt: dealt[attempt - 1]
+    context.jitter = lambda _key: lambda attempt: jitter[attempt - 1]
     run = context.run({})
     assert [entry.detail["delay"] for entry in run.trace if entry.kind is TraceKind.ACTION_RETRIED] == delays
     assert run.delays == tuple(("work", timedelta(seconds=delay)) for delay in delays)

@@ -55,4 +55,4 @@ def test_keys_are_described() -> None:
     assert schema["title"] == "Orders"
     assert schema["properties"]["spec"]["description"] == "The sections of the specification that it is about."
     takes = schema["$defs"]["AnswerScript"]["properties"]["takes"]
-    assert takes["description"] == "How long the function takes to answer."
+    assert takes["description"] == "The time that the function takes to answer."

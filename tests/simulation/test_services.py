@@ -137,7 +137,7 @@ def test_a_request_without_an_answer_is_told(tmp_path: Path) -> None:
     )
     simulation, differences = came_of(tmp_path, text + "services: {https://orders.example: {GET /orders/8: {}}}")
     assert simulation.status == "completed"
-    assert differences == ["services: https://orders.example was asked GET /orders/7, for which there is no answer"]
+    assert differences == ["services: https://orders.example received GET /orders/7, for which there is no answer"]
 
 
 def test_answers_follow_each_other(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
     ("services", "message"),
     [
         ("{https://a.example/v1: {}}", "'https://a.example/v1' has a path: a service is an origin"),
-        ("{ftp://a.example: {}}", "no service can speak the protocol of 'ftp://a.example'"),
+        ("{ftp://a.example: {}}", "no stub service supports the protocol of 'ftp://a.example'"),
         ("{ftp://a.example: {}}", "there are mqtt"),
         ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
         ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
@@ -350,11 +350,14 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ),
         ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
         ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
-        ("{https://a.example: {GET /: {then: [1], status: 201}}}", "'status' is a matter of each of them"),
+        ("{https://a.example: {GET /: {then: [1], status: 201}}}", "write 'status' in each of them"),
         ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has characters that HTTP does not allow"),
         ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has characters that HTTP"),
         ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
-        ("{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}", "the header 'Content-Length' is left out"),
+        (
+            "{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}",
+            "the header 'Content-Length' must be left out",
+        ),
     ],
 )
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
@@ -369,12 +372,12 @@ def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
     ("requests", "message"),
     [
         ("GET /", "'requests' must be a list of all requests, or an object with some of them"),
-        ("{GET /: {}}", "'GET /' must be how often it was made, or a list of what each brought, not an object"),
+        ("{GET /: {}}", "'GET /' must be the number of requests, or a list of their contents, not an object"),
         ("{GET /: [{asks: GET /}]}", "there are service, request, query, headers, body"),
         ("[7]", "must be a text such as GET /orders/7, or an object"),
         ("[{asks: GET /}]", "there are service, request, query, headers, body"),
         ("[{request: 7}]", "'request' must be a text, not a number"),
-        ("[{headers: {A: 1}}]", "'A' must be a text, or null where there is none, not a number"),
+        ("[{headers: {A: 1}}]", "'A' must be a text, or null if it must be missing, not a number"),
         ("[{query: a}]", "'query' must be an object, not the text 'a'"),
         ("[GET orders]", "'GET orders' is not a request"),
         ("{get /orders: 0}", "'get /orders' is not a request"),

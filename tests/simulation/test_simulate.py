@@ -61,7 +61,7 @@ NOT_JSON = [
     ([float("nan")], "NaN is not a JSON number (at .[0])"),
     (float("-inf"), "-Infinity is not a JSON number"),
     ({"when": [object()]}, "JSON cannot write what is of the type 'object' (at .when[0])"),
-    ({1: "a"}, "a key has to be a text, and 1 is not"),
+    ({1: "a"}, "a key must be a text, and 1 is not"),
     (object(), "JSON cannot write what is of the type 'object'"),
 ]
 
@@ -152,10 +152,10 @@ def test_data_has_to_be_of_a_size_that_can_travel() -> None:
         too_large, "2,200,016 bytes of data are more than the 2,031,616 that one step can carry",
     )  # fmt: skip
     assert error_of({"price": [text, text]}) == (
-        "CallFailed", "function 'price' returned 2,200,007 bytes of JSON, and 2,031,616 are the most",
+        "CallFailed", "function 'price' returned 2,200,007 bytes of JSON, and the limit is 2,031,616",
     )  # fmt: skip
     assert error_of({"price": {"a": text}}, b=text) == (
-        too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can give on",
+        too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can carry over",
     )  # fmt: skip
 
 
@@ -346,7 +346,7 @@ def test_gives_up_attempts_without_an_end() -> None:
 
     assert run.error is not None
     assert (run.error.name, run.error.action) == ("StepLimitExceeded", "price")
-    assert run.error.message.startswith("1,000 states and retries ran, which is the most that max_steps allows: ")
+    assert run.error.message.startswith("1,000 states and retries ran, which is the limit set by max_steps: ")
     assert run.error.message.endswith(": this action failed 1,000 times")
     assert len(run.calls) == 1_000
 

@@ -106,7 +106,7 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
     async with bench.worker(first, second, limits=STRICT) as worker:
         ended = await worker.failure()
     assert ended.name == "StepLimitExceeded"
-    assert "10 executions were begun without waiting for anything, each by the one before" in str(ended)
+    assert "10 executions were started without waiting for anything, each by the one before" in str(ended)
     assert "'ping' and 'pong' continue as each other" in str(ended)
 
 

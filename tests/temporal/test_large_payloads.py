@@ -131,7 +131,7 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
     async with small.worker(result, f=LARGE) as worker:
         failed = await worker.failure()
     assert failed.name == "CallFailed"
-    assert "3,145,728 are the most" in failed.message
+    assert "the limit is 3,145,728" in failed.message
 
 
 async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) -> None:

@@ -50,7 +50,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
     assert max(sent.values()) <= MAX_BYTES_TO_BEGIN
 
 
-MOST = 20
+MAX_WAITING = 20
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, action: dict[str, Any]
 ) -> None:
     """All begin at once, before it is known of any that it is under way."""
-    monkeypatch.setattr(outgoing, "MAX_PENDING", MOST)
+    monkeypatch.setattr(outgoing, "MAX_PENDING", MAX_WAITING)
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
     child = define({"name": "a", "type": "sleep", "duration": "PT0.5S"}, id="child")
     after = {"name": "after", "type": "sleep", "duration": "PT2S"}
@@ -91,7 +91,7 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
             pending -= kind.startswith(("activity_task_completed", "child_workflow_execution_completed"))
             most = max(most, pending)
 
-    assert most == MOST
+    assert most == MAX_WAITING
 
 
 async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -> None:

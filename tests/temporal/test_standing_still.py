@@ -20,7 +20,7 @@ from swf_temporal.simulation.scenario import canonical, check, find_scenarios, r
 
 FILES = ("timeouts/families.yaml", "subflow/subflow.yaml", "compensation/compensation.yaml")
 ROOT = Path(__file__).parents[1] / "scenarios"
-MOST = 6
+MAX_SCENARIOS = 6
 """How many scenarios of a file run, side by side."""
 SECONDS = 0.1
 """How much later than usual everything comes: ten times what is usual."""
@@ -59,7 +59,7 @@ class SlowWorkflows(VirtualTime):
 async def test_comes_to_the_same_however_long_it_takes(file: str) -> None:
     """What is late in reality is late in no run: its time is virtual, and waits."""
     found = [one for one in find_scenarios([ROOT / file]) if "temporal" in one.hosts and not one.is_refused]
-    scenarios = list({workflows_of(one)[0].id: one for one in found}.values())[:MOST]
+    scenarios = list({workflows_of(one)[0].id: one for one in found}.values())[:MAX_SCENARIOS]
     async with scenario_host(SlowCalls, SlowWorkflows) as host:
         seen = await asyncio.gather(*map(host.observe, scenarios))
     for scenario, observed in zip(scenarios, seen, strict=True):

@@ -1,1 +1,1 @@
-"""Schedules: from their texts to times, and to what an engine can hold."""
+"""Schedules: from their texts to times, and to the specifications that Temporal stores."""

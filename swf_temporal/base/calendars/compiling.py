@@ -10,9 +10,9 @@ series of one interval, and one instance is started at its start.
 Hours, minutes and seconds are counted by the clock, as a period. Days, weeks, months and years that a calendar can
 hold keep to the time of day. A month that is too short for the day has its last day instead.
 
-`R/<start>/<duration>`, `R/<duration>/<end>` and `R/<duration>` repeat; the specification has no more than these.
-`R5/…`, which ISO 8601 has, repeats five times. Without an `R` there is one interval, from a start to an end, either of
-which may be given by a duration; but a duration alone can only be meant to repeat.
+`R/<start>/<duration>`, `R/<duration>/<end>` and `R/<duration>` repeat; the specification has no other forms. `R5/…`,
+from ISO 8601, repeats five times. Without an `R` there is one interval, from a start to an end, either of which may be
+given by a duration; a duration alone always repeats.
 """
 
 import calendar
@@ -71,7 +71,7 @@ class Length:
 
     @property
     def follows_calendar(self) -> bool:
-        """Whether it is as long as the calendar makes it: months, years, one day or one week."""
+        """Whether its length depends on the calendar: months, years, one day or one week."""
         return self.months > 0 or self.days in (DAY, WEEK)
 
 
@@ -87,7 +87,7 @@ class Interval:
 
 
 def parse_interval(text: str) -> Interval:
-    """Return what the interval *text* says. Raises Unreadable if it says nothing."""
+    """Return the interval in *text*. Raises InvalidTime if it is not valid."""
     parts = _parts(text)
     repetition = _REPEATS.fullmatch(parts[0][0])
     count = None
@@ -119,7 +119,7 @@ def parse_interval(text: str) -> Interval:
 def parse_length(text: str, offset: int = 0) -> Length:
     """Return the length of an ISO 8601 duration of at least a second, and at most a hundred years.
 
-    Raises Unreadable for anything else, and for months mixed with anything shorter: no calendar can hold that.
+    Raises InvalidTime for anything else, and for months mixed with anything shorter: no calendar can hold that.
     """
     numbers = _numbers(text)
     if not numbers:
@@ -140,7 +140,7 @@ def parse_length(text: str, offset: int = 0) -> Length:
 
 
 def _parts(text: str) -> list[tuple[str, int]]:
-    """Return what stands between the slashes, each with where it starts."""
+    """Return the parts between slashes, each with its offset."""
     return [(match[0].strip(), match.start()) for match in re.finditer(r"[^/]+", text)] or [("", 0)]
 
 
@@ -158,7 +158,7 @@ def _unreadable(text: str) -> InvalidTime:
 
 
 def _numbers(text: str) -> dict[str, Fraction]:
-    """Return the numbers of a duration by their units: none if it is not one, has a sign, or blanks around it."""
+    """Return the numbers of a duration by their units: empty if it is invalid, has a sign, or blanks around it."""
     if not text.isascii() or not text.startswith(("P", "p")) or text[-1].isspace():
         return {}
     try:
@@ -169,11 +169,11 @@ def _numbers(text: str) -> dict[str, Fraction]:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR = 12
-"""Months."""
+"""The number of months."""
 
 
 def every(anchor: datetime, length: Length) -> tuple[tuple[CalendarSpec, ...], tuple[IntervalSpec, ...]]:
-    """Return calendars and periods that have the time *anchor*, and all that lie whole *length*s from it."""
+    """Return calendars and periods that contain *anchor* and all times at whole multiples of *length* from it."""
     if length.months:
         return tuple(_at(anchor, days) for days in _by_months(anchor, length.months)), ()
     if length.follows_calendar:
@@ -184,7 +184,7 @@ def every(anchor: datetime, length: Length) -> tuple[tuple[CalendarSpec, ...], t
 
 
 def later(anchor: datetime, length: Length, times: int) -> datetime:
-    """Return the time that lies *times* *length*s after *anchor*, or before it if *times* is negative."""
+    """Return the time *times* times *length* after *anchor*, or before it if *times* is negative."""
     if length.months:
         year, month = divmod(anchor.year * _YEAR + anchor.month - 1 + times * length.months, _YEAR)
         last = calendar.monthrange(year, month + 1)[1]
@@ -195,13 +195,13 @@ def later(anchor: datetime, length: Length, times: int) -> datetime:
 
 
 def once(time: datetime) -> CalendarSpec:
-    """Return a calendar that has nothing but *time*."""
+    """Return a calendar that contains *time* alone."""
     day = Days(frozenset({time.day}), months=frozenset({time.month}), years=frozenset({time.year}))
     return _at(time, day)
 
 
 def _by_months(anchor: datetime, months: int) -> list[Days]:
-    """Return the days on which the months fall: those of one name recur after *cycle* years."""
+    """Return the days of *anchor* and every *months* months from it: the same month recurs after *cycle* years."""
     cycle = lcm(months, _YEAR) // _YEAR
     found: list[Days] = []
     for step in range(lcm(months, _YEAR) // months):
@@ -212,7 +212,7 @@ def _by_months(anchor: datetime, months: int) -> list[Days]:
 
 
 def _in_month(day: int, month: int, years: frozenset[int] | None) -> list[Days]:
-    """Return the *day* of a month, or its last day where it has no such day."""
+    """Return the *day* of a month, or its last day if it is shorter."""
     lengths = [(last, only) for last, months, only in MONTHS_BY_LENGTH if month in months]
     if all(last >= day for last, _ in lengths):
         return [Days(frozenset({day}), months=frozenset({month}), years=years)]
@@ -228,7 +228,7 @@ def _both(one: frozenset[int] | None, other: frozenset[int] | None) -> frozenset
 
 
 def _joined(days: list[Days]) -> list[Days]:
-    """Return the same days in fewer records: months that have the same days in the same years are put together."""
+    """Return the same days in fewer records: months with the same days in the same years are combined."""
     together: dict[tuple[frozenset[int], frozenset[int] | None], frozenset[int]] = {}
     for one in days:
         key = one.of_month, one.years
@@ -260,7 +260,7 @@ def compile_schedule(
     valid_until: str | None = None,
     timezone: str | None = None,
 ) -> ScheduleSpec:
-    """Return when the schedule with these texts starts instances. Raises Unreadable."""
+    """Return the times at which the schedule with these texts starts instances. Raises InvalidTime."""
     try:
         return _compiled(interval, cron, valid_until, timezone or "UTC")
     except (OverflowError, ValueError) as error:
@@ -321,7 +321,7 @@ def _repeating(interval: Interval, length: Length, zone: tzinfo) -> ScheduleSpec
 
 
 def _window(interval: Interval, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Return the start and the end of a single interval. Raises Unreadable if the end comes first."""
+    """Return the start and the end of a single interval. Raises InvalidTime if the end comes first."""
     start = None if interval.start is None else in_zone(interval.start, zone)
     end = None if interval.end is None else in_zone(interval.end, zone)
     if interval.length is not None:

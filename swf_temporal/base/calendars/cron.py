@@ -29,7 +29,7 @@ from swf_temporal.base.calendars.previewing import ever_comes
 
 _ENTRY = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d{1,9}))?", re.ASCII)
 _DIGITS = 9
-"""Longer numbers are not even read."""
+"""The maximum number of digits that are read."""
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
@@ -44,7 +44,7 @@ class Field:
     size: int
     names: Mapping[str, int] = field(default_factory=dict)
     highest: int = -1
-    """The highest number that may be written, where it is another name of the first."""
+    """The highest number that may be written, if it means the same as the first."""
     goes_round: bool = True
 
     @property
@@ -59,13 +59,13 @@ DAY_OF_MONTH = Field("day of the month", 1, 31)
 MONTH = Field("month", 1, 12, {name: number for number, name in enumerate(_MONTHS, 1)})
 YEAR = Field("year", 1970, 130, goes_round=False)
 UNIX_WEEKDAY = Field("day of the week", 0, 7, {name: number for number, name in enumerate(_WEEKDAYS)}, highest=7)
-"""Sunday is 0, and 7 too."""
+"""Sunday is 0 or 7."""
 QUARTZ_WEEKDAY = Field("day of the week", 1, 7, {name: number for number, name in enumerate(_WEEKDAYS, 1)})
 """Sunday is 1."""
 
 
 def entries(of: Field, text: str, offset: int) -> Iterator[tuple[str, int]]:
-    """Yield the entries of a field's list, each with where it starts. Raises Unreadable if one is empty."""
+    """Yield the entries of a field's list, each with its offset. Raises InvalidTime if one is empty."""
     for entry in text.split(","):
         if not entry:
             raise InvalidTime(f"an entry is missing in the list {text!r} of the {of.name}", offset)
@@ -82,7 +82,7 @@ def numbers(of: Field, text: str, offset: int) -> frozenset[int]:
 
 
 def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
-    """Return the numbers that one entry of a list names. Raises Unreadable, naming what may stand there."""
+    """Return the numbers that one entry of a list names. Raises InvalidTime, with the allowed values."""
     match = _ENTRY.fullmatch(text)
     if match is None or (match["first"] == "*" and match["last"]):
         raise InvalidTime(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
@@ -104,7 +104,7 @@ def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
 
 
 def number(of: Field, text: str, offset: int) -> int:
-    """Return the number that *text* writes, in figures or as a name in any case. Raises Unreadable."""
+    """Return the number in *text*, in digits or as a name in any case. Raises InvalidTime."""
     if text.isdecimal() and len(text) <= _DIGITS:
         value = int(text)
         if not of.low <= value <= max(of.high, of.highest):
@@ -146,13 +146,13 @@ _WORKDAYS = frozenset({1, 2, 3, 4, 5})
 _MONDAY, _FRIDAY, _SATURDAY = frozenset({1}), frozenset({5}), frozenset({6})
 
 _LEAP = frozenset(range(FIRST_YEAR, LAST_YEAR, 4))
-"""2100 is none."""
+"""The leap years; 2100 is not one."""
 _COMMON = frozenset(range(FIRST_YEAR, LAST_YEAR + 1)) - _LEAP
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The days on which all of this agrees. No years means every year."""
+    """The days for which all fields agree. No years means every year."""
 
     of_month: frozenset[int] = DAYS_OF_MONTH
     of_week: frozenset[int] = DAYS_OF_WEEK
@@ -166,13 +166,13 @@ MONTHS_BY_LENGTH: tuple[tuple[int, frozenset[int], frozenset[int] | None], ...] 
     (29, frozenset({2}), _LEAP),
     (28, frozenset({2}), _COMMON),
 )
-"""The number of days in months of years."""
+"""The months and years in which a month has a given number of days."""
 
 
 def days_of(day_of_month: tuple[str, int], day_of_week: tuple[str, int], weekday: Field) -> tuple[Days, ...]:
-    """Return the days that two fields name, each given with its offset. Any of the result will do.
+    """Return the days that two fields name, each given with its offset; a day may match any element of the result.
 
-    Where both are restricted a day needs to be in one of them only, as cron has it.
+    If both are restricted, a day needs to match only one of them, as in cron.
     """
     in_month, in_week = _in_month(*day_of_month), _in_week(*day_of_week, weekday)
     if in_month is None and in_week is None:
@@ -181,7 +181,7 @@ def days_of(day_of_month: tuple[str, int], day_of_week: tuple[str, int], weekday
 
 
 def at_end_of_month(before: int = 0) -> list[Days]:
-    """Return the days that lie *before* days before the last of their month."""
+    """Return the days that are *before* days before the last of their month."""
     return _by_length(lambda last: [(last - before, DAYS_OF_WEEK)] if last > before else [])
 
 
@@ -227,7 +227,7 @@ def is_unrestricted(text: str) -> bool:
 
 
 def _weekdays(weekday: Field, written: frozenset[int]) -> frozenset[int]:
-    """Return days of the week as calendars number them, Sunday being 0."""
+    """Return days of the week with the numbers of calendars: Sunday is 0."""
     return frozenset((value - weekday.names["SUN"]) % _WEEK for value in written)
 
 
@@ -241,11 +241,11 @@ def _from_the_end(match: re.Match[str], offset: int) -> list[Days]:
 
 
 Alternatives = list[tuple[int, frozenset[int]]]
-"""Days of the month, each if it is one of these days of the week."""
+"""Days of the month, each with the days of the week on which it counts."""
 
 
 def _nearest(day: int) -> Callable[[int], Alternatives]:
-    """Return which day is the workday nearest to *day* in a month of a given length, without leaving the month."""
+    """Return a function for the workday nearest to *day* in a month of a given length, without leaving the month."""
 
     def alternatives(last: int) -> Alternatives:
         if day > last:
@@ -265,7 +265,7 @@ def _last_weekday(of_week: frozenset[int]) -> list[Days]:
 
 
 def _by_length(alternatives: Callable[[int], Alternatives]) -> list[Days]:
-    """Return the days that *alternatives* gives for each length of a month; as one where all have the same."""
+    """Return the days that *alternatives* gives for each length of a month; one record if they are all the same."""
     if all(alternatives(last) == alternatives(_MIN_DAYS) for last, _, _ in MONTHS_BY_LENGTH):
         return [Days(frozenset({day}), of_week) for day, of_week in alternatives(_MIN_DAYS)]
     return [
@@ -289,9 +289,9 @@ _HINT = "such as 0 0/15 * * * ?"
 
 
 def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
-    """Return calendars that have the times of the cron expression *text* between them.
+    """Return calendars that together contain the times of the cron expression *text*.
 
-    Raises Unreadable if it is none, or names no day that ever comes.
+    Raises InvalidTime if it is not valid, or names only days that never come.
     """
     weekday, fields = _fields(text)
     second, minute, hour, day_of_month, month, day_of_week, *year = fields
@@ -311,7 +311,7 @@ def days_of_cron(text: str) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _fields(text: str) -> tuple[Field, list[tuple[str, int]]]:
-    """Return how days of the week are written in *text*, and its fields with their offsets, from the second on."""
+    """Return the field for days of the week in *text*, and its fields with their offsets, from seconds on."""
     fields = [(match[0], match.start()) for match in re.finditer(r"\S+", text)]
     if len(fields) == 1 and fields[0][0].startswith("@"):
         macro, offset = fields[0]

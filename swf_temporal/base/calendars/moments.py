@@ -1,7 +1,7 @@
-"""Moments and time zones, as texts write them, and the error of a text of a schedule that says no time.
+"""Times and time zones in texts, the records of schedules, and the error of an invalid text of a schedule.
 
-The records say what Temporal's schedules can say, without its library. All ranges are inclusive. A time is one of a
-calendar's if every field agrees; it is one of a schedule's if any of its calendars or intervals has it.
+The records can express what Temporal's schedules can, without its library. All ranges are inclusive. A time belongs to
+a calendar if every field matches; it belongs to a schedule if it belongs to any of its calendars or intervals.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 FIRST_YEAR, LAST_YEAR = 2000, 2100
-"""The years that the engine knows of."""
+"""The years for which Temporal computes schedules."""
 
 DAYS_OF_MONTH = frozenset(range(1, 32))
 DAYS_OF_WEEK = frozenset(range(7))
@@ -40,7 +40,7 @@ Ranges = tuple[Range, ...]
 
 @dataclass(frozen=True, slots=True)
 class CalendarSpec:
-    """Times by the calendar. No years means every year."""
+    """Times that match fields of the calendar. No years means every year."""
 
     second: Ranges
     minute: Ranges
@@ -63,8 +63,8 @@ class IntervalSpec:
 class ScheduleSpec:
     """The times at which instances are started.
 
-    Calendars are read in *timezone*. Times before *start_at* and after *end_at* do not count. *limit* is how many
-    starts there are in all, where the times themselves do not say.
+    Calendars are read in *timezone*. Times before *start_at* and after *end_at* do not count. *limit* is the total
+    number of starts, if the times themselves do not bound it.
     """
 
     calendars: tuple[CalendarSpec, ...] = ()
@@ -76,7 +76,7 @@ class ScheduleSpec:
 
 
 def ranges_of(values: Iterable[int]) -> Ranges:
-    """Return few ranges that hold exactly *values*, the one with the lowest number first."""
+    """Return a small number of ranges that hold exactly *values*, the one with the lowest number first."""
     rest = set(values)
     ranges: list[Range] = []
     while rest:
@@ -94,7 +94,7 @@ _PROGRESSION = 3
 
 
 def _from(start: int, step: int, values: set[int]) -> Range:
-    """Return the longest progression in *values* of this start and step."""
+    """Return the longest progression in *values* with this start and step."""
     end = start
     while end + step in values:
         end += step
@@ -105,9 +105,9 @@ _HOUR = timedelta(hours=1)
 
 
 class InvalidTime(ValueError):  # noqa: N818 - an adjective, said of a text
-    """A text that says no time, and where in it the trouble begins.
+    """A text is not a valid time or schedule; says where in the text.
 
-    `offset` counts characters from zero. `hint` shows a text that would do.
+    `offset` counts characters from zero. `hint` shows a valid text.
     """
 
     def __init__(self, message: str, offset: int = 0, hint: str | None = None) -> None:
@@ -119,7 +119,7 @@ class InvalidTime(ValueError):  # noqa: N818 - an adjective, said of a text
 
 @lru_cache(maxsize=64)
 def zone_of(name: str) -> tzinfo:
-    """Return the time zone *name* of the IANA database. Raises Unreadable."""
+    """Return the time zone *name* of the IANA database. Raises InvalidTime."""
     if name == "UTC":
         return UTC
     try:
@@ -131,7 +131,7 @@ def zone_of(name: str) -> tzinfo:
 def parse_time(text: str, offset: int = 0) -> datetime:
     """Return the date and time that *text* writes in ISO 8601, with its offset from UTC if it has one.
 
-    Raises Unreadable.
+    Raises InvalidTime.
     """
     try:
         return datetime.fromisoformat(text.strip())
@@ -141,9 +141,9 @@ def parse_time(text: str, offset: int = 0) -> datetime:
 
 
 def in_zone(time: datetime, zone: tzinfo) -> datetime:
-    """Return *time* by the clocks of *zone*; without an offset of its own it was written by them.
+    """Return *time* in *zone*; a time without an offset is taken as local time there.
 
-    Schedules know nothing shorter than a second, so a part of one is rounded up.
+    Schedules have a resolution of a second, so fractions are rounded up.
     """
     instant = (time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC)
     whole = instant.replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""What is read in a schedule as its author may not have meant it."""
+"""Parts of a schedule that may not mean what its author intended."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ _SUMMER, _WINTER = datetime(2030, 7, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """What to tell an author, and where in the text this begins: *offset* counts characters from zero."""
+    """A warning to the author, and the place in the text: *offset* counts characters from zero."""
 
     message: str
     hint: str
@@ -20,9 +20,9 @@ class Pitfall:
 
 
 def pitfall_of_days(cron: str) -> Pitfall | None:
-    """Return that either day counts in *cron*, a valid expression, though crontab(5) asks for both.
+    """Warn that either field of days suffices in *cron*, a valid expression, although crontab(5) requires both.
 
-    There a field that begins with `*` restricts the days that the other names, even if a step follows.
+    There, a field that begins with `*` further restricts the days of the other one, even if a step follows.
     """
     days = [field for field in days_of_cron(cron) if not is_unrestricted(field[0])]
     starred = next((field for field in days if field[0].startswith("*")), None)
@@ -38,7 +38,7 @@ def pitfall_of_days(cron: str) -> Pitfall | None:
 
 
 def pitfall_of_zone(interval: str, timezone: str) -> Pitfall | None:
-    """Return that *timezone* has no effect on the times of *interval*; both are valid."""
+    """Warn if *timezone* has no effect on the times of *interval*; both are valid."""
     zone = zone_of(timezone)
     if not any(day.astimezone(zone).utcoffset() for day in (_SUMMER, _WINTER)):
         return None

@@ -1,20 +1,20 @@
 """The next times of a schedule.
 
-The answer is Temporal's, worked out without it, and that matters where clocks are changed. A time that clocks skip
-does not come. In the hour that they show twice, Temporal looks up a local time in the way of its language's library,
-which takes the first or the second of the two by whether the zone lies west or east of Greenwich; where it takes
-the first it goes through the hour once more. So a time in that hour comes once in Berlin and twice in New York; of
-several in Berlin all but the first are taken to be an hour later. And a day whose midnight is skipped passes, while it
-is looked for, for the weekday before. None of this is ours to mend: a preview that knew better would be wrong.
+The result is Temporal's, computed without it. That matters for daylight saving time. A time that clocks skip does not
+occur. In the hour that clocks show twice, Temporal converts a local time as its language's library does, which takes
+the first or the second occurrence depending on whether the zone is west or east of Greenwich; if it takes the first, it
+goes through the hour once more. So a time in that hour occurs once in Berlin and twice in New York; of several in
+Berlin, all but the first are moved an hour later. And a day whose midnight is skipped counts, during the search, as the
+weekday before. We must not correct any of this: the preview would no longer be that of the server.
 
-Croniter cannot give this answer, though it reads most cron expressions as we do
-(`tests/calendars/test_against_croniter.py` compares both, and shows each difference). `30 2 * * *` in Berlin comes at
-03:00 on the day on which it is skipped, where Temporal leaves that day out, and twice on the day in autumn, where
-Temporal starts one instance. It has no numbers of Quartz (`0 0 9 ? * 2` is Tuesday for croniter, and Monday for
-Quartz), no `LW` and no `L-2`; `13 * FRI#3` is a 13th that is a third Friday, which never comes, and not either day;
-and it goes on after 2100, where Temporal ends. Intervals it does not know at all. All that is known here of a schedule
-is what Temporal holds of it, calendars and periods without the text, and so intervals and expressions are previewed by
-the same code. Where there is a server, commands show its own next times.
+Croniter differs, though it reads most cron expressions as we do (`tests/calendars/test_against_croniter.py` compares
+both, and shows each difference). For `30 2 * * *` in Berlin it has 03:00 on the day on which that time is skipped,
+where Temporal leaves the day out, and two times on the day in autumn, where Temporal starts one instance. It does not
+support the numbers of Quartz (`0 0 9 ? * 2` is Tuesday for croniter, and Monday for Quartz), `LW` or `L-2`;
+`13 * FRI#3` is a 13th that is also a third Friday, which never comes, instead of either day; it continues after 2100,
+where Temporal ends; and it has no intervals. Here, a schedule is previewed from what Temporal stores, calendars and
+periods without the text, so the same code handles intervals and expressions. With a server, commands show its own next
+times.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ from swf_temporal.base.calendars.moments import (
 
 _SECOND, _HOUR, _DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SHORTEST_WINDOW, _MAX_WINDOW = timedelta(minutes=1), _DAY
+_MIN_WINDOW, _MAX_WINDOW = timedelta(minutes=1), _DAY
 _GAPS = 50
 
 
@@ -45,20 +45,20 @@ def preview(spec: ScheduleSpec, after: datetime, count: int) -> list[datetime]:
 
 
 def ever_comes(calendars: Iterable[CalendarSpec]) -> bool:
-    """Tell whether any of *calendars* has a day at all."""
+    """Tell whether any of *calendars* has any day."""
     first = datetime(FIRST_YEAR, 1, 1)  # noqa: DTZ001 - a day on any clock
     return any(next(_days(calendar, first, UTC), None) is not None for calendar in calendars)
 
 
 def distance(spec: ScheduleSpec) -> timedelta:
-    """Return the time after which a start that was missed has been overtaken by the next.
+    """Return the time after which a missed start is superseded by the next one.
 
     It is the shortest of the distances between the schedule's first times, but at least a minute and at most a day.
     """
     unbounded = ScheduleSpec(spec.calendars, spec.intervals, spec.start_at, None, spec.timezone)
     times = preview(unbounded, datetime(FIRST_YEAR, 1, 1, tzinfo=UTC), _GAPS)
     shortest = min((later - earlier for earlier, later in pairwise(times)), default=_MAX_WINDOW)
-    return max(_SHORTEST_WINDOW, min(shortest, _MAX_WINDOW))
+    return max(_MIN_WINDOW, min(shortest, _MAX_WINDOW))
 
 
 def _times(spec: ScheduleSpec, after: datetime) -> Iterator[datetime]:
@@ -137,7 +137,7 @@ def _has_weekday(calendar: CalendarSpec, day: datetime) -> bool:
 
 
 def _in_hour(calendar: CalendarSpec, hour: datetime, after: datetime | None) -> datetime | None:
-    """Return the first time of *calendar* in an hour or, with *after*, the first later than that."""
+    """Return the first time of *calendar* in an hour; with *after*, the first one after it."""
     for minute in _numbers(calendar.minute):
         if after is not None and minute < after.minute:
             continue
@@ -158,9 +158,9 @@ def _clock(instant: datetime, zone: tzinfo) -> datetime:
 
 
 def _instant(clock: datetime, zone: tzinfo) -> datetime:
-    """Return when the clocks of *zone* show *clock*, of two such moments the one that Temporal takes.
+    """Return the time when the clocks of *zone* show *clock*; if that is ambiguous, the one that Temporal takes.
 
-    It looks at the zone's offset at the moment when clocks in Greenwich show that time, and corrects it once.
+    Temporal uses the zone's offset at the same time in UTC, and corrects it once.
     """
     there = clock.replace(tzinfo=UTC)
     offset = _offset(there, zone)

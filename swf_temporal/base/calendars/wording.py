@@ -10,7 +10,7 @@ from swf_temporal.base.durations import format_duration
 from swf_temporal.base.grammar import counted
 
 _FEW = 4
-"""So many times of a day are told one by one."""
+"""The maximum number of times of a day that are listed individually."""
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -21,7 +21,7 @@ _MONTHS = (
 def schedule_words(
     *, interval: str | None = None, cron: str | None = None, valid_until: str | None = None, timezone: str | None = None
 ) -> str:
-    """Return in words when the schedule with these texts starts instances. Raises Unreadable."""
+    """Describe in words when the schedule with these texts starts instances. Raises InvalidTime."""
     parts = []
     if cron is not None:
         parts.append("; and ".join(map(_calendar, parse_cron(cron))))
@@ -78,7 +78,7 @@ def _time_of_day(seconds: list[int], minutes: list[int], hours: list[int]) -> st
 
 
 def _step(numbers: list[int], whole: int) -> int | None:
-    """Return the distance of *numbers*, if they go round the *whole* evenly from zero on."""
+    """Return the step of *numbers*, if they divide the *whole* evenly, starting from zero."""
     step = whole // len(numbers)
     return step if numbers == list(range(0, whole, step)) and len(numbers) > 1 and whole % step == 0 else None
 
@@ -92,7 +92,7 @@ def _numbers(ranges: Ranges) -> list[int]:
 
 
 def _listed(numbers: Iterable[int], names: Sequence[str] | None = None) -> str:
-    """Return *numbers*, or their *names*, with those that follow each other drawn together."""
+    """Return *numbers*, or their *names*, with consecutive ones shown as ranges."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] + 1 == number:

@@ -32,9 +32,9 @@ class MqttSource:
             with mapping_faults(channel):
                 await session.listen(self._filter, _AT_LEAST_ONCE)
             async with asyncio.TaskGroup() as tasks:
-                noticing = tasks.create_task(self._notice(session))
+                watcher = tasks.create_task(self._notice(session))
                 yield self._messages(session)
-                noticing.cancel()
+                watcher.cancel()
 
     async def _notice(self, session: Any) -> None:
         with mapping_faults(self._channel):

@@ -1,15 +1,13 @@
-"""Evaluations that a run has made elsewhere, since its text and data do not bound how long they take.
+"""Evaluations that a run leaves to its host, since their text and data do not bound how long they take.
 
-The course of a run follows from its history. What is bounded, as `bounds` counts it, is evaluated where the run goes
-on, again on every replay. All else is asked of the host, which records the answer: work that meets such an evaluation
-raises `Deferred`, and is done once more with the answer. A limit that the clock decides on, or the memory of
-a helper, is an answer there. It never is one here: it would be met on one machine and not on another, so it is the
-machine's fault, and the task is tried again.
+The course of a run follows from its history. Evaluations with a `Bound` are made within the run, again on every replay.
+All others are left to the host, which records the answer: code that needs one raises `Deferred`, and is run once more
+with the answer. Exceeding a limit of time or memory is an answer of the host. Within the run it never is one: it would
+happen on one machine and not on another, so the machine is to blame, and the task is retried.
 
-Work is counted in steps of an engine, of which a helper makes some millions in a second. `MAX_WORK` of them take less
-than a tenth of its limit, so that what is bounded never meets a limit on any machine that can serve at all. A bound is
-never too low and often too high: what takes little time all the same is evaluated elsewhere, and that costs some
-milliseconds.
+Work is counted in steps of an engine, of which a helper makes some millions per second. `MAX_WORK` of them take less
+than a tenth of its limit, so that a bounded evaluation never exceeds a limit on any usable machine. A bound is never
+too low and often too high: then a fast evaluation is left to the host, which costs some milliseconds.
 """
 
 import re
@@ -25,11 +23,11 @@ from swf_temporal.expressions.guarding.guard import ENGINES, JQ, Engine, guard
 from swf_temporal.expressions.guarding.helper import EngineAnswer
 
 MAX_WORK: Final = 1 << 16
-"""Steps of what is evaluated where the run goes on."""
+"""The maximum number of steps of an evaluation within the run."""
 _ELEMENT: Final = 4
-"""Characters of JSON that one element takes at least, most often."""
+"""The usual minimum of characters that one element takes as JSON."""
 _IN_PYTHON: Final = 10
-"""How many times as long a step takes of an engine that is written in Python."""
+"""The factor by which a step of an engine that is written in Python takes longer."""
 MAX_EXPONENT: Final = 8
 """The highest exponent of a bound."""
 
@@ -41,12 +39,12 @@ class Bound(NamedTuple):
     factor: int = 1
 
     def holds(self, size: int) -> bool:
-        """Tell whether the work is little on data of *size* characters."""
+        """Tell whether the work on data of *size* characters is within the limit."""
         return self.factor * int(max(1, size // _ELEMENT) ** self.exponent) <= MAX_WORK
 
 
 UNBOUNDED: Final = Bound(0, MAX_WORK + 1)
-"""That of an evaluation whose text and data do not bound its work."""
+"""The bound of an evaluation whose text and data do not bound its work."""
 
 _GENERATED = re.compile(r"\b(?:match|search)\s*\(|\.\.|\?")
 _SCHEMA_LOOPS = re.compile(r'"(?:pattern|patternProperties|\$ref|\$dynamicRef|\$recursiveRef|uniqueItems|format)":')
@@ -54,16 +52,16 @@ _SCHEMA_AGAIN = re.compile(r'"(?:allOf|anyOf|oneOf|not|if|contains|unevaluated\w
 _QUANTIFIED_GROUP = re.compile(r"\)\s*[*+?{]|\\[1-9gk]|\(\?(?![:=!]|<[=!])")
 _QUANTIFIER = re.compile(r"(?<!\\)(?:[*+]|\{\d*,?\d*\})")
 _STEPS: Final = 256
-"""Characters that are compared with a pattern in the time of a step."""
+"""The number of characters that are compared with a pattern in the time of a step."""
 _SEGMENTS: Final = 256
-"""Characters of a path whose segments take as long as a step."""
+"""The number of characters of a path whose segments take as long as a step."""
 _CHOICE = re.compile(r"(?<!\\)[|?]")
 
 
 def jsonpath_bound(path: str) -> Bound:
-    """Return the bound of a JSONPath: one that only goes down goes through its data once, for each of its selectors.
+    """Return the bound of a JSONPath: one that only descends visits its data once for each of its selectors.
 
-    Several selectors in one segment may find the same, each of which the next segment goes down from.
+    Several selectors in one segment may find the same values, and the next segment descends from each of them.
     """
     found = _GENERATED.findall(path)
     if any("(" in one for one in found):
@@ -73,9 +71,9 @@ def jsonpath_bound(path: str) -> Bound:
 
 
 def schema_bound(schema: str) -> Bound:
-    """Return the bound of comparing data with a JSON Schema, which is given as it is written.
+    """Return the bound of validating data against the JSON Schema in the text *schema*.
 
-    Without patterns and references each part of it is compared with each part of the data once at most.
+    Without patterns and references, each part of it is compared with each part of the data at most once.
     """
     if _SCHEMA_LOOPS.search(schema) is not None:
         return UNBOUNDED
@@ -83,9 +81,9 @@ def schema_bound(schema: str) -> Bound:
 
 
 def pattern_bound(pattern: str, text: str) -> Bound:
-    """Return the bound of looking for a regular expression in *text*, for data of no size.
+    """Return the bound of searching *text* for a regular expression, for data of size 0.
 
-    Each repetition can begin at every character, and go on to every other; one within another ends everywhere, too.
+    Each repetition can begin at any character and end at any other, and so can a nested one.
     """
     size = len(text)
     if size <= 1:
@@ -98,19 +96,19 @@ def pattern_bound(pattern: str, text: str) -> Bound:
 
 
 LIMIT_MET: Final = -1
-"""The status of an answer that says which limit was met; the others are those of `jq_process`."""
+"""The status of an answer that says which limit was exceeded; the others are those of `jq_process`."""
 
 
 class Evaluation(NamedTuple):
-    """What a helper process is asked: the name of its engine, the program, and the data as JSON."""
+    """A request to a helper process: the name of its engine, the program, and the data as JSON."""
 
     engine: str
     program: str
     data: str
 
 
-class Deferred(Exception):  # noqa: N818 - not an error: it asks for an evaluation
-    """The work goes on once this evaluation was made."""
+class Deferred(Exception):  # noqa: N818 - not an error: it requests an evaluation
+    """Raised to have an evaluation made by the host; the code that raised it is run again with the answer."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         super().__init__(f"an evaluation by {evaluation.engine} is to be made by the host")
@@ -118,30 +116,30 @@ class Deferred(Exception):  # noqa: N818 - not an error: it asks for an evaluati
 
 
 class MachineTooSlow(RuntimeError):  # noqa: N818 - named for what is wrong
-    """An evaluation that needs little met a limit: it says nothing about the run, and is made again."""
+    """A bounded evaluation exceeded a limit: this is not a fault of the run, and it is made again."""
 
 
 _answers: ContextVar[Mapping[Evaluation, EngineAnswer] | None] = ContextVar("answers", default=None)
 
 
 def defer_here() -> None:
-    """Let the current task, and all those that it creates, leave to the host what is not bounded."""
+    """Make the current task, and all tasks that it creates, leave unbounded evaluations to the host."""
     _answers.set({})
 
 
 def is_deferring() -> bool:
-    """Tell whether what is not bounded is left to the host."""
+    """Tell whether unbounded evaluations are left to the host."""
     return _answers.get() is not None
 
 
 @contextmanager
 def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[None]:
-    """Let what is evaluated within find *answers*; None is that it belongs to no run, and is evaluated at once."""
+    """Provide *answers* to evaluations within the context; with None, they are made at once, outside of any run."""
     token = _answers.set(answers)
     try:
         yield
     finally:
-        with suppress(ValueError):  # what is never finished is closed by the garbage collector, in another context
+        with suppress(ValueError):  # an unfinished generator is closed by the garbage collector, in another context
             _answers.reset(token)
 
 
@@ -180,9 +178,9 @@ def ask(program: str, data: str, bound: Bound, engine: Engine = JQ, joint: Joint
 
 
 def answer_to(evaluation: Evaluation, most: int) -> EngineAnswer:
-    """Make *evaluation*: what a host does. A limit that it meets is the answer, as is that it yields more than *most*.
+    """Make *evaluation* for a host. If it exceeds a limit, or yields too much, that is the answer.
 
-    *most* is how many bytes its text may take as JSON.
+    *most* is the limit of its text as JSON, in bytes.
     """
     try:
         answer = guard(ENGINES[evaluation.engine]).run(evaluation.program, evaluation.data)

@@ -3,16 +3,16 @@
 Theory of operation. jq is C code that holds Python's interpreter lock while it works: an endless program
 would freeze every thread here, and a value nested deeply enough would end the process. So jq is never loaded
 here. A pool of small helper processes runs it; a call is one request and one answer over a pair of pipes, and
-other threads go on meanwhile. Helpers start when they are first needed, are reused last in first out, and die
+other threads run meanwhile. Helpers start when they are first needed, are reused last in first out, and exit
 by themselves when their standard input closes.
 
-Three limits hold for one call. Processor time: a timer in the helper, whose signal ends it; processor time,
-because a busy machine should not change what an expression yields. Memory: the helper's address space. Size
-of the output: counted by the helper. Time on the clock is a backstop, several times as long. A helper that
-went beyond a limit, or died in any other way, is replaced at the next call, and the caller meets
+Three limits apply to one call. Processor time: a timer in the helper, whose signal ends it; processor time,
+because a busy machine should not change the outcome of an expression. Memory: the helper's address space. Size
+of the output: counted by the helper. Wall-clock time is a backstop, several times as long. A helper that
+exceeded a limit, or died in any other way, is replaced at the next call, and the call raises
 ExpressionLimitExceeded.
 
-JavaScript, JSON Schemas with patterns, and JSONPath run in helpers of their own, in the same way.
+JavaScript, JSON Schemas with patterns, and JSONPath run in separate helpers, in the same way.
 
 Helpers are started as programs and never forked, since threads are running when the first is needed. Their
 environment is empty but for the locale and the time zone.
@@ -52,9 +52,9 @@ __all__ = [
 ]
 
 _SPARE = 4
-"""How many times as many helpers there are as may work at once without being slowed down."""
+"""The ratio of the number of helpers to those that may work at once at full speed."""
 _LARGE = 4 << 20
-"""Characters of input from which on evaluations wait for one another."""
+"""The size of input, in characters, from which evaluations run one at a time."""
 _one_by_one = threading.Lock()
 
 _PACKAGE = Path(__file__).parents[2]
@@ -84,13 +84,13 @@ class Guard:
         self._generation = 0
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
-        """Who waits for a helper, in the order in which they came."""
+        """The threads that wait for a helper, in the order of their arrival."""
 
     def run(self, program: str, data: str | None) -> EngineAnswer:
-        """Run *program* on the JSON text *data*, or only compile it where that is None.
+        """Run *program* on the JSON text *data*, or only compile it if that is None.
 
-        Raises ExpressionLimitExceeded where an evaluation takes more than it may, and ModuleNotFoundError where the
-        engine is not installed.
+        Raises ExpressionLimitExceeded if an evaluation exceeds a limit, and ModuleNotFoundError if the engine is not
+        installed.
         """
         if data is not None and len(data) > _LARGE:
             with _one_by_one:  # each takes many times as much memory as its data, here and in its helper
@@ -101,7 +101,7 @@ class Guard:
         try:
             return self._run_with(self._take(), program, data)
         except OutOfMemoryBefore:
-            # What others had evaluated there took memory, too, and what an expression may take depends on itself alone.
+            # Earlier evaluations took memory there, too, but the limit of an expression must depend on it alone.
             return self._run_with(self._take(is_fresh=True), program, data)
 
     def _run_with(self, helper: Helper, program: str, data: str | None) -> EngineAnswer:
@@ -126,7 +126,7 @@ class Guard:
 
     @property
     def count(self) -> int:
-        """How many helpers there are, idle or at work."""
+        """The number of helpers, idle or at work."""
         return self._running
 
     def start(self) -> None:
@@ -134,7 +134,7 @@ class Guard:
         self._give_back(self._take())
 
     def stop(self) -> None:
-        """End the helpers, those at work when they have answered. A later call starts new ones."""
+        """End the helpers; those at work answer first. A later call starts new ones."""
         with self._changed:
             idle, self._idle = self._idle, []
             self._running -= len(idle)
@@ -163,12 +163,12 @@ class Guard:
     def _wait_for_turn(self) -> None:
         """Wait until it is this thread's turn, and there is a helper or room for one.
 
-        Whoever came first is first: a thread that has one expression after the other evaluated would otherwise take the
-        helper again that it has just given back, before any that waits for it. Who has waited long needs no turn: those
-        before it have, too, or were broken off, which can happen at any place.
+        Threads are served in the order of their arrival: a thread with many evaluations would otherwise take back the
+        helper that it has just returned, before the others. A thread that has waited long needs no turn: those before
+        it have waited, too, or were interrupted, which can happen anywhere.
         """
         turn = object()
-        # Those at work may be slow ones, for which others need not wait long.
+        # Evaluations in progress may be slow, and others need not wait long for these.
         until = time.monotonic() + LOOK
         try:
             self._waiting.append(turn)
@@ -202,14 +202,14 @@ _guards = {engine: Guard(engine=engine) for engine in ENGINES.values()}
 
 
 def guard(engine: Engine = JQ) -> Guard:
-    """Return the pool that expressions of *engine* use."""
+    """Return the pool of helpers for *engine*."""
     return _guards[engine]
 
 
 def written(value: object) -> str:
-    """Return *value* as the JSON that an evaluation is given.
+    """Return *value* as JSON for an evaluation.
 
-    Raises ExpressionLimitExceeded, before it is written, where that is more than one may be given, and NotJSON.
+    Raises ExpressionLimitExceeded, before writing it, if it exceeds the limit of input, and NotJSON.
     """
     sizes: dict[int, int] = {}
     check_size(json_size(value, sizes=sizes))
@@ -223,12 +223,12 @@ def configure(limits: EvaluationLimits) -> None:
 
 
 def helpers() -> dict[str, int]:
-    """Return how many helpers there are of each engine, by its name."""
+    """Return the number of helpers of each engine, by its name."""
     return {engine.name: pool.count for engine, pool in _guards.items()}
 
 
 def start() -> None:
-    """Start a helper ahead of the first evaluation by jq: most definitions need no other."""
+    """Start a helper for jq ahead of the first evaluation: most definitions need no other engine."""
     _guards[JQ].start()
 
 

@@ -20,32 +20,32 @@ _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _CLOCK_ALLOWANCE = 10
 _STARTING_SECONDS = 30
 LOOK = 0.25
-"""Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
+"""The interval, in seconds, at which a waiting thread wakes up: an exception may have been raised in it."""
 _SLOW = 0.1
-"""Seconds after which a helper at work lets others go first."""
+"""The time, in seconds, after which a helper at work yields to others."""
 _LOWER_PRIORITY = 4
-"""By how much it does: an operator may have given the worker, and so its helpers, a priority of their own."""
+"""The increase of its nice value then, relative to that of the worker, which an operator may have set."""
 
 
 WORKER_PROCESS: Final = "SWF_WORKER_PROCESS"
-"""The variable that tells a process of `swf worker --processes` its number, and how many there are."""
+"""The variable for the number of a process of `swf worker --processes`, and the number of processes."""
 
 
 def _processes() -> int:
-    """Return how many processes of one worker share the machine."""
+    """Return the number of processes of one worker that share the machine."""
     return int(os.environ.get(WORKER_PROCESS, "1/1").split("/")[1])
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLimits:
-    """The limits of one evaluation, and of how many run at once."""
+    """The limits of one evaluation, and of the number that run at once."""
 
     seconds: float = 1.0
-    """Of processor time."""
+    """The limit of processor time."""
     memory: int = 1 << 30
-    """Bytes of address space, jq and Python included."""
+    """The limit of address space in bytes, including jq and Python."""
     output: int = 8 << 20
-    """Characters of JSON, all outputs together."""
+    """The limit of all outputs together, in characters of JSON."""
     processes: int = max(1, (os.cpu_count() or 1) // _processes())
 
 
@@ -55,22 +55,22 @@ class Engine(NamedTuple):
     name: str
     module: str
     package: str
-    """What brings the module."""
+    """The package that contains the module."""
     file: str | None = None
-    """What drives it in the helper, if that is not jq."""
+    """The file that drives it in the helper, unless it is jq."""
     is_python: bool = False
-    """Whether it is written in Python, and needs other packages, and ours."""
+    """Whether it is written in Python, and needs other packages, including ours."""
 
 
 class EngineAnswer(NamedTuple):
-    """The engine's answer: one of the statuses of `jq_process`, and the outputs or the message."""
+    """The engine's answer: a status of `jq_process`, and the outputs or the message."""
 
     status: int
     text: str
 
 
 class OutOfMemoryBefore(Exception):  # noqa: N818 - named for what happened
-    """An evaluation took too much memory in a helper that held some from those before."""
+    """An evaluation took too much memory in a helper that still held some from earlier ones."""
 
 
 class Helper:
@@ -82,7 +82,7 @@ class Helper:
         self._usual_priority: int | None = None
         self._asked = 0
         self._is_done = False
-        # Of the environment's packages the helper sees the engine's folder alone, so it starts as fast as Python can.
+        # The helper sees only the engine's folder of all installed packages, so it starts as fast as Python can.
         command = [sys.executable, "-I", "-S", jq_process.__file__, _folder_of(engine)]
         driver = [] if engine.file is None else [engine.file]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter on our own file
@@ -117,7 +117,7 @@ class Helper:
         return self._asked <= 1
 
     def ask(self, program: str, data: str | None) -> EngineAnswer:
-        """Return what it answers: see `Guard.run`. Raises OutOfMemoryBefore where a fresh helper may do better."""
+        """Return its answer: see `Guard.run`. Raises OutOfMemoryBefore if a fresh helper may succeed."""
         self._asked += 1
         deadline = time.monotonic() + self._limits.seconds * _CLOCK_ALLOWANCE
         request = program.encode()
@@ -128,7 +128,7 @@ class Helper:
             if body:
                 self._send(body, deadline)
             return self._await_answer(deadline)
-        except ExpressionLimitExceeded:  # by the clock, which is all that is known of one that does not get to run
+        except ExpressionLimitExceeded:  # by wall-clock time: its processor time is unknown
             current_account().seconds += self._limits.seconds
             raise
         except (BrokenPipeError, EOFError):
@@ -139,7 +139,7 @@ class Helper:
             raise ExpressionLimitExceeded(cause.text) from None
 
     def is_last(self) -> bool:
-        """Tell whether it is to be replaced: it holds much memory, or cannot be as quick as it was."""
+        """Tell whether it should be replaced: it holds much memory, or runs with a lower priority."""
         if self._usual_priority is not None:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, self._usual_priority)

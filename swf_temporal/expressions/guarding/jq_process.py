@@ -4,9 +4,9 @@ The guard starts this file as a script, so it imports only the engine and the st
 after another from standard input until that is closed, and never opens a file: after its imports it may not.
 
 A request is two lengths and two texts: the program, and its input (with the length NO_INPUT: compile only).
-An answer is a status, the processor time in seconds, a length and a text; an empty one says that the process is
-ready, and the status of the last one that it is the last. While it works on a request its processor time is limited by
-a timer whose signal ends the process, so that not even a lost parent leaves a busy helper behind.
+An answer is a status, the processor time in seconds, a length and a text; an empty answer means that the process is
+ready, and a flag in the status that it is the last one. During a request its processor time is limited by a timer whose
+signal ends the process, so that not even a lost parent leaves a busy helper behind.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ LAST = 0x80
 """Added to the status of the last answer: the process holds much memory by now, and is to be replaced."""
 
 _MUCH_MEMORY = 256 << 20
-"""Bytes that a process held once that gives its last answer: programs that it keeps, and what came of evaluations."""
+"""The memory, in bytes, from which a process ends after its answer: it keeps programs and remains of evaluations."""
 
 _MAX_PROGRAMS = 4096
 
@@ -46,9 +46,9 @@ class _Program(Protocol):
 
 class _Engine(NamedTuple):
     compiled: "Callable[[str], _Program]"
-    """Raises ValueError for what does not compile, as running it does for what fails."""
+    """Raises ValueError for a program that does not compile; running one raises it for a program that fails."""
     warming: tuple[str, str]
-    """A program, and its input."""
+    """A program and its input, with which to warm up."""
 
 
 class _Interpreter:
@@ -115,10 +115,11 @@ def serve(engine: "_Engine", seconds: float, memory: int, largest_output: int) -
 
 
 def _memory_gauge() -> Callable[[], int]:
-    """Return what tells how many bytes this process holds.
+    """Return a function for the number of bytes that this process holds.
 
-    Linux counts to the most that a process has held what its parent held when it was started: beside a large worker
-    every helper would be large. It is asked for what is held now, by a file that is opened before files are forbidden.
+    On Linux, the peak memory of a process includes that of its parent when it was started, so that every helper of a
+    large worker would seem large. Its present memory is used instead, from a file that is opened before files are
+    forbidden.
     """
     try:
         file = os.open("/proc/self/statm", os.O_RDONLY)
@@ -129,7 +130,7 @@ def _memory_gauge() -> Callable[[], int]:
 
 
 def _largest_memory() -> int:
-    """Return how many bytes this process has held at most."""
+    """Return the peak memory of this process in bytes."""
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest if sys.platform == "darwin" else largest << 10
 
@@ -145,7 +146,7 @@ def _engine(file: str | None) -> "_Engine":
 
 
 def _restrict(memory: int) -> None:
-    # These are meant for the parent, which may want to finish its work; its end closes standard input.
+    # These signals are for the parent, which may want to finish its work; its end closes standard input.
     for request_to_end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(request_to_end, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

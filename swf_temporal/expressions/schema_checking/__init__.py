@@ -1,1 +1,1 @@
-"""Comparing data with a JSON Schema, as a helper process does it."""
+"""Validation of data against a JSON Schema, within a helper process."""

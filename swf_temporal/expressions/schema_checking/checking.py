@@ -1,8 +1,8 @@
-"""Compares data with a JSON Schema, and says what is wrong with it in a sentence each: within a helper process.
+"""Validates data against a JSON Schema, and describes each violation in a sentence: within a helper process.
 
-Schemas are of the drafts 4 to 2020-12, as their `$schema` says; one that does not say is of the latest. References
-are followed within the schema and to the drafts themselves, and nowhere else: a run must not depend on a network.
-jsonschema is imported only where there is a schema, since most definitions have none.
+Schemas may use the drafts 4 to 2020-12, by their `$schema`; the default is the latest. References are followed within
+the schema and to the drafts themselves, and nowhere else: a run must not depend on a network.
+jsonschema is imported only if there is a schema, since most definitions have none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ DATA_KEYWORDS = ("const", "enum", "default", "examples")
 
 
 class BadSchema(ValueError):  # noqa: N818 - named for what it is about
-    """A schema that is none. `path` leads to the part of it that is wrong."""
+    """A value is not a valid schema. `path` leads to the invalid part."""
 
     def __init__(self, message: str, path: Sequence[str | int] = ()) -> None:
         super().__init__(message)
@@ -37,17 +37,17 @@ class BadSchema(ValueError):  # noqa: N818 - named for what it is about
 
 
 class SchemaCheck:
-    """A JSON Schema, ready to be compared with data. Nothing but the limits of its process bounds what it takes."""
+    """A compiled JSON Schema. Only the limits of its process bound the time and memory of a validation."""
 
     def __init__(self, schema: JSON, formats: "FormatChecker | None" = None) -> None:
-        """Read *schema*, in which `format` says something if *formats* checks it.
+        """Compile *schema*, whose values of `format` are checked by *formats*, if given.
 
-        Raises BadSchema where it is not one, or refers to something outside itself.
+        Raises BadSchema if it is not valid, or refers to something outside itself.
         """
         self._validator = _validator(schema, formats)
 
     def violations(self, data: JSON) -> list[str]:
-        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
+        """Return the violations in *data*, each with its path; a few at most."""
         try:
             found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_VIOLATIONS + 1)]
         except RecursionError:
@@ -56,7 +56,7 @@ class SchemaCheck:
 
 
 def nested_too_deeply() -> str:
-    """Return what is wrong where neither the schema nor the data comes to an end."""
+    """Return the violation for endless recursion of the schema or the data."""
     return "$: the schema refers to itself in a cycle, or the data is nested too deeply"
 
 
@@ -75,7 +75,7 @@ def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
     except RecursionError:
         raise BadSchema("it is nested too deeply") from None
     if isinstance(schema, Mapping):
-        # Where a reference leads back to the whole, the library would take its own validator of that name.
+        # For a reference back to the root, the library would use its own validator of that draft.
         schema = {key: value for key, value in schema.items() if key != "$schema"}
     ready: Validator = _bounded(kind)(schema, registry=REGISTRY, format_checker=formats)
     return ready
@@ -83,7 +83,7 @@ def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
 
 @cache
 def _bounded(kind: Any) -> Any:
-    """Return the validator *kind* with patterns as all of them are here: those of the library that checks them."""
+    """Return the validator *kind* with our regular expressions in place of Python's."""
     from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - heavy, and seldom needed
     from jsonschema.validators import extend  # noqa: PLC0415 - as above
 
@@ -110,7 +110,7 @@ def _draft(schema: Any) -> Any:
 
 
 def _check_parts(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
-    """Refuse references that lead nowhere, and patterns that are none: a run is too late to learn of them."""
+    """Refuse references that lead nowhere, and invalid patterns: in a run it would be too late."""
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - heavy, and seldom needed
     from referencing.jsonschema import specification_with  # noqa: PLC0415 - as above
 
@@ -144,7 +144,7 @@ def _check_patterns(part: Mapping[str, JSON], path: tuple[str | int, ...]) -> No
 def _parts(
     value: Any, path: tuple[str | int, ...], base: Any, specification: Any
 ) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, JSON], Any]]:
-    """Yield every object in a schema, with the path to it and what references in it start from."""
+    """Yield every object in a schema, with its path and the base of references in it."""
     if isinstance(value, Mapping):
         if path and isinstance(value.get("$id", value.get("id")), str):  # and not properties with such a name
             base = base.in_subresource(specification.create_resource(value))

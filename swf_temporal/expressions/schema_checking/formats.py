@@ -1,6 +1,6 @@
 """The values of `format` that a `validate` state checks: those that Direktiv's engine checked, as strictly as it did.
 
-Any other format is ignored, and a value that is not a string fits every format.
+Any other format is ignored, and a value that is not a string matches every format.
 """
 
 import re
@@ -100,12 +100,12 @@ FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     "json-pointer": lambda text: _POINTER.fullmatch(text) is not None,
     "relative-json-pointer": lambda text: _RELATIVE_POINTER.fullmatch(text) is not None,
 }
-"""For each format, what tells whether a text has it."""
+"""For each format, a function that says whether a text has it."""
 
 
 @cache
 def format_checker() -> "FormatChecker":
-    """Return what a validator of JSON Schemas asks about formats."""
+    """Return the checker of formats for a validator of JSON Schemas."""
     from jsonschema import FormatChecker  # noqa: PLC0415 - heavy, and seldom needed
 
     checker = FormatChecker(formats=())

@@ -1,8 +1,8 @@
 """JSON Schemas and patterns in a helper process: `jq_process` runs this file there.
 
-What is compiled is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of what is wrong
-with it, or `{"pattern": …}`, whose input is a text and whose output says whether the pattern is found in it. The
-processor time of the process is limited, and nothing else stops a pattern here.
+A program is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of violations, or
+`{"pattern": …}`, whose input is a text and whose output says whether the pattern is found in it. The processor time of
+the process is limited, and nothing else stops a pattern here.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ WARMING = (
     '{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}, "formats": true}',
     '{"a": 1}',
 )
-"""A schema and data by which the libraries load what they need."""
+"""A schema and data with which the libraries load everything that they need."""
 
 
 class _Schema:
@@ -30,7 +30,7 @@ class _Schema:
             raise ValueError(write_json({"message": error.message, "path": error.path})) from None
 
     def input_text(self, text: str) -> list[str]:
-        """Return what is wrong with the data, as one list."""
+        """Return the violations in the data, as one list."""
         return [write_json(self._check.violations(read_written(text)))]
 
 
@@ -43,7 +43,7 @@ class _Pattern:
 
 
 def compiled(text: str) -> _Schema | _Pattern:
-    """Return what *text* asks for. Raises ValueError for a schema that is none."""
+    """Return the compiled schema or pattern in *text*. Raises ValueError if it is not valid."""
     asked = read_written(text)
     return (
         _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"], checks_formats=asked["formats"])
@@ -51,7 +51,7 @@ def compiled(text: str) -> _Schema | _Pattern:
 
 
 for _draft in _DRAFTS:
-    # What belongs to each draft is read from files when it is first asked for, and files are forbidden then.
+    # The library reads the files of a draft when that is first used, and then files are forbidden.
     _Schema({"$schema": f"http://json-schema.org/draft-{_draft}/schema#", "type": "string"}).input_text("1")
 for _has_format in FORMATS.values():
     _has_format("2024-01-01T00:00:00Z")

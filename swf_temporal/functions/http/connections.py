@@ -33,7 +33,7 @@ _CONNECTING = 10.0
 
 _TRYING = 2.0
 """Seconds for one of several addresses of a host, before the next one is tried."""
-_KEPT_OPEN = 4.0
+_MAX_IDLE = 4.0
 """Seconds for which an idle connection is kept open: many servers close theirs after five."""
 
 RESEND = "swf.resend"
@@ -100,7 +100,7 @@ class Transport(httpx.AsyncBaseTransport):
             ssl_context=context,
             proxy=_proxy(proxy) if proxy else None,
             max_connections=max_connections,
-            keepalive_expiry=_KEPT_OPEN,
+            keepalive_expiry=_MAX_IDLE,
             network_backend=backend,
         )
 

@@ -19,7 +19,7 @@ from swf_temporal.http.console.drawing import Drawing
 from swf_temporal.http.console.forms import Awaited, awaited_of, fields_of, filled, refilled
 from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
-from swf_temporal.http.console.visits import LONGEST_KEY, Session, Show, Visit, end_session, redirect
+from swf_temporal.http.console.visits import MAX_KEY_BYTES, Session, Show, Visit, end_session, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
@@ -122,12 +122,12 @@ async def retry(visit: Visit) -> Response:
     return await shown(visit, found, refusal)
 
 
-_MOST: Final = 100
+_MAX_TASKS: Final = 100
 
 
 async def list_tasks(visit: Visit) -> Response:
     refuse_reading(visit)
-    found = await tasks_for(visit.asked, None, _MOST)
+    found = await tasks_for(visit.asked, None, _MAX_TASKS)
     forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
     return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more)
 
@@ -171,11 +171,11 @@ def _no_task(event: str, facts: Mapping[str, Any]) -> Refused:
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
-_LONGEST_LOGIN: Final = 12 * 1024
+_MAX_LOGIN_BYTES: Final = 12 * 1024
 """The longest form of a login, in bytes: a key that a cookie can hold, escaped, and a path."""
 _LOGGING_IN: Final = 10.0
 """Seconds in which it has to arrive, from whoever sends it."""
-_TOO_LONG: Final = f"The key has more than {LONGEST_KEY} bytes, too many for a browser."
+_TOO_LONG: Final = f"The key has more than {MAX_KEY_BYTES} bytes, too many for a browser."
 
 Asked = Callable[[Request, str], Awaitable[RequestContext]]
 """Returns a request as that of the tenant whose key it is. Raises Refused."""
@@ -271,14 +271,14 @@ class Console:
     async def _log_in(self, request: Request) -> Response:
         """Keep the key that was given, if it is one of a tenant."""
         try:
-            body = await body_of(request, _LONGEST_LOGIN, _LOGGING_IN)
+            body = await body_of(request, _MAX_LOGIN_BYTES, _LOGGING_IN)
         except BodyTooLargeError:
             return _closing(_login("", _TOO_LONG))
         except SlowBodyError as error:
             return _closing(PlainTextResponse(f"{error}\n", 408))
         fields = dict(parse_qsl(body.decode(errors="replace")))
         key, following = fields.get("key", "").strip(), fields.get("next", "")
-        if len(key.encode()) > LONGEST_KEY:
+        if len(key.encode()) > MAX_KEY_BYTES:
             return _login(following, _TOO_LONG)
         try:
             await self._asked(request, key)

@@ -27,7 +27,7 @@ from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.settings.http import Operation
 
 _RECENT: Final = 8
-_MOST_LINES: Final = 5000
+_MAX_LINES: Final = 5000
 """How many lines of a source are shown."""
 
 
@@ -105,8 +105,8 @@ async def _shown(
         versions=[one.version for one in visit.asked.catalogue if one.id == definition.id],
         graph=await asyncio.to_thread(_graph_of, text),
         problems=problems,
-        lines=[(number, line, _at(problems, number)) for number, line in enumerate(lines[:_MOST_LINES], start=1)],
-        more_lines=max(0, len(lines) - _MOST_LINES),
+        lines=[(number, line, _at(problems, number)) for number, line in enumerate(lines[:_MAX_LINES], start=1)],
+        more_lines=max(0, len(lines) - _MAX_LINES),
         schedule=await _schedule_of(visit, definition),
         fields=fields_of(schema, given if is_form else None, errors),
         schema=schema,

@@ -19,7 +19,7 @@ RAW: Final = "json"
 """The field that holds all the data as JSON, instead of those of a form."""
 _DEEPEST: Final = 4
 """How deep groups of fields are nested; what is deeper is written as JSON."""
-_MOST: Final = 200
+_MAX_FIELDS: Final = 200
 """How many fields a form has; further ones are written as JSON."""
 _TYPES: Final = {"date": "date", "email": "email", "uri": "url", "date-time": "text", "time": "text"}
 """By the format of a text, the type of its element `input`."""
@@ -90,7 +90,7 @@ class _Form:
         required = schema.get("required")
         for name, one in properties.items():
             self._count += 1
-            if self._count > _MOST:
+            if self._count > _MAX_FIELDS:
                 return
             is_required = isinstance(required, list) and name in required
             pointer = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"

@@ -40,7 +40,7 @@ from swf_temporal.temporal.pausing import pause, resume
 _PAGE: Final = 50
 MAX_RUNS: Final = 50
 """How many runs of an instance a page lists: the latest, and from the page of a run those before it."""
-_MOST_ENTRIES: Final = 200
+_MAX_ENTRIES: Final = 200
 """How many entries of a trace a page shows: the latest."""
 _SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
@@ -170,8 +170,8 @@ async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Respons
         instance_id=instance_id,
         run=_run_row(runs[number]),
         earlier=[_run_row(one) for one in runs[number + 1 :][:MAX_RUNS]],
-        trace=[entry_to_json(one) for one in followed.trace[-_MOST_ENTRIES:]],
-        cut=max(0, len(followed.trace) - _MOST_ENTRIES),
+        trace=[entry_to_json(one) for one in followed.trace[-_MAX_ENTRIES:]],
+        cut=max(0, len(followed.trace) - _MAX_ENTRIES),
         drawn=drawn,
         why=why,
     )
@@ -219,8 +219,8 @@ async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
         output = await _shown(client, result(handle))
     return {
         "facts": facts,
-        "trace": trace[-_MOST_ENTRIES:],
-        "cut": max(0, len(trace) - _MOST_ENTRIES),
+        "trace": trace[-_MAX_ENTRIES:],
+        "cut": max(0, len(trace) - _MAX_ENTRIES),
         "is_open": is_running,
         "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,

@@ -24,7 +24,7 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 """The headers of all that has something of a definition or an instance: nothing in it can run, even if it were HTML."""
-MOST_SHOWN: Final = 20_000
+MAX_SHOWN: Final = 20_000
 """How many characters of a value are shown."""
 _LATER: Final = 503
 _OF_PROGRAMS: Final = (404, 429)
@@ -43,7 +43,7 @@ def address(path: str, **query: object) -> str:
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def shown_json(value: Any, most: int = MOST_SHOWN) -> str:
+def shown_json(value: Any, most: int = MAX_SHOWN) -> str:
     """Return *value* as indented JSON, cut if it is long."""
     return cut(*show_beginning(value, most))
 
@@ -130,7 +130,7 @@ _JSON: Final = b"json/plain"
 def shown_payload(payload: Payload, converter: DataConverter) -> str:
     """Return what *payload* holds, which *converter* has decoded, as indented JSON, cut if it is long."""
     if payload.metadata.get("encoding") == _JSON:
-        return cut(*indented(payload.data, MOST_SHOWN))
+        return cut(*indented(payload.data, MAX_SHOWN))
     return shown_json(next(iter(converter.payload_converter.from_payloads([payload])), None))
 
 

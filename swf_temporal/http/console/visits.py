@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COOKIE: Final = "swf-console"
 CSRF: Final = "csrf"
 """The field of forms that tells that a page of the console has sent them."""
-LONGEST_KEY: Final = 2800
+MAX_KEY_BYTES: Final = 2800
 """How many bytes of a key a cookie can hold: browsers drop those of more than 4,096."""
 _PATH: Final = "/console"
 
@@ -72,7 +72,7 @@ def end_session(response: Response) -> None:
     response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
 
 
-_MOST_FIELDS: Final = 1000
+_MAX_FIELDS: Final = 1000
 _CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS, Operation.RERUN)
 
 
@@ -113,7 +113,7 @@ class Visit:
         body = await self.asked.body()
         try:
             text = body.decode()
-            fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"))
+            fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict"))
         except ValueError:
             raise Refused(400, "bad-form", "this is not a form of this console") from None
         if not self.session.has_sent(fields.pop(CSRF, "")):

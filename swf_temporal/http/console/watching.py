@@ -22,7 +22,7 @@ from swf_temporal.settings.http import GatewaySettings, Tenant
 
 _EVERY: Final = 1.0
 """Seconds between two looks at an instance."""
-_AT_LEAST: Final = 5
+_MAX_SKIPPED: Final = 5
 """After how many looks it is asked anew though its history is as long as before: an attempt may have failed."""
 
 
@@ -77,7 +77,7 @@ class WatchedInstance:
             while is_open:
                 async with asyncio.timeout(PATIENCE):
                     now = (await self._found.instance.handle.describe()).history_length
-                    if now != length or number % _AT_LEAST == 0:
+                    if now != length or number % _MAX_SKIPPED == 0:
                         length = now
                         values = await live_of(self._client, self._found)
                         is_open = values["is_open"]

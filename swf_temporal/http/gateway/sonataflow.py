@@ -27,13 +27,13 @@ from swf_temporal.temporal.statuses import OPEN
 
 _DATA: Final = "workflowdata"
 _START_FROM: Final = "X-KOGITO-StartFromNode"
-_KEPT: Final = ("400", "403", "404", "409", "412")
+_STATUS_CODES: Final = ("400", "403", "404", "409", "412")
 """The codes of faults that are the statuses of answers, too."""
 ERROR_MESSAGE: Final = "ErrorMessage"
 """The name of the error with which a message in the metadata of a state lets an instance fail."""
 _OF_DATA: Final = (ExpressionFailed, SchemaMismatch, WrongData)
 """Faults that SonataFlow blamed on the request."""
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_MIN_PAUSE, _MAX_PAUSE = 0.02, 0.5
 """Seconds between two looks whether an instance waits."""
 
 
@@ -141,16 +141,16 @@ async def _data(asked: RequestContext, instance_id: str) -> JSON:
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:
     """Return once an instance waits. One that yields does not: it has gone on at the next look."""
-    pause, before = _SHORTEST_PAUSE, list[int]()
+    pause, before = _MIN_PAUSE, list[int]()
     while not (now := await resting(asked.client, instance.id)) or now != before:
         before = now
         await asyncio.sleep(pause)
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        pause = min(pause * 1.5, _MAX_PAUSE)
 
 
 def _status_of(ended: RunEnded) -> int:
     """Return the status by which SonataFlow told of an instance that failed."""
     code = str(ended.status or ended.code)
-    if code in _KEPT:
+    if code in _STATUS_CODES:
         return int(code)
     return 400 if isinstance(ended.fault, _OF_DATA) or ended.name == ERROR_MESSAGE else 500

@@ -1,4 +1,4 @@
-"""The expectations of a scenario. Only what is given is compared."""
+"""The expectations of a scenario. Only those that are given are compared."""
 
 import re
 from typing import Annotated, Any, Self, TypeAlias
@@ -21,13 +21,13 @@ from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_form
 
 _MAX_UNEXPECTED = 5
-"""The number of starts that are listed beyond those that are expected."""
+"""The maximum number of unexpected starts that are listed."""
 _ASKED = re.compile(r"[A-Z]+ /\S*|\w+/\w+|(SEND|RECEIVE) .*\S.*")
-"""A request of HTTP, a method of gRPC, a message."""
+"""A request of HTTP, a method of gRPC, or a message."""
 
 
 def _asked(value: str) -> str:
-    """Refuse what no service is ever asked: that it was not asked so would always be true."""
+    """Refuse a request of an impossible form: the claim that it was not made would always hold."""
     if not _ASKED.fullmatch(value):
         raise validation_error(
             f"{value!r} is not a request", hint="such as GET /orders/7, Orders/Get or SEND lights/1/measured"
@@ -41,7 +41,7 @@ def _form(value: Any) -> str | None:
 
 
 def _by_form(expected: str) -> Discriminator:
-    """Return what chooses by the form that was written, so that errors are those of that form alone."""
+    """Return a discriminator by the form of the value, so that errors are about that form alone."""
     return Discriminator(_form, custom_error_type=WRONG_FORM, custom_error_message=expected)
 
 
@@ -59,7 +59,7 @@ def _is_list(value: Any) -> Any:
 
 def _text_or_null(value: Any) -> Any:
     if not isinstance(value, str | None):
-        raise wrong_form("a text, or null where there is none")
+        raise wrong_form("a text, or null if it must be missing")
     return value
 
 
@@ -96,7 +96,7 @@ _Requests: TypeAlias = tuple[
     Annotated[ExpectedRequest, BeforeValidator(_request_in_full, json_schema_input_type=str | ExpectedRequest)], ...
 ]
 _CountOrRequests: TypeAlias = Annotated[
-    _Count | Annotated[_Requests, Tag("list")], _by_form("how often it was made, or a list of what each brought")
+    _Count | Annotated[_Requests, Tag("list")], _by_form("the number of requests, or a list of their contents")
 ]
 _CountOrArguments: TypeAlias = Annotated[
     _Count | Annotated[tuple[Json, ...], Tag("list")], _by_form("the number of its calls, or a list of their arguments")
@@ -106,7 +106,7 @@ ExpectedRequests: TypeAlias = Annotated[
     | Annotated[dict[Annotated[str, AfterValidator(_asked)], _CountOrRequests], Tag("object")],
     _by_form("a list of all requests, or an object with some of them"),
 ]
-"""All requests, in order. Or for some of them: how often each was made, or what each brought, in order."""
+"""All requests, in order. Or for some of them: how often each was made, or their contents, in order."""
 
 
 class ExpectedStarts(ScenarioPart):
@@ -114,7 +114,7 @@ class ExpectedStarts(ScenarioPart):
 
     after: Moment
     before: OptionalKey[Moment] = None
-    """Up to this time there are no others; without it, *at* has the first ones after *after*."""
+    """The end of the time in which there are no others; without it, *at* has the first ones after *after*."""
     at: tuple[Moment, ...]
 
     @model_validator(mode="after")
@@ -128,7 +128,7 @@ class ExpectedStarts(ScenarioPart):
 
     @property
     def most(self) -> int:
-        """How many starts to ask for: where *at* is to be complete some more than it has, to tell what is too much."""
+        """The number of starts to request: if *at* must be complete, some more than it has, to report these."""
         return len(self.at) + (0 if self.before is None else _MAX_UNEXPECTED)
 
 
@@ -141,7 +141,7 @@ class ExpectedProblem(ScenarioPart):
     """Line and column, such as 14:17."""
     message: OptionalKey[str] = None
     hint: _TextOrNull = None
-    """null where there is none."""
+    """null if there must be none."""
     file: OptionalKey[str] = None
     """Its path from the scenario's folder."""
 
@@ -153,7 +153,7 @@ class ExpectedProblem(ScenarioPart):
 
     @property
     def facts(self) -> dict[str, _TextOrNull]:
-        """What is compared besides code and severity."""
+        """The facts that are compared besides code and severity."""
         return {key: fact for key, fact in self.given.items() if key not in {"code", "severity"}}
 
     def __str__(self) -> str:
@@ -172,28 +172,28 @@ class Expected(ScenarioPart):
     output: Json = None
     """Compared if it is given, also if it is null."""
     produced: OptionalKey[tuple[dict[str, Json], ...]] = None
-    """The events produced, in order; of each only the fields given."""
+    """The events produced, in order. Only the given fields of each are compared."""
     calls: dict[str, _CountOrArguments] = Field(default_factory=dict)
-    """For a function: how often it was called, every attempt counted, or with which arguments, in order."""
+    """For a function: the number of calls, including every attempt, or their arguments, in order."""
     requests: OptionalKey[ExpectedRequests] = None
-    """What services were asked; of each request only the fields given, of headers only those given."""
+    """The requests to services. Only the given fields of each, and the given headers, are compared."""
     states: OptionalKey[tuple[str, ...]] = None
     """The states entered, in order."""
     logs: OptionalKey[tuple[Json, ...]] = None
-    """What the instance logged, in order."""
+    """The values that the instance logged, in order."""
     metadata: Json = None
-    """What the instance told people about itself last. Compared if it is given, also if it is null."""
+    """The latest metadata that the instance published about itself. Compared if it is given, also if it is null."""
     delays: dict[str, _Delays] = Field(default_factory=dict)
     """For a function: the pauses before its further attempts, in order."""
     elapsed: OptionalKey[Duration] = None
-    """How long the run took; only where time is virtual."""
+    """The duration of the run; compared only if time is virtual."""
     starts: OptionalKey[ExpectedStarts] = None
     started: OptionalKey[tuple[Json, ...]] = None
     """The inputs of the instances that the events start, in order."""
     problems: OptionalKey[tuple[ExpectedProblem, ...]] = None
-    """All that is said when the definitions are read, in order."""
+    """All problems that are reported when the definitions are read, in order."""
 
     @property
     def says_output(self) -> bool:
-        """Whether an output is claimed; null is a claim like any other."""
+        """Whether an output is expected, which may be null."""
         return "output" in self.model_fields_set

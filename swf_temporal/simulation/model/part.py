@@ -1,4 +1,4 @@
-"""The base of all parts of a scenario: frozen, without other keys."""
+"""The base of all parts of a scenario, which are frozen and refuse unknown keys."""
 
 import re
 from dataclasses import dataclass
@@ -38,19 +38,19 @@ class ScenarioPart(BaseModel):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What the author wrote, by the keys of the file; without what has a default and was left out."""
+        """The values that the author wrote, by the keys of the file, without defaults."""
         fields = type(self).model_fields.items()
         return {field.alias or name: getattr(self, name) for name, field in fields if name in self.model_fields_set}
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFile:
-    """The file that is read: the context in which the models are validated."""
+    """The file that is read: the context of the validation of the models."""
 
     path: Path
     source: Source
     line: int = 1
-    """Where the scenario begins."""
+    """The line at which the scenario begins."""
 
 
 def file_of(info: ValidationInfo) -> ScenarioFile:
@@ -59,7 +59,7 @@ def file_of(info: ValidationInfo) -> ScenarioFile:
 
 
 def beside(name: str, info: ValidationInfo, *key: str) -> Path:
-    """Return the file *name* in the folder of the scenario, or refuse one that is not there: where the *key* stands."""
+    """Return the file *name* in the folder of the scenario; raise an error at *key* if it does not exist."""
     path = file_of(info).path.parent / name
     if not path.is_file():
         raise validation_error(f"there is no file {name!r} beside this one", *key, at_key=bool(key))
@@ -98,10 +98,10 @@ def _moment(value: object) -> object:
 
 
 OptionalKey: TypeAlias = Annotated[_Value | None, BeforeValidator(_not_null)]
-"""An optional value. A key that has no value is refused: an expectation without one would always hold."""
+"""An optional value. A key without a value is refused: an expectation without one would always hold."""
 
 Json: TypeAlias = Annotated[Any, AfterValidator(plain)]
-"""Any JSON; it does not remember where it was written."""
+"""Any JSON, without its positions."""
 
 File: TypeAlias = Annotated[Path, BeforeValidator(_file, json_schema_input_type=str)]
 """The path of a file, relative to the folder of the scenario."""
@@ -110,14 +110,14 @@ Duration: TypeAlias = Annotated[timedelta, Strict(), BeforeValidator(_duration)]
 """A duration of ISO 8601."""
 
 Moment: TypeAlias = Annotated[datetime, Strict(), BeforeValidator(_moment)]
-"""A date and time that says how far it is from UTC."""
+"""A date and time with an offset from UTC."""
 
 
 _ANSWERS = ("returns", "raises", "computes", "then")
 
 
 class StubFailure(ScenarioPart):
-    """The CallFailed that is raised."""
+    """The CallFailed that a function raises."""
 
     code: Json = None
     message: OptionalKey[str] = None
@@ -126,7 +126,7 @@ class StubFailure(ScenarioPart):
     body: Json = None
     retryable: StrictBool = True
     retry_after: OptionalKey[Duration] = None
-    """The delay that the service asks for."""
+    """The delay that the service requests."""
 
 
 class StubAnswer(ScenarioPart):
@@ -137,7 +137,7 @@ class StubAnswer(ScenarioPart):
     """An expression on the arguments, which yields the result."""
     raises: OptionalKey[StubFailure] = None
     takes: Duration = timedelta()
-    """How long the function takes to answer."""
+    """The time that the function takes to answer."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -148,7 +148,7 @@ class StubAnswer(ScenarioPart):
 
 
 def _is_script(value: Any) -> bool:
-    """Tell whether *value* says how a function answers, and is not itself the answer."""
+    """Tell whether *value* is a script of answers, and not itself the answer."""
     return isinstance(value, dict) and bool(value) and all(key in (*_ANSWERS, "takes") for key in value)
 
 
@@ -169,7 +169,7 @@ class AnswerScript(StubAnswer):
 
     @property
     def answers(self) -> tuple[StubAnswer, ...]:
-        """The answers, one per attempt. They take as long as the script says if they do not say it themselves."""
+        """The answers, one per attempt. Those without `takes` use that of the script."""
         if self.then is None:
             return (self,)
         return tuple(
@@ -180,4 +180,4 @@ class AnswerScript(StubAnswer):
 ScriptedFunction: TypeAlias = Annotated[
     AnswerScript, BeforeValidator(_in_full, json_schema_input_type=AnswerScript | Any)
 ]
-"""A script, or the value that is the answer to every attempt."""
+"""A script, or a value that is the result of every attempt."""

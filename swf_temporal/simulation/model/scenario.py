@@ -1,4 +1,4 @@
-"""A scenario: what a definition runs with, and what is claimed to come of it."""
+"""A scenario: a definition, everything that it runs with, and the expected outcome."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -56,11 +56,11 @@ _OF_A_RUN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InlineDefinition:
-    """A definition that stands in the file of its scenario."""
+    """A definition in the file of its scenario."""
 
     definition: Object
     source: Source
-    """The file's text, so that problems are told where they stand in the file."""
+    """The file's text, so that problems are reported with their positions in the file."""
 
 
 def _definition(value: Any, info: ValidationInfo) -> Path | InlineDefinition:
@@ -99,7 +99,7 @@ class Cancellation(ScenarioPart):
     """A cancellation of a run from outside."""
 
     after: Duration
-    """How long after its start."""
+    """The time from its start."""
 
 
 def _cancellation(value: Any) -> Any:
@@ -112,7 +112,7 @@ _Cancellation: TypeAlias = Annotated[Cancellation | StrictBool, BeforeValidator(
 
 
 class Scenario(ScenarioPart):
-    """One claim about a workflow, with all that is needed to put it to the test."""
+    """One claim about a workflow, with everything that is needed to check it."""
 
     claim: str = Field(alias="scenario")
     """The claim, in a sentence."""
@@ -123,23 +123,23 @@ class Scenario(ScenarioPart):
     definitions: tuple[_Definition, ...] = ()
     """Sub-workflows, and workflows to continue as."""
     mode: OptionalKey[ReadingMode] = None
-    """The runtime in whose way the definitions are read and run."""
+    """The runtime whose behaviour the definitions are read and run with."""
     input: Json = Field(default_factory=dict)
     start_time: OptionalKey[Moment] = None
-    """When the run begins; where it is not said, at the begin of 2024, in UTC."""
+    """When the run begins; by default, at the beginning of 2024 in UTC."""
     functions: dict[str, ScriptedFunction] = Field(default_factory=dict)
-    """For a function: what it answers."""
+    """For a function: its results."""
     services: Services = Field(default_factory=dict)
-    """What functions really call."""
+    """The services that functions really call."""
     all_events: tuple[Annotated[dict[str, Json], AfterValidator(_event)], ...] = Field(default=(), alias="events")
     """CloudEvents; those with `early` are delivered when the run starts, others when they are awaited."""
     secrets: dict[str, Json] = Field(default_factory=dict)
     memo: dict[str, Json] = Field(default_factory=dict)
     """The memo of the instance: in the mode of SonataFlow its `headers` and `identity` are in `$WORKFLOW`."""
     chance: tuple[_Chance, ...] = Field(default=(), min_length=1)
-    """The jitter of each call's attempts, from 0 to 1; the last repeats. Where it is empty, the call's id decides."""
+    """The jitter of each call's attempts, from 0 to 1; the last repeats. By default, it follows from the call's id."""
     cancel: _Cancellation = False
-    """Whether the run is cancelled when it waits for an event that does not come; or after how long, at the latest."""
+    """Whether the run is cancelled when it waits for an event that does not come; or the time after which it is."""
     expect: Expected = Expected()
     hosts: tuple[Literal["simulation", "temporal"], ...] = Field(default=HOSTS, min_length=1)
     why: str = ""
@@ -148,22 +148,22 @@ class Scenario(ScenarioPart):
     _place: ScenarioFile | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Note where the scenario stands, if it was read from a file."""
+        """Keep the position of the scenario, if it was read from a file."""
         self._place = context
 
     @model_validator(mode="after")
     def _says_why(self) -> Self:
         if "hosts" in self.model_fields_set and not self.why:
-            raise validation_error("a scenario that runs on some hosts only says `why`", "hosts", at_key=True)
+            raise validation_error("a scenario that runs on some hosts only needs `why`", "hosts", at_key=True)
         return self
 
     @model_validator(mode="after")
     def _runs_nowhere(self) -> Self:
-        """Refuse what only a run could show, where a definition is claimed to be refused."""
+        """Refuse expectations of a run if the definition is expected to be refused."""
         shown: list[tuple[str, ...]] = [(key,) for key in self.given if key in _OF_A_RUN]
         shown += [("expect", key) for key in self.expect.given if key != "problems"]
         for path in shown if self.is_refused else ():
-            message = f"a definition that is refused runs nowhere: {path[-1]!r} would show nothing"
+            message = f"a definition that is refused does not run: {path[-1]!r} would have no effect"
             raise validation_error(message, *path, at_key=True)
         return self
 
@@ -182,12 +182,12 @@ class Scenario(ScenarioPart):
 
     @property
     def events(self) -> tuple[dict[str, Any], ...]:
-        """What is delivered when it is awaited."""
+        """The events that are delivered when they are awaited."""
         return tuple(_without_early(event) for event in self.all_events if not event.get("early"))
 
     @property
     def early(self) -> tuple[dict[str, Any], ...]:
-        """What is delivered when the run starts, whether or not it is awaited yet."""
+        """The events that are delivered when the run starts, whether or not they are awaited yet."""
         return tuple(_without_early(event) for event in self.all_events if event.get("early"))
 
     @property
@@ -197,17 +197,17 @@ class Scenario(ScenarioPart):
 
     @property
     def cancel_after(self) -> timedelta | None:
-        """How long after its start the run is cancelled, whatever it does then."""
+        """The time from its start after which the run is cancelled, whatever it does then."""
         return self.cancel.after if isinstance(self.cancel, Cancellation) else None
 
     @property
     def is_refused(self) -> bool:
-        """Whether a definition is claimed to be refused, so that there is nothing to run."""
+        """Whether a definition is expected to be refused, so that there is nothing to run."""
         return any(problem.file not in self.broken_files for problem in self._expected_errors)
 
     @property
     def broken_files(self) -> frozenset[str]:
-        """The files of further definitions that are claimed to have errors: the others run without them."""
+        """The files of further definitions that are expected to have errors: the others run without them."""
         further = {self.name_of(one) for one in self.definitions if isinstance(one, Path)}
         return frozenset(problem.file for problem in self._expected_errors if problem.file in further)
 
@@ -216,10 +216,10 @@ class Scenario(ScenarioPart):
         return [problem for problem in self.expect.problems or () if problem.severity is Severity.ERROR]
 
     def name_of(self, path: Path) -> str:
-        """Return what a scenario calls the file at *path*: the way there from the scenario's folder."""
+        """Return the name of the file at *path* in a scenario: its path relative to the scenario's folder."""
         folder = self.file.parent
         return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
     def __str__(self) -> str:
-        """Return where the scenario stands, and its claim."""
+        """Return the position of the scenario, and its claim."""
         return f"{self.file}:{self.line}: {self.claim}"

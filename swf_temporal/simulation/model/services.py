@@ -1,4 +1,4 @@
-"""The services that the functions of a scenario really call, and what they answer."""
+"""The services that the functions of a scenario really call, and their answers."""
 
 import re
 from enum import Enum
@@ -17,7 +17,7 @@ _HTTP = ("http", "https")
 _STATUSES: Final = range(200, 600)
 _WITHOUT_BODY = (204, 304)
 _FAILURES = tuple(status for status in GRPC_STATUSES if status != "OK")
-"""The ways in which a gRPC call can fail."""
+"""The statuses of gRPC calls that fail."""
 _HEADER_NAME = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
 _FRAMING = ("content-length", "transfer-encoding")
@@ -25,16 +25,16 @@ _AS_VALUE = "an answer that itself has the key `status` is written {body: {statu
 
 
 class Kind(Enum):
-    """The kind of a service, which follows from its name and decides on its protocol."""
+    """The kind of a service, which follows from its name and determines its protocol."""
 
     ORIGIN = "origin"
-    """Of HTTP: `https://orders.example`."""
+    """Named by an HTTP origin: `https://orders.example`."""
     DOCUMENT = "document"
-    """A document, or a function, that does not say itself where its service of HTTP is."""
+    """Named by a document or a function without the URL of its HTTP service."""
     GRPC = "grpc"
-    """The proto file that describes it."""
+    """Named by the proto file that describes it."""
     BROKER = "broker"
-    """The URL of a broker: `mqtt://broker.example`."""
+    """Named by the URL of a broker: `mqtt://broker.example`."""
 
 
 _FORMS = {
@@ -46,10 +46,10 @@ _FORMS = {
 
 
 class Reply(ScenarioPart):
-    """The answer of a service, or the message that a broker has."""
+    """The response of a service, or a message from a broker."""
 
     status: StrictInt | str = 200
-    """Of HTTP, or the name of gRPC's."""
+    """An HTTP status, or the name of a gRPC status."""
     headers: dict[str, str] = Field(default_factory=dict)
     body: Json = None
     file: OptionalKey[File] = None
@@ -65,7 +65,7 @@ class Reply(ScenarioPart):
 
 
 def _in_full(value: Any) -> Any:
-    """Return *value* if it says how a request is answered; else the answer of which it is the body."""
+    """Return *value* if it describes an answer; else an answer with it as the body."""
     says = isinstance(value, dict) and bool(value) and all(key in Replies.model_fields for key in value)
     return value if says else {"body": value}
 
@@ -87,7 +87,7 @@ class Replies(Reply):
     def _each_says_it(self) -> Self:
         for key in self.given:
             if self.then is not None and key != "then":
-                message = f"`then` lists answers that are whole: {key!r} is a matter of each of them"
+                message = f"`then` lists complete answers: write {key!r} in each of them"
                 raise validation_error(message, key, at_key=True)
         return self
 
@@ -98,16 +98,16 @@ class Replies(Reply):
 
 
 class Service(ScenarioPart):
-    """A service that functions are really called at. Its kind, and what that allows, follows from its name."""
+    """A service that functions really call. Its kind, and what that allows, follows from its name."""
 
     name: str
     kind: Kind
     requests: dict[str, Annotated[Replies, BeforeValidator(_in_full)]] = Field(default_factory=dict, alias="@requests")
     """For a request: its answers. For a broker: messages by their channel."""
     proto: Path = Path()
-    """Of gRPC: the file that it is named by."""
+    """For gRPC: the file that it is named by."""
     origin: str | None = None
-    """Of a document: the service of HTTP that answers for it, where that is one with a name of its own."""
+    """For a document: the HTTP service that answers for it, if that has its own name."""
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> Self:
@@ -147,12 +147,12 @@ def _check_headers(reply: Reply, path: tuple[str | int, ...]) -> None:
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(text):
             raise validation_error(f"the header {name!r} has characters that HTTP does not allow there", *place)
         if name.lower() in _FRAMING:
-            message = f"the header {name!r} is left out: the server says itself how long an answer is"
+            message = f"the header {name!r} must be left out: the server sets it"
             raise validation_error(message, *place)
 
 
 def _named(services: Any, info: ValidationInfo) -> Any:
-    """Return *services*, each with what follows from its name: pydantic validates a value without its key."""
+    """Return *services*, each with the facts that follow from its name: pydantic validates a value without its key."""
     if not isinstance(services, dict):
         return services
     servers: dict[tuple[str, str, int], str] = {}
@@ -171,7 +171,7 @@ def _service(name: str, content: Any, servers: dict[tuple[str, str, int], str], 
 
 
 def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
-    """Return which kind of service is called *name*; note in *servers* which server it is."""
+    """Return the kind of the service *name*, and record its server in *servers*."""
     from swf_temporal.events.brokers.protocols import WIRES  # noqa: PLC0415 - heavy, and seldom needed
 
     scheme, separator, _ = name.partition("://")
@@ -180,7 +180,7 @@ def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
         return Kind.GRPC if name.endswith(".proto") else Kind.DOCUMENT
     if scheme not in WIRES:
         hint = f"there are {', '.join(WIRES)}; a gRPC service is described by its proto file"
-        raise validation_error(f"no service can speak the protocol of {name!r}", name, hint=hint, at_key=True)
+        raise validation_error(f"no stub service supports the protocol of {name!r}", name, hint=hint, at_key=True)
     host, port = _host(name, name, at_key=True)
     wire = WIRES[scheme]
     server = scheme if scheme in _HTTP else wire.family, host, port or wire.port
@@ -190,7 +190,7 @@ def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
 
 
 def _host(url: str, service: str, *, at_key: bool) -> tuple[str, int | None]:
-    """Return host and port of a server, which *url* names, with nothing else in it."""
+    """Return host and port of the server in *url*, which must not contain anything else."""
     import httpx  # noqa: PLC0415 - heavy, and seldom needed
 
     def refuse(message: str, hint: str | None = None) -> PydanticCustomError:
@@ -207,7 +207,7 @@ def _host(url: str, service: str, *, at_key: bool) -> tuple[str, int | None]:
     if "@" in parts.netloc:
         raise refuse("has a user: leave it out, since requests show who calls")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise refuse("has a path: a service is an origin, and paths are of its requests")
+        raise refuse("has a path: a service is an origin, and paths belong to its requests")
     return host, port
 
 
@@ -215,4 +215,4 @@ Services: TypeAlias = Annotated[
     dict[str, Service],
     BeforeValidator(_named, json_schema_input_type=dict[str, str | dict[str, Replies | Any]]),
 ]
-"""By the name in the file: what a service is, and what it answers."""
+"""The services and their answers, by their names in the file."""

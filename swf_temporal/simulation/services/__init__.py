@@ -1,1 +1,1 @@
-"""The services that a scenario describes, which its functions really call."""
+"""The stub services of a scenario, which its functions really call."""

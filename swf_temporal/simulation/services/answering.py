@@ -13,7 +13,7 @@ from swf_temporal.simulation.model.services import Reply, Service
 
 _FORM = "application/x-www-form-urlencoded"
 _TYPES = MimeTypes()
-"""By the endings of files: those that are the same on every machine."""
+"""The media types of file suffixes that are the same on every machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class RecordedRequests:
     """The requests that all services of one run received."""
 
     requests: list[dict[str, JSON]] = field(default_factory=list)
-    """In their order: `service`, `request`, its `query`, `headers` with names in small letters, `body`."""
+    """In their order: `service`, `request`, its `query`, `headers` with lower-case names, `body`."""
     unanswered: list[str] = field(default_factory=list)
-    """What the scenario has no service or no answer for, or none that can be sent, as people read it."""
+    """Messages about requests without a service or an answer in the scenario, or with one that cannot be sent."""
 
 
 class StubService:
-    """One service, and how many of its answers it has given. Its servers may ask from any thread."""
+    """One service, and the number of answers that it has given. Its servers may use it from any thread."""
 
     def __init__(self, service: Service, recorded: RecordedRequests) -> None:
         self.service = service
@@ -48,16 +48,16 @@ class StubService:
             self._recorded.requests.append(record)
 
     def reply_to(self, *requests: str) -> Reply | None:
-        """Return the next answer to the first of *requests*, ways to write the same one, that has any.
+        """Return the next answer to the first of *requests*, notations of the same request, that has any.
 
-        The last answer repeats. None, and a note of it, if the scenario has no answer.
+        The last answer repeats. If the scenario has none, records that and returns None.
         """
         answered = self.service.requests
         known = next((request for request in requests if request in answered), None)
         with self._lock:
             if known is None:
                 self._recorded.unanswered.append(
-                    f"{self.service.name} was asked {requests[0]}, for which there is no answer"
+                    f"{self.service.name} received {requests[0]}, for which there is no answer"
                 )
                 return None
             given = self._given[known] = self._given.get(known, 0) + 1
@@ -65,24 +65,24 @@ class StubService:
         return replies[min(given, len(replies)) - 1]
 
     def record_problem(self, of: str) -> None:
-        """Take note of what is wrong with an answer of the scenario."""
+        """Record a problem of an answer of the scenario."""
         with self._lock:
             self._recorded.unanswered.append(f"{self.service.name}: {of}")
 
 
 def no_service(where: str) -> CallFailed:
-    """Return the fault of a call that leads to where the scenario has nothing."""
+    """Return the fault of a call to a place where the scenario has no service."""
     return permanent_failure("NotScripted", f"the scenario has no service at {where}: describe it in `services`")
 
 
 def without_query(request: str) -> str:
-    """Return a request of HTTP without what stands behind the question mark."""
+    """Return a request of HTTP without its query."""
     method, _, target = request.partition(" ")
     return f"{method} {urlsplit(target).path}"
 
 
 def body_of(content: bytes, content_type: str) -> JSON:
-    """Return what a request brought as a scenario writes it: JSON as that, a form as an object, else a text."""
+    """Return the body of a request in the form of scenarios: JSON as it is, a form as an object, else a text."""
     if not content:
         return None
     text = content.decode(errors="replace")
@@ -96,7 +96,7 @@ def body_of(content: bytes, content_type: str) -> JSON:
 
 
 def content_of(reply: Reply) -> tuple[bytes, str | None]:
-    """Return what a reply brings, and of which media type that is if the reply does not say."""
+    """Return the content of a reply, and its default media type."""
     if reply.file is not None:
         yaml = "application/yaml" if reply.file.suffix in {".yaml", ".yml"} else None
         return reply.file.read_bytes(), yaml or _TYPES.guess_type(reply.file.name)[0] or "application/octet-stream"
@@ -108,7 +108,7 @@ def content_of(reply: Reply) -> tuple[bytes, str | None]:
 
 
 def _fields(text: str) -> dict[str, JSON]:
-    """Return the fields of a query or a form; one that comes several times has the list of its values."""
+    """Return the fields of a query or a form; one that is repeated has the list of its values."""
     values: dict[str, list[JSON]] = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         values.setdefault(name, []).append(value)

@@ -1,6 +1,6 @@
-"""Makes calls as a worker does, on an event loop in a thread of its own: time is real there.
+"""Makes calls as a worker does, on an event loop in a separate thread with real time.
 
-Nothing that a function does blocks the run that asks, for which meanwhile no time passes.
+Functions cannot block the event loop of the run, whose virtual time stops meanwhile.
 """
 
 import asyncio
@@ -39,18 +39,18 @@ class CallingThread(ABC):
 
     @abstractmethod
     async def start(self) -> Calls:
-        """Return what makes the calls, in the thread."""
+        """Return the object that makes the calls; runs in the thread."""
 
     @abstractmethod
     async def attempt(self, calls: Calls, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt at *call*, in the thread. Raises CallFailed."""
 
     async def stop(self) -> None:  # noqa: B027 - most have nothing else to stop
-        """Stop what was started, in the thread."""
+        """Stop everything that was started; runs in the thread."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt at *call*, after those that were asked for before. Raises CallFailed."""
-        # Side by side, which of them has the first answer would be another in every run.
+        # If they ran in parallel, the order of the responses would differ from run to run.
         async with self._turn:
             if self._is_over:
                 raise permanent_failure("NotScripted", "the scenario is over, and its services with it")
@@ -60,13 +60,13 @@ class CallingThread(ABC):
             try:
                 return await asyncio.shield(under_way)
             except asyncio.CancelledError:
-                await asyncio.wait([under_way])  # as no time passes, what has begun is seen to its end
+                await asyncio.wait([under_way])  # virtual time is stopped, so wait for the call that has begun
                 if not under_way.cancelled():
-                    under_way.exception()  # it is not asked for any more, and asyncio would complain of that
+                    under_way.exception()  # asyncio would log an exception that is never retrieved
                 raise
 
     def close(self) -> None:
-        """Stop everything that was started, and calls whose results are not wanted any more."""
+        """Stop everything that was started, and cancelled calls that are still in progress."""
         self._is_over = True
         if self._thread is not None:
             self._thread.do(self._stop()).result()
@@ -96,7 +96,7 @@ class CallingThread(ABC):
 
 
 class _LoopThread:
-    """An event loop that runs beside everything else."""
+    """An event loop in a separate thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -107,14 +107,14 @@ class _LoopThread:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def stop(self) -> None:
-        """Stop when what is under way has stopped."""
+        """Stop when the work in progress has stopped."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
 class RegisteredFunctions(CallingThread):
-    """The functions and types of a registry. By its name, a function also stands for one that calls a service."""
+    """The functions and types of a registry. A function also replaces one of the same name that calls a service."""
 
     def __init__(self, registry: Registry, secrets: Mapping[str, JSON]) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class RegisteredFunctions(CallingThread):
         self._secrets = Secrets(secrets)
 
     async def start(self) -> Calls:
-        """Offer what the registry has, and open its resources; nothing of the environment is read."""
+        """Provide the functions of the registry, and open its resources, without reading the environment."""
         calls = Calls(self._registry, settings=Settings(), secrets=self._secrets)
         await calls.functions.open()
         return calls
@@ -135,7 +135,7 @@ class RegisteredFunctions(CallingThread):
             function=call.function.name,
             instance=instance,
             run_id=instance,
-            definition=None if "/" in instance else instance,  # that of a sub-workflow is not known here
+            definition=None if "/" in instance else instance,  # the definition of a sub-workflow is not known here
             state=call.state or "",
             action=call.action or "",
             attempt=attempt,

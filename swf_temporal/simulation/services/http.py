@@ -1,7 +1,7 @@
 """A scenario's HTTP service.
 
-By a real server on this machine, so that what a definition has sent really goes out. A request for `https://…` is led
-there without TLS: certificates do not concern definitions.
+It is a real server on this machine, so that requests of a definition are really sent. A request for `https://…` is
+redirected there without TLS: certificates do not concern definitions.
 """
 
 import sys
@@ -30,12 +30,12 @@ from swf_temporal.simulation.services.answering import StubService, body_of, con
 
 THIS_MACHINE = "127.0.0.1"
 _POLLING = 0.01
-"""Seconds until a server notices that it is to stop."""
+"""The interval, in seconds, at which a server checks whether to stop."""
 _GOODBYE = 1.0
-"""Seconds that connections have to end."""
+"""The time, in seconds, that connections have to end."""
 _MAX_CONNECTIONS = 100
 _WITHOUT_BODY = (204, 304)
-"""Statuses after which a client reads no body: it would take one for the beginning of the next answer."""
+"""Statuses of responses without a body: a client would read one as the beginning of the next response."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -48,18 +48,18 @@ class _Server(ThreadingHTTPServer):
         self._handling: list[threading.Thread] = []
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer on one connection, until that is closed."""
+        """Answer requests on one connection, until that is closed."""
         self._handling.append(threading.current_thread())
         super().process_request_thread(request, client_address)
 
     def server_close(self) -> None:
-        """Stop listening. The clients have gone before, so nothing is left to be answered."""
+        """Stop listening. The clients have disconnected before, so there are no open requests."""
         super().server_close()
         for thread in self._handling:
             thread.join(_GOODBYE)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say what went wrong, unless it is that a call was given up: its answer is not wanted any more."""
+        """Report the error, unless a client has cancelled its call and closed the connection."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -83,14 +83,14 @@ class HttpService:
 
 
 class Rerouted(httpx.AsyncBaseTransport):
-    """Leads requests to the servers of a scenario; the URLs that are shown stay those of the definition."""
+    """Redirects requests to the servers of a scenario; the URLs in messages stay those of the definition."""
 
     def __init__(self, ports: Mapping[Origin, int]) -> None:
         self._ports = ports
         self._transport = Transport(Tls().context(), _MAX_CONNECTIONS, Backend(looked_up))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send *request* to the server that stands for its origin. Raises CallFailed if there is none."""
+        """Send *request* to the stub server of its origin. Raises CallFailed if the origin has none."""
         origin = origin_of(str(request.url))
         if origin not in self._ports:
             raise no_service(f"{origin.scheme}://{origin.host}:{origin.port}")
@@ -110,7 +110,7 @@ def _handler(answering: StubService) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True
 
         def __getattr__(self, name: str) -> Callable[[], None]:
-            """Answer every method alike: the library asks for `do_GET`, `do_POST` and so on."""
+            """Handle every method in the same way: the library calls `do_GET`, `do_POST` and so on."""
             if name.startswith("do_"):
                 return self._answer
             raise AttributeError(name)
@@ -129,7 +129,7 @@ def _handler(answering: StubService) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, reply: Reply) -> None:
             content, media_type = content_of(reply)
-            self.send_response_only(int(reply.status))  # without a date: it would be another in every run
+            self.send_response_only(int(reply.status))  # without a date, which would differ from run to run
             headers = {name.lower(): value for name, value in reply.headers.items()}
             if media_type is not None:
                 headers.setdefault("content-type", media_type)

@@ -1,7 +1,7 @@
-"""Makes the calls that a scenario does not answer itself, to its services, as a worker would.
+"""Makes the calls that a scenario does not answer itself, to its stub services, as a worker would.
 
-It stands where a protocol would, behind the port that all of them have. So what is sent, to which channel of which
-server, is what the document and the definition say; how a protocol carries it is not part of a scenario.
+It replaces the protocols, behind their common port. So the content, the channel and the server of a message come from
+the document and the definition; how a protocol transports it is not part of a scenario.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ class StubBrokerAddress(NamedTuple):
 
 
 class ScriptedBrokers(Brokers):
-    """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
+    """The brokers of a scenario, whatever their protocol; messages over HTTP are sent to HTTP services."""
 
     def __init__(self, http: Http, brokers: Mapping[StubBrokerAddress, StubService]) -> None:
         super().__init__(HttpBroker(http))
@@ -53,7 +53,7 @@ class ScriptedBrokers(Brokers):
 
 
 class _ScriptedBroker:
-    """Takes messages, and gives those that wait on a channel, each of them once."""
+    """Accepts messages, and delivers those that wait on a channel, each of them once."""
 
     def __init__(self, brokers: Mapping[StubBrokerAddress, StubService]) -> None:
         self._brokers = brokers
@@ -63,7 +63,7 @@ class _ScriptedBroker:
             for channel, replies in answering.service.requests.items()
         }
         self._asked: dict[str, tuple[str, Message]] = {}
-        """By the address at which a reply is wanted: where the question went, and the question."""
+        """The channel and the message of requests, by the address for the reply."""
 
     async def send(self, channel: Channel, message: Message) -> None:
         body = body_of(message.payload, message.content_type or "")
@@ -73,7 +73,7 @@ class _ScriptedBroker:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Give the messages that wait, and then end: there will not be another."""
+        """Yield the messages that wait, and then end: there will be no others."""
         self._answering(channel).record_request(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
         yield self._deliveries(channel)
 
@@ -96,7 +96,7 @@ class _ScriptedBroker:
 
 
 def server_of(service: Service) -> StubBrokerAddress:
-    """Return where the broker is that the name of *service* is the URL of."""
+    """Return the address of the broker whose URL is the name of *service*."""
     url = urlsplit(service.name)
     wire = WIRES[url.scheme]
     return StubBrokerAddress(wire.family, url.hostname or "", url.port or wire.port)
@@ -110,7 +110,7 @@ Address: TypeAlias = tuple[str, int]
 
 
 class _OnlyServices(Network):
-    """Lets calls reach the services of a scenario, and nothing else."""
+    """Allows calls to the services of a scenario only."""
 
     services: frozenset[Address] = argument(frozenset())
 
@@ -130,10 +130,10 @@ class _OnlyServices(Network):
 class Places:
     servers: list[HttpService | GrpcService] = field(default_factory=list)
     _ports: dict[Origin, int] = field(default_factory=dict)
-    """By origin: where its server listens."""
+    """The ports of the servers, by origin."""
     _base_urls: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
-    """By the URL of a server: what the scenario calls it."""
+    """The names of the services in the scenario, by the URLs of their servers."""
     _brokers: dict[StubBrokerAddress, StubService] = field(default_factory=dict)
 
     async def start(self, services: Sequence[Service], recorded: RecordedRequests) -> None:
@@ -155,7 +155,7 @@ class Places:
                     self._brokers[server_of(service)] = answering
 
     def functions(self) -> Functions:
-        """Return what calls these services as a worker would, and no others."""
+        """Return the functions that call these services as a worker would, and no others."""
         brokers = self._brokers
         settings = Settings(
             named={environment_name(name): Options(base_url=url) for name, url in self._base_urls.items()},
@@ -169,13 +169,13 @@ class Places:
         )
 
     def as_named(self, text: str) -> str:
-        """Return *text* with services called as the scenario does: their ports are others in every run."""
+        """Return *text* with the URLs of servers, whose ports differ from run to run, replaced by names of services."""
         for url, name in self._names.items():
             text = text.replace(url, name)
         return text
 
     def _start_http(self, answering: StubService, url: str | None = None) -> str:
-        """Start a server that stands for *url*; return that, or its own if there is none."""
+        """Start a stub server for *url*; return that, or without it the server's own URL."""
         server = HttpService(answering)
         self.servers.append(server)
         url = url or f"http://{THIS_MACHINE}:{server.port}"
@@ -192,11 +192,11 @@ _WHERE_TO_SAY = {
     "UnknownSecret": "give it in `secrets`",
     "NoServer": "describe it in `services`, by the name of its document or of the function",
 }
-"""By the code of a fault: what a scenario does where a worker would be configured."""
+"""The advice for scenarios, by the code of a fault for which a worker would be configured."""
 
 
 class StubServices(CallingThread):
-    """The services of one run, and who calls them. They start with the first call."""
+    """The stub services of one run, and the calls to them. They start with the first call."""
 
     def __init__(self, services: Iterable[Service], secrets: Mapping[str, JSON]) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ class StubServices(CallingThread):
         return Calls(functions=self._places.functions(), secrets=self._secrets)
 
     async def attempt(self, calls: Calls, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
-        """Return what a service answers. Raises CallFailed, in the words of scenarios."""
+        """Return the result from a service. Raises CallFailed with messages for authors of scenarios."""
         try:
             if parse_activity(call.function) is not None:
                 message = f"function {call.function.name!r} is an activity of another worker: answer it in `functions`"
@@ -229,5 +229,5 @@ class StubServices(CallingThread):
 
 
 def _for_scenarios(message: str, code: str) -> str:
-    """Return *message* with what is to be done in a scenario, if that is not what it says."""
+    """Return *message* with the advice for scenarios, if it has advice for workers."""
     return f"{message.partition(': ')[0]}: {_WHERE_TO_SAY[code]}" if code in _WHERE_TO_SAY else message

@@ -1,1 +1,1 @@
-"""Reading the documents that definitions name, from where the operator allows it."""
+"""Reads the documents that definitions name, from places that the operator allows."""

@@ -1,4 +1,4 @@
-"""The documents that definitions may take, and from where."""
+"""The documents that definitions may include, and their allowed origins."""
 
 import os
 import re
@@ -29,7 +29,7 @@ _SECURE = 443
 
 
 def hosts_in(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the hosts that the environment allows. Raises UsageError for what is none."""
+    """Return the hosts that the environment allows. Raises UsageError for invalid ones."""
     hosts = tuple(host.strip().lower() for host in env.get(_HOSTS, "").split(",") if host.strip())
     for host in hosts:
         if not _PATTERN.fullmatch(host):
@@ -39,17 +39,17 @@ def hosts_in(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def credentials_in(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the credentials that the environment gives, as headers, by the names of hosts in variables."""
+    """Return the credentials in the environment, as headers, by the names of hosts in variables."""
     return {key.removeprefix(_AUTH): _header(key, value) for key, value in env.items() if key.startswith(_AUTH)}
 
 
 def is_allowed(host: str, port: int, patterns: Iterable[str]) -> bool:
-    """Tell whether *patterns* have *host*. One without a port allows 80 and 443 alone."""
+    """Tell whether any of *patterns* matches *host*. A pattern without a port allows only 80 and 443."""
     return any(_matches(host.lower(), port, pattern) for pattern in patterns)
 
 
 def variable_name(host: str, port: int) -> str:
-    """Return *host* as variables write it: EXAMPLE_COM for `example.com`, with the port after it unless that is 443."""
+    """Return *host* as in names of variables, with the port unless it is 443: EXAMPLE_COM for `example.com`."""
     name = host if port == _SECURE else f"{host}_{port}"
     return re.sub(r"[^A-Z0-9]", "_", name.upper())
 
@@ -74,15 +74,15 @@ def _header(key: str, value: str) -> str:
 
 
 LIMIT = 2 * 1024 * 1024
-"""The largest document that is taken, in bytes: all of it travels with every run."""
+"""The maximum size of a document, in bytes: every run carries all of it."""
 
 TOO_LARGE = "it is larger than 2 MiB"
 
 
 def read_file(path: Path, folders: Iterable[Path]) -> Resource:
-    """Return the file at *path*. Links are followed first: what counts is where the file really lies.
+    """Return the file at *path*. Links are followed first: the real place of the file counts.
 
-    Whether something forbidden is there is not told.
+    The errors do not reveal whether a forbidden file exists.
     """
     try:
         real = path.resolve()
@@ -98,7 +98,7 @@ def read_file(path: Path, folders: Iterable[Path]) -> Resource:
             content = file.read(LIMIT + 1)
     except (FileNotFoundError, NotADirectoryError):
         if not is_folder(inside):
-            raise UnreadableResourceError(f"the folder {inside} is not there") from None
+            raise UnreadableResourceError(f"the folder {inside} does not exist") from None
         raise MissingResourceError from None
     except OSError as error:
         raise UnreadableResourceError(error.strerror or str(error)) from None
@@ -111,7 +111,7 @@ ReadingMode: TypeAlias = Literal["sonataflow"]
 
 
 def reading_mode(name: str | None) -> ReadingMode | None:
-    """Return the mode *name*; None for none. Raises UsageError if there is no such mode."""
+    """Return the mode *name*, or None without a name. Raises UsageError if there is no such mode."""
     if name not in (None, "", "sonataflow"):
         raise UsageError(f"there is no mode {name!r}", "there is sonataflow")
     return "sonataflow" if name else None
@@ -119,26 +119,26 @@ def reading_mode(name: str | None) -> ReadingMode | None:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The documents that the operator allows definitions to read, besides their own folders: by default none."""
+    """The documents that the operator allows definitions to read, besides those in their own folders."""
 
     folders: tuple[Path, ...] = ()
-    """Folders whose files may be read, with all that is in them."""
+    """Folders whose files may be read, including subfolders."""
     hosts: tuple[str, ...] = ()
-    """Hosts that may be asked: `example.com`, `*.example.com` for those below it, `example.com:8080`."""
+    """Hosts that may be called: `example.com`, `*.example.com` for its subdomains, `example.com:8080`."""
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of the header Authorization, by the names that `hosts.variable_name` gives to hosts."""
     timeout: timedelta = timedelta(seconds=10)
-    """The longest that one document may take."""
+    """The time limit of fetching one document."""
     mode: ReadingMode | None = None
-    """The runtime in whose way definitions are read and run; None for the specification's."""
+    """The runtime whose behaviour definitions are read and run with; None means the specification's."""
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str], folders: Iterable[Path] = ()) -> Self:
-        """Return what variables named `SWF_RESOURCE_…` allow, and *folders* besides.
+        """Return the resources that variables named `SWF_RESOURCE_…` allow, and *folders*.
 
         `SWF_RESOURCE_FOLDERS` is a list with colons, `SWF_RESOURCE_HOSTS` one with commas, and
-        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`; `SWF_MODE` is the mode. Raises UsageError for what
-        cannot be read.
+        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`; `SWF_MODE` is the mode. Raises UsageError for
+        invalid values.
         """
         named = (Path(name) for name in env.get("SWF_RESOURCE_FOLDERS", "").split(":") if name.strip())
         return cls((*named, *folders), hosts_in(env), credentials_in(env), mode=reading_mode(env.get("SWF_MODE")))
@@ -169,14 +169,14 @@ class Resources:
         return read_file(path if folder is None else folder / path, (*own, *self.folders))
 
     def _get(self, url: str) -> Resource:
-        # Most definitions name nothing on the web: they need not wait until an HTTP client is imported.
+        # Most definitions do not name documents on the web, and need not wait for the import of an HTTP client.
         from swf_temporal.text.fetching.web import Web  # noqa: PLC0415 - heavy
 
         return Web(self.hosts, self.credentials, self.timeout).get(url)
 
 
 def in_mode(mode: ReadingMode | None) -> Resources:
-    """Return what the environment allows, with definitions read in *mode*."""
+    """Return the resources that the environment allows, with *mode*."""
     return replace(Resources.from_environment(os.environ), mode=mode)
 
 
@@ -188,7 +188,7 @@ def is_web(uri: str) -> bool:
 def _path(uri: str) -> str:
     parts = urlsplit(uri)
     if parts.scheme == "classpath":
-        # What SonataFlow's users write for "beside the definition".
+        # SonataFlow's users write this for a file beside the definition.
         return unquote(parts.path.lstrip("/"))
     if parts.scheme == "":
         return unquote(uri)

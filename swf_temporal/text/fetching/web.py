@@ -1,4 +1,4 @@
-"""Gets documents from web servers, for definitions that may ask them."""
+"""Fetches documents from web servers that definitions may call."""
 
 import time
 from collections import OrderedDict
@@ -21,19 +21,19 @@ _MAX_CACHED = 64
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
     until: float
-    """The moment, on the clock of `Web`, from which the server is asked again."""
+    """The time, on the clock of `Web`, from which the entry is validated again."""
     etag: str | None
     content: bytes = field(repr=False)
 
 
 Cache = OrderedDict[tuple[str, str | None], CacheEntry]
-"""By URL and credentials: one who has none must not be shown what others got with theirs."""
+"""Cached documents by URL and credentials: a client must not get what another got with its credentials."""
 
 _OF_THIS_PROCESS: Cache = OrderedDict()
 
 
 class Web:
-    """Gets documents from the hosts that may be asked."""
+    """Fetches documents from the hosts that may be called."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class Web:
         self._clock = clock
 
     def get(self, text: str) -> Resource:
-        """Return the document at the URL *text*. It is kept for a minute, and then asked for again by its ETag.
+        """Return the document at the URL *text*. It is cached for a minute, and then validated by its ETag.
 
-        Credentials go to the host that the URL names, and to no other that it redirects to.
+        Credentials are sent to the host that the URL names, and not to others that it redirects to.
         """
         first = url = _url(text)
         for _ in range(_REDIRECTS + 1):
@@ -74,7 +74,7 @@ class Web:
             raise ForbiddenResourceError(f"and from the host {host!r} nothing may be fetched", FROM_HOSTS)
 
     def _document(self, url: httpx.URL, header: str | None) -> bytes | httpx.URL:
-        """Return what stands at *url*, or the URL that it redirects to."""
+        """Return the content at *url*, or the URL that it redirects to."""
         key = (str(url), header)
         kept = self._cache.get(key)
         if kept and self._clock() < kept.until:
@@ -87,7 +87,7 @@ class Web:
         elif response.status_code != HTTPStatus.OK:
             raise UnreadableResourceError(f"the answer was {response.status_code} {response.reason_phrase}".rstrip())
         elif "html" in response.headers.get("content-type", ""):
-            raise UnreadableResourceError("it is HTML, and neither JSON nor YAML")
+            raise UnreadableResourceError("it is HTML, not JSON or YAML")
         self._keep(key, CacheEntry(self._clock() + _FRESH, response.headers.get("etag"), content))
         return content
 
@@ -106,10 +106,10 @@ class Web:
         except httpx.TimeoutException:
             raise self._late() from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise UnreadableResourceError(f"asking {url.netloc.decode('ascii')} failed ({error})") from None
+            raise UnreadableResourceError(f"no response from {url.netloc.decode('ascii')} ({error})") from None
 
     def _content(self, response: httpx.Response) -> bytes:
-        # The client's own timeout is for each piece of the answer, not for all of it.
+        # The client's own timeout applies to each part of the response, not to all of it.
         deadline = self._clock() + self._timeout
         content = bytearray()
         for piece in response.iter_bytes():
@@ -121,7 +121,7 @@ class Web:
         return bytes(content)
 
     def _late(self) -> UnreadableResourceError:
-        return UnreadableResourceError(f"there was no whole answer within {self._timeout:g} seconds")
+        return UnreadableResourceError(f"there was no complete response within {self._timeout:g} seconds")
 
     def _keep(self, key: tuple[str, str | None], kept: CacheEntry) -> None:
         self._cache[key] = kept

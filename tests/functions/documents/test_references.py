@@ -194,7 +194,7 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "told"),
     [
-        ("none.yaml", "which is not there"),
+        ("none.yaml", "which does not exist"),
         ("text.yaml", "'.*text.yaml' is not an object"),
         ("bad.yaml", "neither JSON nor YAML"),
     ],

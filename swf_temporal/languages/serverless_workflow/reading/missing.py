@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 _EVENT_TYPE: Final = "write the type of the CloudEvents, such as 'type: com.example.order.paid'"
-_ONE_AT_LEAST: Final = "write at least one"
+_MIN_ONE: Final = "write at least one"
 _HINTS: Final[Mapping[str, str]] = {
     "action": "write the action to run before waiting for the event, as in 'action: {functionRef: {refName: ...}}'",
-    "actions": f"{_ONE_AT_LEAST}, as in 'actions: [{{functionRef: {{refName: ...}}}}]'",
+    "actions": f"{_MIN_ONE}, as in 'actions: [{{functionRef: {{refName: ...}}}}]'",
     "body": "write the condition, as in \"body: $.error.name eq 'TimedOut'\"",
-    "branches": f"{_ONE_AT_LEAST}, each with a name and what it does",
-    "choices": f"{_ONE_AT_LEAST}, with a rule and the nextState that it leads to",
+    "branches": f"{_MIN_ONE}, each with a name and what it does",
+    "choices": f"{_MIN_ONE}, with a rule and the nextState that it leads to",
     "clientId": "write the id that the client has with the authorization server, or '${ $SECRETS.clientId }'",
     "condition": "write when it applies, as an expression that is true or false",
     "contextAttributeName": "write the context attribute that distinguishes events, such as orderid",
@@ -21,8 +21,8 @@ _HINTS: Final[Mapping[str, str]] = {
     "eventExpression": "write which triggers it waits for, as in 'eventExpression: paid and (packed or sent)'",
     "eventRef": "write the name of an event that is defined under events",
     "eventRefs": "write a list of the events that it waits for, by their names under events",
-    "events": f"{_ONE_AT_LEAST}, with an eventExpression that names triggers",
-    "eventsActions": f"{_ONE_AT_LEAST}, as in 'eventsActions: [{{eventRefs: [...], actions: [...]}}]'",
+    "events": f"{_MIN_ONE}, with an eventExpression that names triggers",
+    "eventsActions": f"{_MIN_ONE}, as in 'eventsActions: [{{eventRefs: [...], actions: [...]}}]'",
     "expression": "write it, or remove what it belongs to",
     "function": "write what it calls, as in 'function: {name: ...}'",
     "functionRef": "write what it calls, as in 'functionRef: {refName: ...}'",
@@ -36,7 +36,7 @@ _HINTS: Final[Mapping[str, str]] = {
     "name": "it is referred to by its name: write one",
     "nextState": "write the name of the next state",
     "nextTask": "write the name of the next task",
-    "onEvents": f"{_ONE_AT_LEAST}, as in 'onEvents: [{{eventRefs: [...], actions: [...]}}]'",
+    "onEvents": f"{_MIN_ONE}, as in 'onEvents: [{{eventRefs: [...], actions: [...]}}]'",
     "operator": "write how the value at its path is compared, such as equals",
     "path": "write which value is compared, as in 'path: $.age'",
     "produceEventRef": "write the name of an event that is defined under events",

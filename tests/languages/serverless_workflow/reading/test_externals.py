@@ -77,7 +77,7 @@ def test_missing_definitions(tmp_path: Path, uri: str) -> None:
     checked = check(workflow(f'"{uri}"'), folder=tmp_path)
     assert checked.errors == ()
     assert [warning.code for warning in checked.warnings] == ["spec-version", "external-missing"]
-    assert checked.warnings[1].message.endswith(", which is not there: references to them are not checked")
+    assert checked.warnings[1].message.endswith(", which does not exist: references to them are not checked")
 
 
 @pytest.mark.parametrize("uri", ["f.json", "file:///f.json", "classpath:f.json", "file://f.json"])
@@ -252,7 +252,7 @@ def test_missing_data_schemas(tmp_path: Path) -> None:
     checked = check(text, folder=tmp_path)
     problem = next(problem for problem in checked.problems if problem.code != "spec-version")
     assert (problem.code, problem.position.column) == ("external-missing", 19)
-    assert problem.message == "dataOutputSchema is 'out.json', which is not there: no data is validated by it"
+    assert problem.message == "dataOutputSchema is 'out.json', which does not exist: no data is validated by it"
     assert checked.definition is not None
     schema = checked_model(checked).data_output_schema
     assert schema is not None

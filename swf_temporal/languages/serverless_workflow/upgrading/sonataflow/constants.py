@@ -29,7 +29,7 @@ _CREDENTIAL: Final = re.compile(
     r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN", re.IGNORECASE
 )
 """Matches a value that is or contains a credential."""
-_KEPT: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
+_EXPOSED: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
 
 
 class Constants:
@@ -76,7 +76,7 @@ class Constants:
         value = None if key is None else _public_value(key, self._properties)
         hint = f"if it is not a secret, write it into 'constants' and use {_constant(name)}"
         if is_secret(name):
-            hint = _KEPT
+            hint = _EXPOSED
         elif isinstance(constants, dict) and name in constants:
             hint = f"there is another constant {name!r}: write it into 'constants' under a different name"
         elif key is not None and value is None:

@@ -71,14 +71,14 @@ class SubWorkflowError(InstanceError):
 
 
 class Place(NamedTuple):
-    """A slot of an instance where the number of concurrent instances is limited."""
+    """A place of an instance where its definition limits how many run at once."""
 
     id: str
-    """The id of the workflow that assigns the slots."""
+    """The id of the workflow that assigns the places."""
     limit: int
 
     async def take_back(self, client: TemporalClient, workflow_id: str) -> None:
-        """Claim the slot again that an instance released, even if that exceeds the limit."""
+        """Claim the place again that an instance released, even if that exceeds the limit."""
         found = await client.get_workflow_handle(workflow_id).describe()
         request = Asking(
             instance=workflow_id,
@@ -118,7 +118,7 @@ class Rerun:
     latest: tuple[str, int]
     """Its latest execution, and the number of events in its history."""
     place: Place | None
-    """The slot that it held at that point; None if the number of concurrent instances is not limited."""
+    """The place that it held at that point; None if its definition does not limit how many run at once."""
     point: RestartPoint
     """The position of that point in the trace of the execution."""
     results: Mapping[str, Payload | None] = field(default_factory=dict)

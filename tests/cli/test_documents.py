@@ -241,6 +241,6 @@ def test_credentials_that_nobody_provides(
     (swf.folder / "asks.yaml").write_text(text)
     found = missing_from_files([load(swf.folder / "asks.yaml")], Resources())
     told = [(one.code, one.message, one.hint) for one in found]
-    message = "function 'ask': its document asks for 'pet-key', and there are no credentials for it"
+    message = "function 'ask': its document asks for 'pet-key', and the definition has no credentials for it"
     hint = "name an auth by 'authRef', or list 'secrets: [pet-key]' and give the worker SWF_SECRET_PET_KEY"
     assert told == ([("credentials-missing", message, hint)] if is_told else [])

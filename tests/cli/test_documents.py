@@ -93,7 +93,9 @@ def test_a_proto_file(swf: Swf, warned: Callable[[str, str], str]) -> None:
 def test_an_asyncapi_document(swf: Swf, warned: Callable[[str, str], str]) -> None:
     """It is read as the performer reads it."""
     swf.write("defs/api.json", json.dumps(API))
-    assert "is not an AsyncAPI document: it has no 'asyncapi' at the top level" in warned("api.json#getStock", "asyncapi")
+    assert "is not an AsyncAPI document: it has no 'asyncapi' at the top level" in warned(
+        "api.json#getStock", "asyncapi"
+    )
 
 
 def test_functions_in_another_file(swf: Swf) -> None:

@@ -199,7 +199,7 @@ def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> R
         try:
             payload = read_answer(message.payload, content_type)
         except ValueError as error:
-            broken.append(f"it should be '{content_type}', but is not: {error}")
+            broken.append(f"it should be '{content_type}', but it is not: {error}")
             continue
         violations = _violations(kind, _known_headers(kind, message), payload)
         if not violations:

@@ -1,1 +1,1 @@
-"""Performs the functions of workflows. Knows services and Python, and no engine."""
+"""Performs the functions of workflows: calls services and Python, independently of the engine."""

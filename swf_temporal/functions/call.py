@@ -1,4 +1,4 @@
-"""A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
+"""A call of a function, the options in the function's metadata, and the faults of a call."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,25 +29,24 @@ class Call:
     function: Function
     arguments: JSON = None
     selection_set: JSON = None
-    """Of a GraphQL function: the text that says which fields are wanted."""
+    """The selection set of a GraphQL function: the fields to return."""
     base: str | None = None
-    """The folder or URL that the definition was read from; documents are found relative to it."""
+    """The folder or URL of the definition; documents are found relative to it."""
     idempotency_key: str | None = None
-    """The same for every attempt, so that a service can tell a repetition from a second request."""
+    """The same for every attempt, so that a service can recognise a repetition."""
     attempt: int = 1
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Of the request that began the instance: an operation of an OpenAPI document sends those that it has not itself.
-    """
+    """The headers of the request that began the instance: OpenAPI operations send those that they do not set."""
     auth: tuple[Auth, ...] = ()
-    """The definition's `auth`, of which the function may use some."""
+    """The definition's `auth`, some of which the function may use."""
     secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)
-    """What the definition's `auth` may refer to. Kept out of results and of error texts."""
+    """The secrets that the definition's `auth` may refer to. Kept out of results and of error texts."""
     fill_auth: FillAuth = fill_plain_auth
-    """Fills secrets in where they stand in `auth`, as the language of the definition says."""
+    """Replaces secrets in `auth`, by the rules of the definition's language."""
     made_of_secrets: tuple[str, ...] = ()
-    """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
+    """Texts in the arguments derived from secrets. Kept out of results and of error texts, too."""
     folder: "CallFolder | None" = None
-    """The directory that a function in a container is given, and what stands in it."""
+    """The directory of a function in a container, and its files."""
 
     @property
     def callee(self) -> Callee:
@@ -56,18 +55,18 @@ class Call:
 
     @property
     def key_in_headers(self) -> str | None:
-        """The idempotency key as headers and metadata of any protocol can hold it; None if there is none.
+        """The idempotency key in a form for headers and metadata of any protocol; None if the call has none.
 
-        It has the names of states and the instance's id, which may be written in any letters, and on several lines.
+        The original consists of state names and the instance's id, with any characters and line breaks.
         """
         return quote(self.idempotency_key, safe=_PRINTABLE) if self.idempotency_key else None
 
 
 def cause_here(fault: CallFailed) -> CallFailed:
-    """Return *fault*, or TooManyOpenFiles if it came about because this process can open no more files.
+    """Return *fault*, or TooManyOpenFiles if it was caused by the limit of open files of this process.
 
-    Then hosts are not found and modules not imported, either, for which libraries give other reasons: a look-up that
-    fails so has the number of whatever error was before.
+    That also makes look-ups of hosts and imports of modules fail, for which libraries report other reasons: a failed
+    look-up has the number of an unrelated earlier error.
     """
     chain = [fault, *causes(fault)]
     is_for_files = any(isinstance(each, OSError) and each.errno in NO_MORE_FILES for each in chain)
@@ -79,9 +78,9 @@ def cause_here(fault: CallFailed) -> CallFailed:
 
 
 def switch(call: Call, name: str) -> bool | None:
-    """Return whether the function asks for *name*, or None if it does not say.
+    """Return whether the function enables the option *name*, or None if it does not set it.
 
-    Where the operation is an object, it may stand there as well. Raises CallFailed if it is not a boolean.
+    If the operation is an object, that may set it as well. Raises CallFailed if it is not a boolean.
     """
     operation = call.function.operation
     holders = (operation if isinstance(operation, dict) else {}, call.function.metadata)

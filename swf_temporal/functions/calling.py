@@ -1,4 +1,4 @@
-"""The calls of workflows are performed by one type of function for each word that a definition can name."""
+"""Performs the calls of workflows, each by the type of its function."""
 
 import asyncio
 import inspect
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 _MADE: Final = "\0made of secrets"
 _CONFIGURED: Final = "\0configured"
-"""Under these names, which no secret has, stand what was made of secrets, and the operator's credentials."""
+"""The names, which no secret has, under which texts derived from secrets and the operator's credentials are hidden."""
 
 __all__ = ["Call", "Functions"]
 
 
 class Functions:
-    """Performs the calls of workflows. A type is imported when the first function of it is called or looked at."""
+    """Performs the calls of workflows. A type is imported when its first function is called or inspected."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class Functions:
         replaced: Mapping[str, Callable[[Services], Performer]] | None = None,
         max_threads: int = MAX_THREADS,
     ) -> None:
-        """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way.
+        """Offer the functions and types in *custom*; *replaced* has factories of performers for built-in types.
 
-        *max_threads* is how many functions that are not async run at once.
+        *max_threads* is the number of functions that are not async to run at once.
         """
         self._services = Services(settings, custom, transport, max_threads)
-        # Answers are data: of credentials, too, only those are hidden that cannot be ordinary data.
+        # Answers are data: even credentials are only hidden if they cannot be ordinary data.
         self._credentials: list[JSON] = [one for one in self._services.settings.credentials if is_strong(one)]
         scrub_libraries()
         own = custom.types if isinstance(custom, Registry) else {}
@@ -65,7 +65,7 @@ class Functions:
             self._performers[name] = made(self._services)
 
     async def open(self) -> None:
-        """Open the resources of the registry, which functions get until all is closed. What they raise comes out."""
+        """Open the resources of the registry for functions, until `aclose`. Their exceptions are raised unchanged."""
         try:
             for opening in self._to_open:
                 manager = opening()
@@ -75,13 +75,13 @@ class Functions:
                     self._resources[opening] = self._opened.enter_context(manager)
                 else:
                     name = getattr(opening, "__name__", repr(opening))
-                    raise UsageError(f"the resource {name!r} returned {kind_of(manager)}, and not a context manager")  # noqa: TRY301 - what is open is closed
+                    raise UsageError(f"the resource {name!r} returned {kind_of(manager)}, and not a context manager")  # noqa: TRY301 - closes what was opened
         except BaseException:
             await self._opened.aclose()
             raise
 
     async def call(self, call: Call) -> JSON:
-        """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
+        """Return the function's result, and keep the secrets of *call* out of logs of libraries; see `_call`."""
         served = self._served(call.function)
         if served is not call.function:
             call = replace(call, function=served)
@@ -92,13 +92,13 @@ class Functions:
                 return await self._call(call)
 
     async def _call(self, call: Call) -> JSON:
-        """Return the function's result. Raises CallFailed, whatever goes wrong with the function.
+        """Return the function's result. Raises CallFailed for any failure of the function.
 
-        FatalFault and StoreUnavailable are for what goes wrong with variables that it reads and leaves.
+        FatalFault and StoreUnavailable are raised for failures of variables that it reads and writes.
 
-        Whether a failed call is tried again is for the definition to decide, unless the fault's `retryable`
-        is False: then the definition or its data would have to change first. Secrets are kept out of faults and,
-        unless the function says otherwise, of results.
+        The definition decides whether a failed call is retried, unless the fault's `retryable` is False: then the
+        definition or its data would have to change first. Secrets are kept out of faults and, unless the function says
+        otherwise, of results.
         """
         try:
             are_shown = switch(call, HIDE_SECRETS) is False
@@ -108,7 +108,7 @@ class Functions:
                 result = await performer.perform(call)
             return result if are_shown else withhold(result, self._hidden(call))
         except (FatalFault, StoreUnavailable):
-            raise  # of the variables that it is given and leaves, and not of the function
+            raise  # a failure of variables, not of the function
         except CallFailed as fault:
             raise _completed(cause_here(fault), call, self._hidden(call)) from fault
         except (NotJSON, RecursionError) as error:
@@ -119,7 +119,7 @@ class Functions:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            # This call was not cancelled. Some libraries let those who wait know in this way that a connection ended.
+            # This call was not cancelled: some libraries cancel waiting callers when a connection ends.
             message = f"function '{call.function.name}' was aborted because its connection ended"
             raise _completed(CallFailed(message, code="ConnectionLost"), call, {}) from error
         except Exception as error:
@@ -129,10 +129,10 @@ class Functions:
             raise _completed(cause_here(unforeseen), call, self._hidden(call)) from error
 
     async def look(self, function: Function, base: str | None) -> Described | None:
-        """Return where *function* leads, by its operation and by what a file on this machine says of it.
+        """Return the description of *function*, by its operation and by files on this machine.
 
-        Nothing is fetched: None is for a function of which nothing is known without. Raises CallFailed if the file, or
-        what is named in it, is not there.
+        Nothing is fetched: None means that nothing is known without fetching. Raises CallFailed if the file, or the
+        operation in it, does not exist.
         """
         function = self._served(function)
         if document_named(function) is not None and file_named(function, base) is None:
@@ -140,9 +140,9 @@ class Functions:
         return await looked(self._performer(function).look, function, base)
 
     async def prepare(self, function: Function, base: str | None) -> Described | None:
-        """Return what a file on this machine says of *function*, which its first call then need not read or compile.
+        """Return the description of *function* in a file on this machine, cached for its first call.
 
-        None is for a function that no such file describes; types of the user's own are always asked.
+        None means that no such file describes it; custom types are always asked.
         """
         function = self._served(function)
         if function.type not in self._own and file_named(function, base) is None:
@@ -150,12 +150,12 @@ class Functions:
         return await self.look(function, base)
 
     def check(self, function: Function) -> None:
-        """Raise CallFailed if *function* is known not to be there, or may not be called here."""
+        """Raise CallFailed if *function* is known not to exist, or may not be called here."""
         function = self._served(function)
         self._performer(function).check(Call(function))
 
     async def aclose(self) -> None:
-        """Close the resources, and the connections that were kept open."""
+        """Close the resources, and the connections kept open."""
         await self._services.aclose()
         for performer in self._performers.values():
             await performer.aclose()
@@ -163,12 +163,12 @@ class Functions:
         await self._opened.aclose()
 
     def _served(self, function: Function) -> Function:
-        """Return *function* as the operator says that it is served; the definition is only asked without."""
+        """Return *function* with the operation in the operator's settings, if any, instead of the definition's."""
         operation = self._services.settings.for_function(function.name).operation
         return function if operation is None else replace(function, type="custom", operation=operation)
 
     def _performer(self, function: Function) -> Performer:
-        """Return what performs calls of *function*; a type that is not known here is taken as `custom`."""
+        """Return the performer of *function*; an unknown type is treated as `custom`."""
         name = function.type if function.type in self._own or function.type in TYPES else "custom"
         if name not in self._performers:
             declared = cast("DeclaredType", operation_type(name))
@@ -176,17 +176,17 @@ class Functions:
         return self._performers[name]
 
     def _hidden(self, call: Call) -> dict[str, JSON]:
-        """Return what must not be shown: the call's secrets, what was made of them, tokens, and the operator's own."""
+        """Return what to hide: the call's secrets, texts derived from them, tokens, and the operator's credentials."""
         tokens = self._services.issued_tokens()
         if not (tokens or call.secrets or call.made_of_secrets or call.function.auth_ref or self._credentials):
             return {}
-        # Of what was made of secrets, only what cannot be ordinary data: a word such as `yes` may be, too.
+        # Of derived texts, only those that cannot be ordinary data, which a word such as `yes` may be.
         made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
         return {**call.secrets, _MADE: made, _CONFIGURED: self._credentials, "": [call.secrets.get(""), *tokens]}
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:
-    """Return *fault* knowing its function and attempt, and nothing of what is *hidden*."""
+    """Return *fault* with its function and attempt, and without what is *hidden*."""
     told = scrubbed(fault, hidden)
     told.attempt, told.function = call.attempt, fault.function or call.function.name
     told.frames = fault.frames
@@ -194,7 +194,7 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
 
 
 class _OwnType(Performer):
-    """A type of the user's own, as `Functions` asks it: exceptions become faults, and results JSON."""
+    """A custom type, as `Functions` uses it: exceptions become faults, and results JSON."""
 
     def __init__(self, kind: type[FunctionType] | FunctionType) -> None:
         self._is_made_here = isinstance(kind, type)
@@ -207,7 +207,7 @@ class _OwnType(Performer):
         return as_json(call, result)
 
     async def look(self, call: Call) -> Described | None:
-        """Return where the type says that the function leads, if it says so."""
+        """Return the type's description of the function, if it has one."""
         if not hasattr(self._kind, "look"):
             return None
         found = self._kind.look(call)

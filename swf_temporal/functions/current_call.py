@@ -1,4 +1,4 @@
-"""What a Python function may know of the call that it answers, and say meanwhile."""
+"""The current call of a Python function: its facts, its deadline and cancellation, and the worker's resources."""
 
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CurrentCall:
-    """The attempt at a call that a Python function answers: of which instance, the how manieth, and for how long."""
+    """The attempt at a call that a Python function answers: its instance, its number and its deadline."""
 
     function: str
     """The function's name in the definition."""
     instance: str
-    """The id of the instance that calls."""
+    """The id of the calling instance."""
     run_id: str
     definition: str | None
-    """The id of its definition; None in a call that was invoked `async`, or that outlasts executions."""
+    """The id of its definition; None in a call that was invoked `async`, or that survives continue-as-new."""
     state: str
     action: str
     attempt: int
@@ -31,27 +31,27 @@ class CurrentCall:
     idempotency_key: str
     """The same for every attempt at the call, and for no other call."""
     deadline: datetime | None
-    """When the attempt is given up; None if it is not."""
+    """When the attempt times out; None if it does not."""
     _beat: Callable[[], None] = field(repr=False)
     _is_made_again: Callable[[], Awaitable[bool]] | None = field(default=None, repr=False)
     _cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def remaining(self) -> timedelta | None:
-        """How long the attempt may still take; None if there is no limit."""
+        """The time until the deadline; None if there is none."""
         return None if self.deadline is None else max(self.deadline - datetime.now(UTC), timedelta())
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the result is not waited for any more. An async function is cancelled where it awaits, too."""
+        """Whether the result is no longer awaited. An async function is also cancelled where it awaits."""
         return self._cancelled.is_set()
 
     def wait_for_cancellation(self, timeout: timedelta) -> bool:
-        """Wait, in a function that is not async, until its result is not waited for; tell whether that was in time."""
+        """Wait, in a function that is not async, until the call is cancelled; return False if *timeout* comes first."""
         return self._cancelled.wait(timeout.total_seconds())
 
     def heartbeat(self) -> None:
-        """Tell the server that the function works; from any thread. It is told every ten seconds without."""
+        """Report to the server that the function is alive; from any thread. A worker also does so every ten seconds."""
         self._beat()
 
 
@@ -59,15 +59,15 @@ _CURRENT: ContextVar[CurrentCall] = ContextVar("swf_current_call")
 
 
 def current_call() -> CurrentCall:
-    """Return the call that is being answered, in a Python function that a worker runs. Raises UsageError elsewhere."""
+    """Return the call in progress, in a Python function that a worker runs. Raises UsageError elsewhere."""
     try:
         return _CURRENT.get()
     except LookupError:
-        raise UsageError("no call is being answered here", "ask in a function that a worker runs") from None
+        raise UsageError("no call is in progress here", "use it in a function that a worker runs") from None
 
 
 async def is_made_again() -> bool:
-    """Tell whether there is another attempt at the call already, since this one was taken for lost."""
+    """Return whether there is already another attempt at the call, since this one was considered lost."""
     current = _CURRENT.get(None)
     return current is not None and current._is_made_again is not None and await current._is_made_again()  # noqa: SLF001 - of the same module
 
@@ -80,7 +80,7 @@ def current_resource(opening: Callable[[], AbstractAsyncContextManager[T] | Abst
     opened = _RESOURCES.get()
     if opening not in opened:
         name = getattr(opening, "__name__", repr(opening))
-        hint = "decorate it with @registry.resource, give the worker that registry, and ask in one of its functions"
+        hint = "decorate it with @registry.resource, give the worker that registry, and use it in one of its functions"
         raise UsageError(f"the resource {name!r} is not open here", hint)
     resource: T = opened[opening]
     return resource
@@ -88,7 +88,7 @@ def current_resource(opening: Callable[[], AbstractAsyncContextManager[T] | Abst
 
 @contextmanager
 def with_resources(opened: Mapping[Any, Any]) -> Iterator[None]:
-    """Have the resources that are *opened* within the context."""
+    """Make the *opened* resources available within the context."""
     token = _RESOURCES.set(opened)
     try:
         yield
@@ -98,7 +98,7 @@ def with_resources(opened: Mapping[Any, Any]) -> Iterator[None]:
 
 @contextmanager
 def answering(call: CurrentCall) -> Iterator[None]:
-    """Have *call* be the current one within the context; if that is broken off, the call is cancelled."""
+    """Make *call* the current one within the context; if that is interrupted, the call is cancelled."""
     token = _CURRENT.set(call)
     is_done = False
     try:

@@ -1,4 +1,4 @@
-"""The type `expression`: evaluated by the workflow itself, so that a call of one is refused."""
+"""The type `expression`: evaluated by the workflow itself, so that calls of it are refused."""
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
@@ -7,7 +7,7 @@ from swf_temporal.functions.port import DeclaredType, Performer, Services
 
 
 class ExpressionType(DeclaredType):
-    """Functions that are expressions. The rules of expressions say what may be written."""
+    """Functions that are expressions. The rules for expressions validate them."""
 
     example = ".price * .quantity"
 

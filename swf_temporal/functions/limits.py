@@ -17,14 +17,15 @@ _Bound: TypeAlias = AbstractAsyncContextManager[None]
 
 
 class _Bounds(NamedTuple):
-    """The bounds of the calls of one function, of one service, of one network host, or of all of them."""
+    """The limits for calls of one function, of one service, of one network host, or of all together."""
 
     places: asyncio.Semaphore | None
     moments: AsyncLimiter | None
     turn: asyncio.Semaphore
-    """Held by the one of them that waits for a place of all, and for the moment, with such a place.
+    """Held by the call among these that waits for a place of all and for its rate, while it has such a place.
 
-    A lock does not say that it is about to be handed to one that waits: who waits behind that must not hold a place.
+    A lock does not show that it is about to be handed to a waiting call: calls that wait behind it must not hold a
+    place.
     """
 
     @property
@@ -33,7 +34,7 @@ class _Bounds(NamedTuple):
 
     @property
     def are_free(self) -> bool:
-        """Whether nothing has to be waited for."""
+        """Whether there is nothing to wait for."""
         is_taken = self.turn.locked() or (self.places is not None and self.places.locked())
         return not is_taken and (self.moments is None or self.moments.has_capacity())
 
@@ -50,18 +51,18 @@ class _Place:
         self._is_held = True
 
     def leave(self) -> None:
-        """Give it back; one that is given back already stays so."""
+        """Release it; has no effect if it is released already."""
         if self._is_held:
             self._is_held = False
             self._places.release()
 
 
 _PLACE: ContextVar[_Place | None] = ContextVar("swf_place", default=None)
-"""That of the call that is being made; None where nothing bounds how many are made at once."""
+"""The place of the current call; None if the number of concurrent calls is not limited."""
 
 
 class RateLimits:
-    """Lets calls wait for their turn, in each process for itself. Waiting is not part of a call's timeout."""
+    """Makes calls wait for their turn, in each process separately. Waiting is not part of a call's timeout."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -75,12 +76,12 @@ class RateLimits:
         found = [self._of(function, lambda: settings.for_function(callee.function))]
         for name in callee.services:
             options = settings.for_service(name)
-            if options.concurrency is not None or options.rate is not None:  # data may choose among endless names
+            if options.concurrency is not None or options.rate is not None:  # data may contain any number of names
                 found.append(self._of(("service", environment_name(name)), partial(settings.for_service, name)))
         own = [one for one in found if one.are_set]
         if own or every.are_set:
             return _of_call(own, every)
-        return nullcontext()  # as it is where the operator has set nothing
+        return nullcontext()  # as without settings
 
     def of_host(self, host: str, port: int) -> _Bound:
         own = self._of(("host", host, port), lambda: self._settings.for_host(host, port))
@@ -101,9 +102,9 @@ def _bounds(options: HostOptions) -> _Bounds:
 
 @asynccontextmanager
 async def _of_call(own: Sequence[_Bounds], every: _Bounds) -> AsyncIterator[None]:
-    """Enter the bounds of a function and its service, then those of all, of which no place is taken before.
+    """Enter the limits of a function and its service, then those of all calls, whose place is taken last.
 
-    All calls enter those of their function before those of their service, so that none waits for another in a circle.
+    All calls enter the limits of their function before those of their service, so that they cannot deadlock.
     """
     place = None if every.places is None else _Place(every.places)
     async with AsyncExitStack() as stack:
@@ -123,9 +124,9 @@ async def _of_call(own: Sequence[_Bounds], every: _Bounds) -> AsyncIterator[None
 
 @asynccontextmanager
 async def _of_request(own: _Bounds) -> AsyncIterator[None]:
-    """Enter the bounds of a network host. The call that makes the request has no place of all while it waits for them.
+    """Enter the limits of a network host. The calling function releases its place among all while it waits.
 
-    Which host it asks is known only once it is made, and has its place.
+    The host is only known once the call is made, and has its place.
     """
     place = None if own.are_free else _PLACE.get()
     if place is not None:
@@ -138,7 +139,7 @@ async def _of_request(own: _Bounds) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def in_line(turn: asyncio.Semaphore) -> AsyncIterator[None]:
-    """Hold *turn*. A call that waits for another one that holds it has no place of all meanwhile."""
+    """Hold *turn*. A call that waits for another holder releases its place among all meanwhile."""
     place = _PLACE.get() if turn.locked() else None
     if place is not None:
         place.leave()
@@ -148,7 +149,7 @@ async def in_line(turn: asyncio.Semaphore) -> AsyncIterator[None]:
 
 
 async def _take(place: _Place | None, *moments: AsyncLimiter | None) -> None:
-    """Wait for a place of all and then for the moments: a call that has waited for these should use them."""
+    """Wait for a place of all and then for the rates: a call that has waited for these should use them."""
     if place is not None:
         await place.take()
     for moment in moments:

@@ -1,7 +1,7 @@
-"""The operator's say in which calls are local.
+"""The operator's settings for local calls.
 
-What is said of the function or its service wins over what is said of the host, that over the function's type, that
-over all calls, and that over the definition. Hosts are known only when a request is about to be sent.
+The setting for a function or its service overrides that for the host, which overrides that for the function's type,
+then that for all calls, then the definition. Hosts are only known when a request is about to be sent.
 """
 
 from typing import Final
@@ -19,11 +19,11 @@ from swf_temporal.runtime.variables import (
 from swf_temporal.settings.calls import Settings
 
 _ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})
-"""The types whose performers ask `check_local_host` before they send anything."""
+"""The types whose performers call `check_local_host` before they send anything."""
 
 
 def check_local_function(settings: Settings, callee: Callee, kind: str) -> None:
-    """Raise NotLocal if the call that is being made is a local one, and its function may not be called so."""
+    """Raise NotLocal if the current call is a local one, and its function may not be called locally."""
     if not is_local():
         return
     own = settings.for_callee(callee).local_calls

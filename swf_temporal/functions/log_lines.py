@@ -1,4 +1,4 @@
-"""Lines of workflows, and of functions that these call, in the log of a worker."""
+"""Log lines of workflows, and of the functions that they call, in the log of a worker."""
 
 import logging
 
@@ -10,7 +10,7 @@ _log = logging.getLogger("swf.function")
 
 def write_line(call: Call, level: int, text: str) -> None:
     """Write *text* as one line that names the function and the instance, without the secrets of *call*."""
-    # What comes with the data must not look like a line of its own.
+    # Data must not look like a separate line.
     line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
     _log.log(
         level,

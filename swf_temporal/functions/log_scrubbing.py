@@ -1,8 +1,8 @@
-"""Keeps secrets out of what libraries log while a call is made: URLs, headers and frames, at their level of debugging.
+"""Keeps secrets out of the logs of libraries during a call: URLs, headers and frames, at debug level.
 
-Theory of operation. While a call is performed, a context variable knows what must not be shown. Filters of the
-libraries' loggers, and of the handlers that a worker makes, replace it in each line that is logged in that context, or
-in a task or thread that began in it. Lines of others pass as they are.
+Theory of operation. While a call is performed, a context variable has its secrets. Filters on the libraries' loggers,
+and on the handlers that a worker makes, replace them in each line that is logged in that context, or in a task or
+thread that began in it. Other lines pass unchanged.
 """
 
 import logging
@@ -26,7 +26,7 @@ _HIDDEN: ContextVar[Callable[[], Mapping[str, JSON]] | None] = ContextVar("hidde
 
 
 class Scrubbing(logging.Filter):
-    """Replaces secrets in the lines that are logged while a call is made."""
+    """Replaces secrets in lines that are logged during a call."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let *record* pass, without secrets."""
@@ -40,14 +40,14 @@ _FILTER: Final = Scrubbing()
 
 
 def scrub_libraries() -> None:
-    """Have the loggers of libraries scrubbed from now on. Asked for again, it changes nothing."""
+    """Scrub the loggers of libraries from now on. Repeated calls have no effect."""
     for name in LIBRARIES:
         logging.getLogger(name).addFilter(_FILTER)
 
 
 @contextmanager
 def scrubbing(hidden: Callable[[], Mapping[str, JSON]]) -> Iterator[None]:
-    """As long as the context lasts, keep what *hidden* returns out of what is logged."""
+    """Within the context, keep what *hidden* returns out of logs."""
     token = _HIDDEN.set(hidden)
     try:
         yield
@@ -56,7 +56,7 @@ def scrubbing(hidden: Callable[[], Mapping[str, JSON]]) -> Iterator[None]:
 
 
 def _scrub(record: logging.LogRecord, secrets: Mapping[str, JSON]) -> None:
-    from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - commands log without calling anything
+    from swf_temporal.functions.secrets import scrub  # noqa: PLC0415 - commands log without making calls
 
     try:
         message = record.getMessage()

@@ -1,4 +1,4 @@
-"""Performing the calls that a run asks for, with secrets and settings."""
+"""Performs the calls of a run, with secrets and settings."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -25,9 +25,9 @@ class Calls:
         functions: Functions | None = None,
         provider: SecretProvider | None = None,
     ) -> None:
-        """Take settings and secrets from the environment *env* where they are not given.
+        """Take settings and secrets that are not given from the environment *env*.
 
-        *functions* carry calls out instead of those that *custom* and *settings* make. What *provider* has wins over
+        *functions* perform the calls instead of those made from *custom* and *settings*. Secrets of *provider* override
         *secrets*.
         """
         self.functions = functions or Functions(custom, settings or read_settings(env or {}))
@@ -35,7 +35,7 @@ class Calls:
         self._provided = None if provider is None else ProvidedSecrets(provider)
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        # What only a document may ask for need not be known: the service decides about a call without.
+        # A secret that only a document asks for may be unknown: the service decides about a call without it.
         is_needed = call.secret_template is not None or call.function.auth_ref is not None
         known = self.secrets
         if self._provided is not None and call.secrets:
@@ -65,7 +65,7 @@ class Calls:
 
 @lru_cache(maxsize=512)
 def folder_of(source: str) -> str | None:
-    """Return the folder that a definition was read from, or the URL itself; relative documents stand beside it."""
+    """Return the folder of a definition, or its URL; documents are relative to it."""
     if "://" in source:
         return source
     return None if source.startswith("<") else str(Path(source).parent)

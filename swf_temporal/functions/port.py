@@ -1,7 +1,7 @@
-"""The port of function types: what `Functions` asks of a type, ours or the user's own, and what it shares with it.
+"""The port of function types: what `Functions` calls on a type, built-in or custom, and what it shares with it.
 
-A type of ours is a `DeclaredType`, which is light and says what its operations look like; what it makes of `Services`
-performs the calls. A type of the user's own needs no more than `perform`.
+A built-in type is a `DeclaredType`, which is light and describes the form of its operations; the performer that it
+makes from `Services` makes the calls. A custom type only needs `perform`.
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MAX_THREADS = 200
-"""How many functions that are not async run at once, where nobody says how many calls there are at once."""
+"""The default number of functions that are not async to run at once, if the number of calls is not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,42 +38,42 @@ class Described:
     """A description of a function, from its operation and from documents on this machine, without a call."""
 
     address: Mapping[str, JSON]
-    """Where it leads, as people are shown it, such as a method and a path."""
+    """The function's address for people, such as a method and a path."""
     credentials: tuple[tuple[str, ...], ...] = ()
-    """The credentials that a document asks for, by name, in each of several possibilities."""
+    """The alternatives of credentials that a document asks for, by name."""
 
 
 @runtime_checkable
 class FunctionType(Protocol):
-    """Performs the functions of one type. The user's own types satisfy this, and may have more of `Performer`."""
+    """Performs the functions of one type. Custom types implement this, and may have more of `Performer`."""
 
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. What it raises is the function's error."""
 
 
 class Performer(ABC):
-    """Performs the functions of one type. Only `perform` has to be there."""
+    """Performs the functions of one type. Only `perform` is required."""
 
     @abstractmethod
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. Raises CallFailed."""
 
-    async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for those that know something
-        """Return what is known of the function before it is called. Nothing is fetched, and None is for nothing.
+    async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for types that know something
+        """Return what is known of the function before it is called, or None. Nothing is fetched.
 
-        Raises CallFailed if what describes the function is not there, and NotLocalError if it leads to the web.
+        Raises CallFailed if the function's description is missing, and NotLocalError if it is on the web.
         """
         return None
 
-    def check(self, call: Call) -> None:  # noqa: B027 - most can only tell by calling
-        """Raise CallFailed if the function is not there, or may not be called here."""
+    def check(self, call: Call) -> None:  # noqa: B027 - most only find out by calling
+        """Raise CallFailed if the function does not exist, or may not be called here."""
 
     async def aclose(self) -> None:  # noqa: B027 - most hold nothing
-        """Close the connections that were kept open."""
+        """Close the connections kept open."""
 
 
 class Services:
-    """The services that function types share. Clients are made when they are first needed: validation needs none."""
+    """The services that function types share. Clients are made on first use: validation needs none."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Services:
 
     @cached_property
     def threads(self) -> ThreadPoolExecutor:
-        """Threads for functions that are not async: of their own, so that they keep nobody else from working."""
+        """Threads for functions that are not async, which must not exhaust the default executor."""
         return ThreadPoolExecutor(self._max_threads, "function")
 
     @cached_property
@@ -113,7 +113,7 @@ class Services:
         return self.tokens.issued() if "tokens" in self.__dict__ else []
 
     async def aclose(self) -> None:
-        """Close the connections that were kept open."""
+        """Close the connections kept open."""
         if "http" in self.__dict__:
             await self.http.aclose()
         if "threads" in self.__dict__:
@@ -121,20 +121,20 @@ class Services:
 
 
 class DeclaredType(OperationType):
-    """A type of functions that `function_types.TYPES` names."""
+    """A type of functions in `function_types.TYPES`."""
 
     performed_by: ClassVar[str]
-    """The class of its performer, as `module:class`: it stands above the type, and is imported once it is needed."""
+    """The class of its performer, as `module:class`: that is in a layer above the type, and imported on first use."""
 
     def services(self, operation: JSON) -> tuple[str, ...]:
-        """Return the names of the document of *operation*: as it is written, and that of its file."""
+        """Return the names of the document of *operation*: as it is written, and the name of its file."""
         document = self.document(operation)
         if document is None:
             return ()
         return tuple(dict.fromkeys(one for one in (document, PurePosixPath(path_of(document)).name) if one))
 
     def performer(self, services: Services) -> Performer:
-        """Return what performs the functions of this type."""
+        """Return the performer of this type's functions."""
         module, _, name = self.performed_by.partition(":")
         made: Performer = getattr(module_named(module), name)(services)
         return made
@@ -142,15 +142,15 @@ class DeclaredType(OperationType):
 
 @dataclass(frozen=True, slots=True)
 class PartedForm:
-    """The form of an operation that is a text of several parts with a `#` between them, and an example."""
+    """The form of an operation that is a text of several parts separated by `#`, with an example."""
 
     parts: tuple[str, ...]
     example: str
 
     def split(self, operation: JSON) -> dict[str, str]:
-        """Return the parts that *operation* has; empty if it is not a text.
+        """Return the parts of *operation*; empty if it is not a text.
 
-        As in any URI, its first `#` ends what comes before, and all behind may be percent-encoded.
+        As in any URI, its first `#` begins the fragment, which may be percent-encoded.
         """
         if not isinstance(operation, str):
             return {}
@@ -159,12 +159,12 @@ class PartedForm:
         return dict(zip(self.parts, (part.strip() for part in found), strict=False))
 
     def first(self, operation: JSON) -> str | None:
-        """Return the first part, such as a document, of an operation that has one of each."""
+        """Return the first part, such as a document, of an operation that has all parts."""
         given = self.split(operation)
         return given[self.parts[0]] if len(given) == len(self.parts) and given[self.parts[0]] else None
 
     def of(self, function: Function) -> list[str]:
-        """Return all parts of the operation of *function*. Raises CallFailed if it has not all of them."""
+        """Return all parts of the operation of *function*. Raises CallFailed if some are missing."""
         given = list(self.split(function.operation).values())
         if len(given) == len(self.parts) and all(given):
             return given
@@ -175,7 +175,7 @@ class PartedForm:
         )
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation of *function*."""
+        """Yield the missing parts of the operation of *function*."""
         written = f"one of the type {function.type} is written {self.example}"
         if not isinstance(function.operation, str):
             yield OperationProblem(f"the operation must be a text: {written}")

@@ -1,4 +1,4 @@
-"""The registry of Python functions that workflows call by name, and of types of functions that users add."""
+"""The registry of Python functions that workflows call by name, and of custom function types."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -18,7 +18,7 @@ Resource = Callable[[], AbstractAsyncContextManager[T] | AbstractContextManager[
 
 
 class Registry(dict[str, Callable[..., Any]]):
-    """Custom functions by name, and types of functions, to be given to a worker.
+    """Custom functions by name, and custom function types, for a worker.
 
         registry = Registry()
 
@@ -26,17 +26,17 @@ class Registry(dict[str, Callable[..., Any]]):
         def greet(name: str) -> str:
             return f"Hello, {name}!"
 
-    It is a mapping from names to functions, too.
+    It is also a mapping from names to functions.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.types: dict[str, type[FunctionType] | FunctionType] = {}
-        """What carries out the functions of each type: an object, or the class of one that a worker makes."""
+        """The performers of custom types: an object, or a class that a worker instantiates."""
         self.resources: list[Resource[Any]] = []
-        """What is opened when a worker begins, and closed when it ends."""
+        """The resources that are opened when a worker begins, and closed when it ends."""
         self.modules: dict[str, dict[str, Callable[..., Any]]] = {}
-        """What each module offers, by the names that it has there: what `module:function` may name."""
+        """The functions that each module offers, by their names there, for `module:function`."""
 
     @overload
     def custom(self, name: str | None = None) -> Callable[[Handler], Handler]: ...
@@ -45,7 +45,7 @@ class Registry(dict[str, Callable[..., Any]]):
     def custom(self, name: Handler) -> Handler: ...
 
     def custom(self, name: Any = None) -> Any:
-        """Make the decorated function the one that workflows call *name*, or by its own name; it stays as it is."""
+        """Register the decorated function under *name*, or its own name, for workflows; it is returned unchanged."""
         if callable(name):
             return self.custom(None)(name)
         check_text("the name of a custom function", name)
@@ -65,10 +65,10 @@ class Registry(dict[str, Callable[..., Any]]):
         return register
 
     def type(self, name: str) -> Callable[[Kind], Kind]:
-        """Make the decorated class, or the object, the one that carries out functions of the type *name*.
+        """Register the decorated class, or the object, for functions of the type *name*.
 
-        It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
-        closed when that ends; an object belongs to the program.
+        It has `async def perform(call)`. Each worker instantiates a class without arguments when it begins, and closes
+        it when it ends; an object belongs to the program.
         """
         from swf_temporal.base.function_types import TYPES  # noqa: PLC0415 - most registries have no types
 
@@ -76,11 +76,11 @@ class Registry(dict[str, Callable[..., Any]]):
 
         def register(kind: Kind) -> Kind:
             if name in TYPES:
-                raise UsageError(f"the type '{name}' has a meaning already", "choose another word")
+                raise UsageError(f"the type '{name}' is reserved", "choose another name")
             if name in self.types:
-                raise UsageError(f"there is a function type '{name}' already")
+                raise UsageError(f"the function type '{name}' is already registered")
             if not iscoroutinefunction(getattr(kind, "perform", None)):
-                raise UsageError(f"what carries out the function type '{name}' must have `async def perform(call)`")
+                raise UsageError(f"the function type '{name}' must have `async def perform(call)`")
             self.types[name] = kind
             return kind
 
@@ -89,20 +89,20 @@ class Registry(dict[str, Callable[..., Any]]):
     def resource(self, opening: Resource[T]) -> Resource[T]:
         """Have each worker open, and close at its end, the context manager that the decorated function returns.
 
-        It may be async or not. Functions get what it yields by `current_resource(opening)`.
+        It may be async or not. Functions get the value that it yields by `current_resource(opening)`.
         """
         if not callable(opening):
             kind = kind_of(opening)
             raise UsageError(f"a resource is a function that returns a context manager, and {opening!r} is {kind}")
         if isgeneratorfunction(opening) or isasyncgenfunction(opening) or iscoroutinefunction(opening):
             name = "contextmanager" if isgeneratorfunction(opening) else "asynccontextmanager"
-            message = f"the resource {opening.__name__!r} returns no context manager"
+            message = f"the resource {opening.__name__!r} does not return a context manager"
             raise UsageError(message, f"let it yield once, and write @{name} of contextlib right above it")
         self.resources.append(opening)
         return opening
 
     def include(self, other: "Registry") -> None:
-        """Take over what *other* offers; it wins over what is here under the same names."""
+        """Add what *other* offers; it overrides existing entries of the same names."""
         check_kind("what a registry includes", other, Registry)
         self.update(other)
         self.types.update(other.types)

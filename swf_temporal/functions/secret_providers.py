@@ -1,4 +1,4 @@
-"""Secrets that a program of the user's own looks up, such as in a vault."""
+"""Secrets that a program's own provider looks up, such as in a vault."""
 
 import asyncio
 import time
@@ -10,21 +10,21 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 
 MAX_AGE: Final = 60.0
-"""Seconds for which a secret is not looked up again."""
+"""Seconds for which a secret is cached."""
 MAX_LOOKING_UP: Final = 10.0
-"""Seconds in which a provider has to answer: all calls with the secret wait for it, each for up to a day otherwise."""
+"""Seconds within which a provider has to answer: all calls with the secret wait for it, otherwise for up to a day."""
 
 
 @runtime_checkable
 class SecretProvider(Protocol):
-    """Looks up secrets by their names, for the calls of a worker. What it returns is kept for a minute."""
+    """Looks up secrets by their names, for the calls of a worker. Its answers are cached for a minute."""
 
     async def secret(self, name: str) -> JSON:
-        """Return the secret that definitions call *name*; None if there is none, and the environment's is taken.
+        """Return the secret that definitions call *name*; None to use the one in the environment.
 
-        What it raises fails the attempt at the call with the code `SecretsUnavailable`, and so does an answer that
-        takes more than 10 seconds; it is looked up again with the next. Its message is not told: it might hold a
-        secret.
+        An exception fails the attempt at the call with the code `SecretsUnavailable`, and so does an answer that takes
+        more than 10 seconds; the next attempt looks it up again. The exception's message is not shown, as it might
+        contain a secret.
         """
 
 
@@ -36,14 +36,14 @@ class _Kept:
 
 
 class ProvidedSecrets:
-    """The secrets of a provider, each looked up once in a while, however many calls need it."""
+    """The secrets of a provider, each cached for a while for all calls that need it."""
 
     def __init__(self, provider: SecretProvider) -> None:
         self._provider = provider
         self._kept: dict[str, _Kept] = {}
 
     async def of(self, names: Iterable[str]) -> dict[str, JSON]:
-        """Return those of *names* that the provider has. Raises CallFailed if it cannot tell at the moment."""
+        """Return those of *names* that the provider has. Raises CallFailed if it fails at the moment."""
         found = {name: await self._secret(name) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 

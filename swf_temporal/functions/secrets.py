@@ -1,4 +1,4 @@
-"""The secrets of a worker, and how they are kept out of what people read."""
+"""The secrets of a worker, and hiding them from results, messages and logs."""
 
 import html
 import re
@@ -21,20 +21,20 @@ from swf_temporal.base.strict_json import NotJSON, read_json, show_json, write_j
 from swf_temporal.text.parsing import read_data
 
 _SAFE: Final = ("", "/", "!'()*~", "!$&'()*+,;=:@", "!$&'()*+,;=:@/?")
-"""What those who encode URLs leave as it is: Python, JavaScript, and RFC 3986 in a segment and in a query."""
+"""The characters that URL encoders leave unchanged: Python, JavaScript, and RFC 3986 in a segment and in a query."""
 _MIN_INNER: Final = 12
-"""The least number of characters of base64 by which a text is known that was encoded within another."""
+"""The minimum number of base64 characters to detect a text that was encoded within another."""
 _MIN_SPELLED_DIGITS, _MAX_DIGITS = 8, 300
-"""The numbers of digits of a number that is known in other spellings, too."""
+"""The minimum and maximum number of digits of a number that is also detected in other notations."""
 _BREAK: Final = re.compile(r"\r?\n[ \t]*|(?:\\+r)?\\+n")
-"""The end of a line, as it is or as JSON has it."""
+"""The end of a line, raw or as in JSON."""
 _ESCAPING: Final = "%&\\"
-"""A text without any of these has no character escaped."""
+"""The characters that begin escapes: a text without any has no character escaped."""
 
 
 @lru_cache(maxsize=1024)
 def spellings(text: str) -> frozenset[str]:
-    """Return how *text* is written where all of it is encoded in one of the usual ways."""
+    """Return *text* in all usual encodings of the whole text."""
     content = text.encode(errors="replace")
     urls = [quote(content, safe=safe) for safe in _SAFE] + [quote_plus(content)]
     urls += [_lower_escapes(url) for url in urls] + [quote(url, safe="") for url in urls]
@@ -50,7 +50,7 @@ def spellings(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def within_base64(text: str) -> frozenset[str]:
-    """Return what base64 of a longer text has of *text* in the middle of it, wherever it begins there."""
+    """Return the base64 characters that represent *text* within a longer text, for each alignment."""
     found = set()
     for content, before in product(
         (text.encode(errors="replace"), text.encode("utf-16-le", errors="replace")), range(3)
@@ -64,7 +64,7 @@ def within_base64(text: str) -> frozenset[str]:
 
 
 def without_broken(text: str, spelling: str, hidden: str) -> str:
-    """Return *text* with *hidden* for *spelling*, which is base64, where it is broken into lines."""
+    """Return *text* with *hidden* for *spelling*, which is base64, even if it is broken into lines."""
     if _BREAK.search(text) is None:
         return text
     return _broken(spelling).sub(hidden, text)
@@ -76,7 +76,7 @@ def _broken(spelling: str) -> re.Pattern[str]:
 
 
 def without_escaped(text: str, secret: str, hidden: str) -> str:
-    """Return *text* with *hidden* for *secret*, whichever of its characters are escaped, and in whichever ways."""
+    """Return *text* with *hidden* for *secret*, whichever of its characters are escaped, and in whichever way."""
     if not any(sign in text for sign in _ESCAPING):
         return text
     return _tolerant(secret).sub(hidden, text)
@@ -106,7 +106,7 @@ def _forms(char: str) -> Iterator[str]:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Yield how a number is written with an exponent, and in groups of digits."""
+    """Yield the notations of a number with an exponent, and in groups of digits."""
     if len(text) < _MIN_SPELLED_DIGITS or not text.isdecimal() or not text.isascii() or len(text) > _MAX_DIGITS:
         return
     digits, exponent = f"{int(text):.{len(text) - 1}e}".split("e")
@@ -127,32 +127,32 @@ def _numbered(text: str) -> str:
 
 _PREFIX = "SWF_SECRET_"
 _MIN_LENGTH = 4
-"""A secret of fewer characters is found in messages as a word of its own: it is a part of too many others."""
+"""A secret of fewer characters is only detected as a whole word in messages: it is a part of too many others."""
 _MIN_DIGITS = 8
-"""A number of fewer digits is not known from others."""
+"""A number of fewer digits cannot be distinguished from others."""
 _HIDDEN = "***"
 
 _STRONG = 40.0
-"""The least entropy, in bits, of a secret that is hidden inside other texts of data."""
+"""The minimum entropy, in bits, of a secret that is hidden within other texts of data."""
 _WORD, _LONG_WORD = 14.0, 8
-"""The entropy of a word, in bits, and its number of letters."""
+"""The entropy of a word, in bits, and the number of letters of a long one."""
 _MIXED = 4.5
-"""The least entropy of a character, in bits, in a text that has small letters, capitals and digits."""
+"""The minimum entropy of a character, in bits, in a text with lower-case and upper-case letters and digits."""
 _PARTS = re.compile(r"[^\W\d_]+|\d+|(?:[\W_])+")
 
 
 class Secrets:
-    """The secrets that a worker knows, by the names that definitions give them."""
+    """The secrets of a worker, by the names that definitions give them."""
 
     def __init__(self, values: Mapping[str, JSON] | None = None) -> None:
         self._values = {environment_name(name): value for name, value in (values or {}).items()}
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> Self:
-        """Return the secrets in the file that `SWF_SECRETS_FILE` names, and in variables `SWF_SECRET_<NAME>`.
+        """Return the secrets in the file `SWF_SECRETS_FILE`, and in variables `SWF_SECRET_<NAME>`.
 
-        A variable wins over the file; one that holds a JSON object is read as that. Raises UsageError for a
-        file that cannot be read as a JSON or YAML object.
+        A variable overrides the file; one that holds a JSON object is parsed. Raises UsageError for a file that
+        cannot be read as a JSON or YAML object.
         """
         values = _from_file(env["SWF_SECRETS_FILE"]) if env.get("SWF_SECRETS_FILE") else {}
         found = cls(values)
@@ -162,29 +162,29 @@ class Secrets:
         return found
 
     def beneath(self, values: Mapping[str, JSON]) -> "Secrets":
-        """Return these and *values*, which win."""
+        """Return these secrets and *values*, which override them."""
         both = Secrets(values)
         both._values = self._values | both._values
         return both
 
     def get(self, name: str) -> JSON:
-        """Return the secret *name*, in any case, with dots or dashes. Raises KeyError if there is none."""
+        """Return the secret *name*, in any case, with dots or dashes. Raises KeyError if it is unknown."""
         return self._values[environment_name(name)]
 
     def as_mapping(self, names: Iterable[str]) -> dict[str, JSON]:
-        """Return those of *names* that are known here, each under the name that was asked for."""
+        """Return those of *names* that are known, each under the requested name."""
         return {name: self._values[environment_name(name)] for name in names if environment_name(name) in self._values}
 
     def unprotected(self) -> list[str]:
-        """Return the names of those that are so short, or so common, that data may hold them by chance.
+        """Return the names of secrets so short, or so common, that data may contain them by chance.
 
-        Of a secret that is an object, each of its properties is one.
+        If a secret is an object, each of its properties counts.
         """
         texts = [place for name, value in self._values.items() for place in _places(value, name)]
         return sorted({place for place, text in texts if not is_strong(text)})
 
     def entrusted(self, names: Iterable[str]) -> dict[str, JSON]:
-        """Return all of *names* for a call. Raises CallFailed, which no repetition mends, if one is not known here."""
+        """Return all of *names* for a call. Raises CallFailed, which is not retryable, if one is unknown."""
         wanted = list(names)
         known = self.as_mapping(wanted)
         for name in wanted:
@@ -198,9 +198,9 @@ class Secrets:
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
     """Return *value*, which is for people to read, with every secret in its texts replaced by `***`.
 
-    A secret is also known as URLs, forms, XML, JSON and base64 have it; what stands under no name, such as the many
-    tokens that a worker may hold, only as it is. One of less than four characters is replaced where it is a word of its
-    own. A number that is a secret is one from eight digits on.
+    A secret is also detected as encoded in URLs, forms, XML, JSON and base64; a secret without a name, such as one of
+    the many tokens of a worker, only in its original form. One of less than four characters is only replaced as a whole
+    word. A secret number is only replaced from eight digits on.
     """
     hidden = _hidden(secrets)
     if not hidden:
@@ -209,10 +209,10 @@ def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
 
 
 def withhold(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
-    """Return *value*, with which a workflow goes on, without secrets: each of them is replaced by `***`.
+    """Return *value*, with which a workflow continues, with each secret replaced by `***`.
 
-    Only where it is one for sure, since these are data: a text that is a secret and nothing else, a number of eight
-    digits or more that is one, and a strong secret in any text or key.
+    Only certain matches are replaced, since this is data: a text that equals a secret, a number of eight digits or more
+    that equals one, and a strong secret in any text or key.
     """
     hidden = _hidden(secrets)
     if not hidden:
@@ -226,12 +226,12 @@ def withhold(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
 
 
 def withhold_strong(text: str, secrets: Mapping[str, JSON]) -> str:
-    """Return *text*, by which a definition decides, without strong secrets."""
+    """Return *text*, which a definition uses in decisions, without strong secrets."""
     return _replaced(text, _hidden(secrets))
 
 
 def scrubbed(fault: CallFailed, secrets: Mapping[str, JSON]) -> CallFailed:
-    """Return *fault* without secrets: of its code and name, by which definitions decide, without strong ones alone."""
+    """Return *fault* without secrets; its code and name, on which definitions decide, only without strong ones."""
     return CallFailed(
         _readable(scrub(fault.message, secrets)),
         code=_readable(withhold_strong(fault.code, secrets)),
@@ -249,15 +249,15 @@ def scrubbed(fault: CallFailed, secrets: Mapping[str, JSON]) -> CallFailed:
 @dataclass(frozen=True, slots=True)
 class _Known:
     is_strong: bool
-    """Whether it is hidden inside other texts of data, too."""
+    """Whether it is also hidden within other texts of data."""
     is_plain: bool = False
-    """Whether it is the secret as it is, which may have some of its characters escaped."""
+    """Whether it is the secret in its original form, some of whose characters may be escaped."""
     is_base64: bool = False
-    """Whether it is base64 of it, which may be broken into lines."""
+    """Whether it is base64 of the secret, which may be broken into lines."""
 
 
 def _hidden(secrets: Mapping[str, JSON]) -> dict[str, _Known]:
-    """Return all that is to be hidden, the longest first."""
+    """Return all texts to hide, the longest first."""
     found: dict[str, _Known] = {}
     for name, secret in secrets.items():
         for text in _texts(secret):
@@ -271,18 +271,18 @@ def _hidden(secrets: Mapping[str, JSON]) -> dict[str, _Known]:
 
 
 def _digits(secrets: Mapping[str, JSON]) -> frozenset[str]:
-    """Return the numbers among *secrets* that are long enough to be known by."""
+    """Return the numbers among *secrets* that are long enough to be detected."""
     texts = list(_texts(list(secrets.values())))
     return frozenset(text for text in texts if len(text) >= _MIN_DIGITS and text.replace(".", "", 1).isdecimal())
 
 
 @lru_cache(maxsize=4096)
 def is_strong(secret: str) -> bool:
-    """Tell whether *secret* is so hard to guess that a text which holds it can only have it from there.
+    """Return whether *secret* is so hard to guess that a text cannot contain it by chance.
 
-    That takes forty bits, in a coarse estimate: a word has as many as a place in a dictionary, and another text has
-    those of its characters. Runs of letters that chance has made look like words, so a text of small letters, capitals
-    and digits has no fewer than a part of what its characters could have.
+    That takes forty bits, in a coarse estimate: a word counts as an entry in a dictionary, and other text by its
+    characters. Random runs of letters look like words, so a text of lower-case and upper-case letters and digits has at
+    least a fraction of the entropy of its characters.
     """
     parts = _PARTS.findall(secret)
     kinds = (str.islower, str.isupper, str.isdigit)
@@ -301,7 +301,7 @@ def _bits(part: str) -> float:
 
 
 def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str], digits: Container[str]) -> JSON:
-    """Return *value* with all its texts and keys made into others, and `***` for numbers that are among *digits*."""
+    """Return *value* with all its texts and keys converted, and `***` for numbers among *digits*."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
@@ -314,9 +314,9 @@ def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str], di
 
 
 def _without_code_points(value: list[JSON], text: Callable[[str], str]) -> list[JSON] | None:
-    """Return a list of the numbers of characters, as `explode` makes it of a text, without those that *text* replaces.
+    """Return a list of code points, such as `explode` makes of a text, without those that *text* replaces.
 
-    None if it is no such list, or nothing of it is replaced.
+    None if it is not such a list, or nothing in it is replaced.
     """
     if not all(type(item) is int and 0 <= item <= sys.maxunicode for item in value):
         return None
@@ -342,7 +342,7 @@ def _without(text: str, hidden: Mapping[str, _Known]) -> str:
 
 
 def _without_others(text: str, secret: str, known: _Known) -> str:
-    """Return *text* without the *secret* in spellings that are too many to list."""
+    """Return *text* without the *secret* in encodings that are too many to list."""
     if known.is_plain:
         return without_escaped(text, secret, _HIDDEN)
     return without_broken(text, secret, _HIDDEN) if known.is_base64 else text
@@ -361,7 +361,7 @@ def _written(number: float) -> str:
 
 
 def _texts(value: JSON) -> Iterable[str]:
-    """Yield the texts in *value*, and its numbers from eight digits on as they are written."""
+    """Yield the texts in *value*, and its numbers of eight digits or more as texts."""
     if isinstance(value, str) and value.strip():
         yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -375,7 +375,7 @@ def _texts(value: JSON) -> Iterable[str]:
 
 
 def _places(value: JSON, place: str) -> Iterable[tuple[str, str]]:
-    """Yield the texts in *value*, each with where it stands."""
+    """Yield the texts in *value*, each with its place."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _places(item, f"{place}.{name}")
@@ -384,7 +384,7 @@ def _places(value: JSON, place: str) -> Iterable[tuple[str, str]]:
 
 
 def _readable(text: JSON) -> str:
-    """Return *text* without halves of characters: JSON can have them, and what people read cannot."""
+    """Return *text* without lone surrogates, which JSON can contain, but not text for people."""
     return str(text).encode(errors="replace").decode()
 
 
@@ -406,7 +406,7 @@ def _from_file(name: str) -> dict[str, JSON]:
     try:
         values = read_data(text)
     except ValueError:
-        # The parser's message would show the line, and what stands there is secret.
+        # The parser's message would show the line, which contains secrets.
         raise UsageError(f"the secrets file {name} is neither JSON nor YAML", "see SWF_SECRETS_FILE") from None
     if not isinstance(values, dict):
         raise UsageError(f"the secrets file {name} does not hold an object", "see SWF_SECRETS_FILE")

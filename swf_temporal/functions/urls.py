@@ -1,4 +1,4 @@
-"""The parts of a URL, and where one leads from another. Services and documents also give texts that are not URLs."""
+"""Splitting and joining URLs from services and documents, which may be invalid."""
 
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -6,7 +6,7 @@ from swf_temporal.base.errors import permanent_failure
 
 
 def split_url(url: str) -> SplitResult:
-    """Return the parts of *url*. Raises CallFailed if its host cannot be one."""
+    """Return the parts of *url*. Raises CallFailed if its host is invalid."""
     try:
         return urlsplit(url)
     except ValueError as error:
@@ -14,7 +14,7 @@ def split_url(url: str) -> SplitResult:
 
 
 def join_url(base: str, url: str) -> str:
-    """Return where *url* leads from *base*. Raises CallFailed if a host in them cannot be one."""
+    """Return *url* relative to *base*. Raises CallFailed if a host in them is invalid."""
     try:
         return urljoin(base, url)
     except ValueError as error:

@@ -1,1 +1,1 @@
-"""What listens: the gateway with its console, the codec server, the development server, functions in containers."""
+"""HTTP servers: the gateway with its console, the codec server, the development server, functions in containers."""

@@ -1,4 +1,4 @@
-"""Bearer tokens of HTTP servers, and JWTs of a known issuer among them."""
+"""Bearer tokens of HTTP servers, including JWTs of a known issuer, and request bodies with limits."""
 
 import asyncio
 import hmac
@@ -16,24 +16,24 @@ from swf_temporal.base.strict_json import read_json
 from swf_temporal.settings.http import HttpServerSettings
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures with key pairs only: a public key must not count as a shared secret."""
+"""Signatures with key pairs only: a public key must not be accepted as a shared secret."""
 _KEYS_CACHED_FOR: Final = 300
-"""Seconds for which keys of the issuer are used before they are fetched again."""
+"""Seconds for which the issuer's keys are used before they are fetched again."""
 _FETCHED_AT_MOST_EVERY: Final = 10
-"""Seconds for which nothing is fetched after the issuer failed to answer, or was asked for a key that it has not."""
+"""Seconds without another fetch after the issuer failed to answer, or did not have a requested key."""
 _PATIENCE: Final = 5
-"""Seconds in which the issuer has to answer."""
+"""Seconds within which the issuer has to answer."""
 _MAX_KEYS_BYTES: Final = 1024 * 1024
 _LEEWAY: Final = 10
 """Seconds by which the clocks of the issuer and of this machine may differ."""
 
 
 class NotAuthenticatedError(Exception):
-    """A request without a token that counts. Its text has nothing of the token."""
+    """The request has no valid token. The text contains nothing of the token."""
 
 
 class KeysUnavailableError(Exception):
-    """The keys of the issuer cannot be fetched at the moment: whether a token counts is not known."""
+    """The issuer's keys cannot be fetched at the moment, so that a token cannot be verified."""
 
 
 def bearer_token(request: Request) -> str:
@@ -46,20 +46,20 @@ def bearer_token(request: Request) -> str:
 
 
 def is_same(given: str, secret: str) -> bool:
-    """Tell whether *given* is *secret*, in a time that tells nothing about where they differ."""
+    """Return whether *given* is *secret*, in constant time."""
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
 class JwtVerifier:
-    """Verifies JWTs by the keys that their issuer publishes."""
+    """Verifies JWTs with the keys that their issuer publishes."""
 
     def __init__(self, settings: HttpServerSettings) -> None:
-        """Verify what *settings* ask for; they name where the keys are."""
+        """Verify the claims that *settings* require, with the keys at the URL that they name."""
         self._settings = settings
         self._keys = _IssuerKeys(settings.jwks or "")
 
     async def claims_of(self, token: str) -> Mapping[str, Any]:
-        """Return what *token* claims. Raises NotAuthenticatedError and KeysUnavailableError."""
+        """Return the claims of *token*. Raises NotAuthenticatedError and KeysUnavailableError."""
         settings = self._settings
         try:
             key = await self._keys.of(jwt.get_unverified_header(token).get("kid"))
@@ -76,7 +76,7 @@ class JwtVerifier:
                     "verify_aud": settings.audience is not None,
                 },
             )
-        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:  # anyone may have written it
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:  # tokens are untrusted input
             raise NotAuthenticatedError(f"the token is not valid: {error}") from None
         return claims
 
@@ -84,8 +84,8 @@ class JwtVerifier:
 class _IssuerKeys:
     """The keys that an issuer publishes.
 
-    They are fetched by one request at a time, in a thread of its own: an issuer that does not answer holds up nobody
-    but those whose tokens need its keys, and these for a short while.
+    One request at a time fetches them, in a separate thread: an issuer that does not answer only delays the requests
+    whose tokens need its keys, and these for a short while.
     """
 
     def __init__(self, url: str) -> None:
@@ -94,12 +94,12 @@ class _IssuerKeys:
         self._fetching: asyncio.Future[None] | None = None
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._are_of = self._asked = -float("inf")
-        """When the keys were published, and when the issuer was asked last, by the clock of `time.monotonic`."""
+        """When the keys were fetched, and when the issuer was last asked, by `time.monotonic`."""
         self._failed = ""
-        """Why it gave no keys then."""
+        """Why the last fetch failed; empty if it did not."""
 
     async def of(self, key_id: object) -> jwt.PyJWK:
-        """Return the key of that id. Raises NotAuthenticatedError if there is none, and KeysUnavailableError."""
+        """Return the key of that id. Raises NotAuthenticatedError if there is no such key, and KeysUnavailableError."""
         now = time.monotonic()
         are_fresh = now - self._are_of < _KEYS_CACHED_FOR
         if not (are_fresh and key_id in self._keys) and now - self._asked >= _FETCHED_AT_MOST_EVERY:
@@ -129,15 +129,15 @@ class _IssuerKeys:
                 published = jwt.PyJWKSet.from_dict(read_json(_body_of(answer)))
             usable = [key for key in published.keys if key.key_id and key.public_key_use in ("sig", None)]
             if not usable:
-                raise ValueError("it has no keys for signatures, with ids")  # noqa: TRY301 - handled like all else
-        except Exception as error:  # noqa: BLE001 - whatever an issuer sends, there are no keys
+                raise ValueError("it has no keys for signatures, with ids")  # noqa: TRY301 - handled like others
+        except Exception as error:  # noqa: BLE001 - any wrong answer means that there are no keys
             self._failed = str(error) or type(error).__name__
         else:
             self._keys, self._are_of = {str(key.key_id): key for key in usable}, time.monotonic()
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Takes a redirect for an error: keys come from where the operator says."""
+    """Treats a redirect as an error: keys only come from where the operator says."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -147,7 +147,7 @@ _OPENER: Final = urllib.request.build_opener(_NoRedirects)
 
 
 def _body_of(answer: Any) -> bytes:
-    """Return the body of an answer, which must neither be long nor take long."""
+    """Return the body of an answer, within limits of size and time."""
     body, end = b"", time.monotonic() + _PATIENCE
     while piece := answer.read1(_MAX_KEYS_BYTES):
         body += piece
@@ -159,23 +159,23 @@ def _body_of(answer: Any) -> bytes:
 
 
 _SENDING: Final = 60.0
-"""Seconds in which a client has to send the body of a request."""
+"""Seconds within which a client has to send the body of a request."""
 _SPREAD: Final = 1.5
-"""By how much a client may have longer: of thousands that began at once, not all are refused at once."""
+"""The factor by which the limit varies: of thousands of requests begun at once, not all are refused at once."""
 
 
 class BodyTooLargeError(Exception):
-    """A body of more bytes than a server takes. What is left of it is not read: the connection is of no more use."""
+    """The body has more bytes than a server accepts. The rest is not read, so the connection cannot be reused."""
 
 
 class SlowBodyError(Exception):
-    """A body that did not arrive in time."""
+    """The body did not arrive in time."""
 
 
 async def body_of(request: Request, limit: int, seconds: float = _SENDING) -> bytes:
     """Return the body of *request*.
 
-    Raises BodyTooLargeError if it has more bytes than *limit*, and SlowBodyError if it takes more *seconds*.
+    Raises BodyTooLargeError if it has more than *limit* bytes, and SlowBodyError if it takes more than *seconds*.
     """
     length = request.headers.get("content-length", "")
     chunks, size = list[bytes](), 0

@@ -1,4 +1,4 @@
-"""Served functions: a Python callable, or a program. Each call can be ended from another thread."""
+"""Served functions: Python callables and programs. A call can be ended from another thread."""
 
 import asyncio
 import inspect
@@ -24,12 +24,12 @@ from swf_temporal.simulation.variables import wants_folder
 from swf_temporal.text.suggestions import nearest
 
 GRACE: Final = 5.0
-"""Seconds that a program has between SIGTERM and SIGKILL. The caller that ends a call waits for ten seconds at most."""
+"""Seconds between SIGTERM and SIGKILL for a program. The caller that ends a call waits for ten seconds at most."""
 _LAST_LINES: Final = 5
 
 
 class FunctionError(Exception):
-    """The error of a served function. Without a code, no definition can catch it."""
+    """An error of a served function. Without a code, no definition can catch it."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -42,12 +42,12 @@ class Request:
     content: bytes
     """The input: JSON, or other bytes."""
     folder: Path
-    """Where files of the call are, and where the function may leave some."""
+    """The folder with the files of the call, where the function may leave some."""
     action_id: str
 
 
 class CallInProgress(ABC):
-    """A call that is under way."""
+    """A call in progress."""
 
     @abstractmethod
     def result(self) -> bytes:
@@ -55,7 +55,7 @@ class CallInProgress(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """End the call, from another thread; returns when it has ended, if it can be ended."""
+        """End the call, from another thread; return once it has ended, if it can be ended."""
 
 
 ServedFunction = Callable[[Request], CallInProgress]
@@ -65,7 +65,7 @@ ServedFunction = Callable[[Request], CallInProgress]
 def served_function(words: Sequence[str]) -> ServedFunction:
     """Return the function that *words* name: `module:function`, `file.py:function`, or a program and its arguments.
 
-    Raises UsageError if it is not there.
+    Raises UsageError if it does not exist.
     """
     first, *others = words
     module, colon, name = first.rpartition(":")
@@ -80,7 +80,7 @@ def served_function(words: Sequence[str]) -> ServedFunction:
 def _attribute(module: object, module_name: str, name: str) -> Callable[..., Any]:
     found = getattr(module, name, None)
     if callable(found):
-        return found  # type: ignore[no-any-return]  # nothing is known of it
+        return found  # type: ignore[no-any-return]  # its type is not known
     if found is not None:
         raise UsageError(f"{name!r} in {module_name} is not a function but of the type {type(found).__name__}")
     known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
@@ -121,7 +121,7 @@ class _PythonCall(CallInProgress):
             value = self._function(*arguments)
             if inspect.isawaitable(value):
                 value = asyncio.run(self._awaited(value))
-        except BaseException as error:  # it may raise KeyboardInterrupt, and this is a thread of its own
+        except BaseException as error:  # it may raise KeyboardInterrupt, and this is a separate thread
             if self._is_ended:
                 raise FunctionError("the call was ended") from None
             raise _failure(error) from error
@@ -155,7 +155,7 @@ class _ProgramCall(CallInProgress):
     def __init__(self, command: Sequence[str], request: Request) -> None:
         variables = {"DIREKTIV_ACTION_ID": request.action_id, "DIREKTIV_TEMP_DIR": str(request.folder)}
         try:
-            # A session of its own, so that it is ended together with all that it started.
+            # A new session, so that it can be ended together with all that it started.
             self._process = subprocess.Popen(  # noqa: S603 - the command is what the user asked for
                 command,
                 stdin=subprocess.PIPE,
@@ -197,7 +197,7 @@ class _ProgramCall(CallInProgress):
 
 
 def _value_of(content: bytes) -> JSON | bytes:
-    """Return the input as Python functions get it: JSON, None where there is no body, and else bytes."""
+    """Return the input as Python functions get it: JSON, None for an empty body, or else bytes."""
     if not content:
         return None
     try:
@@ -208,7 +208,7 @@ def _value_of(content: bytes) -> JSON | bytes:
 
 
 def _failure(error: BaseException) -> FunctionError:
-    """Return what is told of an exception: its `code`, if that is a text, and its message."""
+    """Return the error for an exception: its `code`, if that is a text, and its message."""
     code: object = getattr(error, "code", None)
     if isinstance(code, str) and code and not isinstance(error, SystemExit):
         return FunctionError(str(getattr(error, "message", error)), code)

@@ -35,10 +35,10 @@ from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 
 Tell = Callable[[str], None]
-"""Is told what is new, in texts that may have several lines."""
+"""Is called with news, in texts that may have several lines."""
 
 _INTERVAL = 1.0
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Listening:
     ui_port: int
     database: Path
     gateway_port: int | None = None
-    """The usual one if it is None, or another one where that is taken."""
+    """The port of the gateway; None for the default one, or a free one if that is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Development:
     gateway: GatewaySettings = field(default_factory=GatewaySettings)
 
     async def serve(self) -> int:
-        """Serve the folder until the process is told to stop; return the exit code."""
+        """Serve the folder until the process is asked to stop; return the exit code."""
         stopping = stop_signal()
         at = self.listening
         async with (
@@ -91,7 +91,7 @@ class Development:
         return 0
 
     async def _register(self, server: Server) -> None:
-        """Register the search attributes that instances set, if they do; tell why that cannot be."""
+        """Register the search attributes that instances set, if they do; report why if that fails."""
         if self.settings.search_attributes:
             try:
                 await set_up(server.client, needed_by(self.live))
@@ -99,7 +99,7 @@ class Development:
                 self.tell(str(error))
 
     async def _follow(self, worker: Worker, server: Server, stopping: asyncio.Event) -> None:
-        """Read files again when they change, and tell what is new about them."""
+        """Read files again when they change, and report the changes."""
         seen, known = 0, list[Problem]()
         while not stopping.is_set():
             self._tell_all(self.live.refresh())
@@ -116,7 +116,7 @@ class Development:
 
     @asynccontextmanager
     async def _gateway(self, server: Server) -> AsyncIterator[str | None]:
-        """Serve the gateway on this machine alone, where its extra is installed; yield its URL."""
+        """Serve the gateway on this machine only, if its extra is installed; yield its URL."""
         if not is_installed():
             yield None
             return
@@ -160,11 +160,11 @@ def prepare(
     tell: Tell,
     **options: object,
 ) -> Development:
-    """Return what serves the definitions in *folder*, and log to stderr as its settings say. Raises UsageError.
+    """Return a server for the definitions in *folder*, and log to stderr as its settings say. Raises UsageError.
 
-    *functions* are Python files and modules. What is new is told to *tell*, or logged where the log is
-    for programs. *gateway* are settings of the gateway. *options* win over the settings of the
-    worker in the configuration and the environment.
+    *functions* are Python files and modules. News is passed to *tell*, or logged if the log is in a format for
+    programs. *gateway* are settings of the gateway. *options* override the settings of the worker in the
+    configuration and the environment.
     """
     if listening.port == listening.ui_port:
         raise UsageError(f"--port and --ui-port are both {listening.port}", "the server and its UI have a port each")
@@ -175,7 +175,7 @@ def prepare(
     events = EventSettings.read(file=config)
     own = {"task_queue": settings.task_queue, "max_hops": events.max_hops, "console": True}
     at_gateway = GatewaySettings.read({}, arguments={**own, **(gateway or {})})
-    # Of these a developer has no use: it ends at once, and has no port but its own.
+    # A developer does not need these: it stops at once, and opens no further ports.
     settings = settings.replace(
         grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
     )
@@ -198,10 +198,10 @@ _HINT = "it takes any free port"
 async def codec_for_ui(
     payloads: PayloadSettings, ui_port: int, tell: Callable[[str], None]
 ) -> AsyncIterator[list[str]]:
-    """Decode *payloads* for the UI at *ui_port* as long as the context lasts; yield the options that tell it where.
+    """Decode *payloads* for the UI at *ui_port* within the context; yield the options that point the UI to the decoder.
 
-    There are none if nothing is encoded. Only pages of that UI are answered, and only on this machine, so that no
-    token is needed. *tell* is told what to install if the codec server is not.
+    The options are empty if nothing is encoded. Only pages of that UI are answered, and only on this machine: no token
+    is needed. If the codec server is not installed, *tell* is called with what to install.
     """
     if payloads == PLAIN:
         yield []

@@ -1,6 +1,6 @@
 """Serves one function by the container contract of Direktiv: a POST for each call, a DELETE to end one.
 
-This is the other side of `functions/containers`. Each request has a thread.
+This is the other side of `functions/containers`. Each request has its own thread.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ from swf_temporal.http.container_functions import CallInProgress, FunctionError,
 _MAX_MESSAGE: Final = 4000
 """The length limit of a message in a header, in bytes: HTTP clients refuse long headers."""
 _IDLE: Final = 60
-"""Seconds after which a connection is closed that sends nothing."""
+"""Seconds after which an idle connection is closed."""
 _MAX_WAITING: Final = 256
-"""How many connections may wait for a request. Of more, the one is closed that has waited for longest."""
+"""The number of idle connections. Beyond that, the one that has been idle for longest is closed."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class FunctionServer(ThreadingHTTPServer):
-    """Serves a function. Any number of calls may be under way."""
+    """Serves a function, with any number of concurrent calls."""
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, function: ServedFunction, host: str, port: int, tell: Callable[[str], None]) -> None:
-        """Listen at *host* and *port*; port 0 is any that is free. Errors of the function are told to *tell*.
+        """Listen at *host* and *port*; port 0 is any free one. *tell* is called with errors of the function.
 
         Raises UsageError if that is not possible.
         """
@@ -57,17 +57,17 @@ class FunctionServer(ThreadingHTTPServer):
             raise UsageError(why, "choose another with --port, or another address with --host") from None
 
     def server_bind(self) -> None:
-        """Bind the socket, without asking for the name of this machine, which may take long."""
+        """Bind the socket, without looking up the name of this machine, which may take long."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]  # an address has both
 
     def server_close(self) -> None:
-        """Close the socket, and remove what calls left that are still under way."""
+        """Close the socket, and remove what calls in progress left."""
         super().server_close()
         self._folders.cleanup()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away."""
+        """Ignore clients that have disconnected."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
@@ -77,7 +77,7 @@ class FunctionServer(ThreadingHTTPServer):
         return f"http://{host}:{self.server_port}/"
 
     def wait_for_request(self, connection: socket.socket) -> None:
-        """Let *connection* wait for a request, for as long as there are not too many that do."""
+        """Add *connection* to those that wait for a request; close the oldest if there are too many."""
         with self._lock:
             self._waiting[connection] = None
             oldest = next(iter(self._waiting)) if len(self._waiting) > _MAX_WAITING else None
@@ -87,7 +87,7 @@ class FunctionServer(ThreadingHTTPServer):
                     oldest.shutdown(socket.SHUT_RDWR)
 
     def take_request(self, connection: socket.socket) -> None:
-        """Take in that all of a request has come."""
+        """Note that a request has arrived completely."""
         with self._lock:
             self._waiting.pop(connection, None)
 
@@ -108,14 +108,14 @@ class FunctionServer(ThreadingHTTPServer):
                     del self._calls[request.action_id]
 
     def end_call(self, action_id: str) -> bool:
-        """End the calls with that id, all attempts that are under way; tell whether there are any."""
+        """End all calls in progress with that id (all attempts); return whether there were any."""
         with self._lock:
             calls = list(self._calls.get(action_id, ()))
         _end_all(calls)
         return bool(calls)
 
     def end_all(self) -> None:
-        """End all calls that are under way, and those that still begin."""
+        """End all calls in progress, and those that still begin."""
         with self._lock:
             self._is_closing = True
             calls = [one for several in self._calls.values() for one in several]
@@ -123,9 +123,9 @@ class FunctionServer(ThreadingHTTPServer):
 
     @contextmanager
     def folder(self, given: str | None) -> Iterator[Path]:
-        """Yield the folder of a call: the one that is *given*, or an empty one for as long as the call lasts.
+        """Yield the folder of a call: the one *given*, or an empty one that is removed after the call.
 
-        Raises FunctionError if the one that is given is not on this machine.
+        Raises FunctionError if the given one does not exist on this machine.
         """
         path = Path(given or mkdtemp(dir=self._folders.name))
         if not path.is_dir():
@@ -141,7 +141,7 @@ class FunctionServer(ThreadingHTTPServer):
 async def serve_function(
     function: ServedFunction, host: str, port: int, tell: Callable[[str], None], ready: Callable[[str], None]
 ) -> int:
-    """Serve *function* until cancelled; *ready* is told the URL. Calls that are under way end with it."""
+    """Serve *function* until cancelled; call *ready* with the URL. Calls in progress end with it."""
     with FunctionServer(function, host, port, tell) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -154,7 +154,7 @@ async def serve_function(
 
 
 def _end_all(calls: list[CallInProgress]) -> None:
-    """End *calls*, all at once, since each may take as long as it is allowed to."""
+    """End *calls* concurrently, since each may take up to the limit."""
     threads = [threading.Thread(target=call.end, daemon=True) for call in calls]
     for thread in threads:
         thread.start()
@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._server.take_request(self.connection)
 
     def do_POST(self) -> None:
-        """Answer with the result of a call, or with headers that tell of its error."""
+        """Answer with the result of a call, or with headers that describe its error."""
         try:
             content = self._content()
         except ValueError:
@@ -189,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
                 result = self._server.call(Request(content, folder, action_id))
         except FunctionError as error:
             self._server.tell(f"{action_id}: {f'{error.code}: ' if error.code else ''}{error.message}")
-            # 200, whatever the error is: the contract does not look at it, and proxies repeat what fails otherwise.
+            # 200 for errors, too: the contract ignores the status, and proxies retry other ones.
             self._answer(200, b"", {ERROR_CODE: error.code or "", ERROR_MESSAGE: error.message})
         else:
             self._answer(200, result)
@@ -201,20 +201,20 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, f"no call with this {ACTION_ID} is under way\n".encode())
 
     def do_GET(self) -> None:
-        """Say what this is, which health checks ask for."""
+        """Answer health checks with a description of this server."""
         self._answer(200, b"this is a function: POST its input\n")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
-        """Log nothing for a request: the errors of functions are told."""
+        """Log nothing for a request: errors of functions are reported elsewhere."""
 
     def _content(self) -> bytes:
-        """Read the body. Raises ValueError if it cannot be told where it ends, or it ends early."""
+        """Read the body. Raises ValueError if its length is unknown, or it ends early."""
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             chunks = []
             while size := int(self.rfile.readline().partition(b";")[0], 16):
                 chunks.append(self._read(size))
                 self.rfile.readline()
-            while self.rfile.readline().strip():  # what may come after the last chunk
+            while self.rfile.readline().strip():  # trailers after the last chunk
                 pass
             return b"".join(chunks)
         return self._read(int(self.headers.get("Content-Length", "0")))
@@ -230,7 +230,7 @@ class _Handler(BaseHTTPRequestHandler):
         return cast("FunctionServer", self.server)
 
     def _answer(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
-        with suppress(OSError):  # who asked does not listen any more
+        with suppress(OSError):  # the client has disconnected
             self.send_response(status)
             for name, value in (headers or {}).items():
                 if value:
@@ -241,7 +241,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _in_header(text: str) -> str:
-    """Return *text* as a header can have it: in one line, not too long, in UTF-8 where the library writes Latin-1."""
+    """Return *text* for a header: in one line, not too long, and UTF-8 bytes where the library writes Latin-1."""
     line = _CONTROL.sub("?", " ".join(text.split()))
     whole = line.encode(errors="replace")[:_MAX_MESSAGE].decode(errors="ignore")
     return whole.encode().decode("latin-1")

@@ -1,1 +1,1 @@
-"""What is done to instances: start, list, change, retry, rerun, and answer tasks."""
+"""Operations on instances: start, list, change, retry, rerun, and complete tasks."""

@@ -16,31 +16,31 @@ from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.pausing import pause, resume
 
 _AT_ONCE = 10
-"""The number of requests that are made side by side."""
+"""The number of concurrent requests."""
 _MAX_INSTANCES = 1_000_000
-"""More instances than one command changes."""
+"""A limit on the instances that one command changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an instance is asked to do; *made* says that it was asked."""
+    """A request to instances; *made* is the past tense, for reports."""
 
     verb: str
     made: str
     make: Callable[[Client, str, str | None], Awaitable[None]]
     status: str | None = None
-    """The only status that an instance can be in, if it is to have an effect."""
+    """The only status of an instance on which the request has an effect; None for any."""
     if_paused: str = ""
-    """What is said beside *made* of an instance that is paused."""
+    """Text added to *made* for an instance that is paused."""
 
     async def of_one(self, client: Client, workflow_id: str, reason: str | None) -> str:
-        """Ask one instance; return what was done. Raises UsageError if it has ended, or the server refuses."""
+        """Send the request to one instance; return a report. Raises UsageError if that is not possible."""
         is_paused = await refuse_ended(client, workflow_id) == PAUSED
         await self.make(client, workflow_id, reason)
         return f"{self.made} {workflow_id}{self.if_paused if is_paused else ''}"
 
     async def find(self, client: Client, query: str) -> list[dict[str, Any]]:
-        """Return the instances that the list filter *query* finds and that this can have an effect on, by their ids."""
+        """Return the instances that the list filter *query* finds and on which this has an effect, by their ids."""
         open_ones = f"({query}) AND CloseTime IS NULL"
         found, _ = await listed(client, filter_of(self.status, None, open_ones, only_instances=True), _MAX_INSTANCES)
         rows: dict[str, dict[str, Any]] = {}
@@ -51,13 +51,13 @@ class Change:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a change of many instances."""
+    """The result of changing many instances."""
 
     changed: int = 0
     ended: int = 0
-    """How many had ended meanwhile, such as sub-workflows of others."""
+    """The number that had ended meanwhile, such as sub-workflows of others."""
     failures: dict[str, UsageError] = field(default_factory=dict)
-    """By the ids of instances, why they were not changed."""
+    """Why instances were not changed, by their ids."""
 
 
 async def change_all(
@@ -68,9 +68,9 @@ async def change_all(
     outcome: Outcome,
     tell: Callable[[], None],
 ) -> None:
-    """Ask instances, some at a time, as `for_each` does: by their ids, the *runs* that were found.
+    """Send the request to the instances in *runs* (run ids by workflow id), some at a time, as `for_each` does.
 
-    What was started under the id of one since was not found, and is left alone: that one has ended.
+    An instance started meanwhile under one of these ids was not found, and is left alone: the one found has ended.
     """
 
     async def ask(workflow_id: str) -> None:
@@ -82,7 +82,7 @@ async def change_all(
 
 
 async def _goes_on(client: Client, workflow_id: str, run: str) -> bool:
-    """Tell whether the latest run of an id is *run*, or what that has continued as."""
+    """Return whether the latest run of an id is *run*, or a continuation of it."""
     try:
         now = await client.temporal.get_workflow_handle(workflow_id).describe()
         if now.run_id == run:
@@ -97,9 +97,9 @@ async def _goes_on(client: Client, workflow_id: str, run: str) -> bool:
 async def for_each(
     ids: Iterable[str], do: Callable[[str], Awaitable[None]], outcome: Outcome, tell: Callable[[], None]
 ) -> None:
-    """Do something with each of these instances, some at a time; keep what came of it in *outcome*, and *tell* of each.
+    """Call *do* for each instance, some at a time; add the results to *outcome*, and call *tell* after each.
 
-    What is wrong with one does not stop the rest. Raises ServerUnavailableError if the server does not do it at all.
+    An error of one does not stop the rest. Raises ServerUnavailableError if the server does not answer at all.
     """
     left = iter(ids)
 

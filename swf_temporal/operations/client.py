@@ -1,4 +1,4 @@
-"""A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
+"""A client: starts instances of definitions on a Temporal server, sends them events, reads their state and results."""
 
 import asyncio
 import logging
@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
 _STARTED_WITHIN = 2.0
-"""Seconds in which a worker should have taken up what was started."""
+"""Seconds within which a worker should have taken up what was started."""
 
 _log = logging.getLogger("swf")
 
 
 async def was_taken_up(client: "Client", workflow_id: str) -> bool:
-    """Tell whether a worker takes the instance up within a short time.
+    """Return whether a worker takes the instance up within a short time.
 
-    Raises RunEnded if it fails at once, and UsageError if the worker that was asked cannot run it.
+    Raises RunEnded if it fails at once, and UsageError if the worker that got it cannot run it.
     """
     handle = client.temporal.get_workflow_handle(workflow_id)
     for _ in range(int(_STARTED_WITHIN / 0.05)):
@@ -63,7 +63,7 @@ async def was_taken_up(client: "Client", workflow_id: str) -> bool:
         if found.status is WorkflowExecutionStatus.FAILED:
             await result(handle)
         if (why := await why_task_failed(client.temporal, found)) is not None:
-            hint = f"it goes on once a worker can run it; to give it up: swf terminate {shlex.quote(workflow_id)}"
+            hint = f"it continues once a worker can run it; to stop it: swf terminate {shlex.quote(workflow_id)}"
             raise UsageError(why, hint)
         if (found.history_length or 0) >= _TAKEN_UP:
             return True
@@ -73,14 +73,14 @@ async def was_taken_up(client: "Client", workflow_id: str) -> bool:
 
 @asynccontextmanager
 async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
-    """Log a warning, within the context, of what an instance waits for: that it is resumed, or for its first worker."""
+    """Log a warning, within the context, if an instance has to be resumed first or still has no worker."""
 
     async def look() -> None:
         await asyncio.sleep(_STARTED_WITHIN)
         with suppress(RPCError):
             found = await handle.describe()
             if is_paused(found):
-                _log.warning("%r is paused: `swf resume %s` lets it go on", handle.id, shlex.quote(handle.id))
+                _log.warning("%r is paused: `swf resume %s` lets it continue", handle.id, shlex.quote(handle.id))
             elif not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
                 _log.warning(
                     "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
@@ -114,7 +114,7 @@ class Instance:
 
     @property
     def run_id(self) -> str | None:
-        """The id of the run with which it began, where this client has started it."""
+        """The id of its first run, if this client has started it."""
         return self._handle.result_run_id
 
     @property
@@ -124,25 +124,25 @@ class Instance:
 
     @property
     def handle(self) -> engine.Handle:
-        """The SDK's handle of it, for what is not here."""
+        """The SDK's handle of it, for what this class does not offer."""
         return self._handle
 
     async def result(self) -> JSON:
-        """Return its output, once it has ended. Where no worker takes it up soon, a warning is logged.
+        """Return its output, once it has ended. Log a warning if no worker takes it up soon.
 
-        Raises RunEnded if it has none to give, and InstanceNotFoundError if there is no such instance.
+        Raises RunEnded if it ends without output, and InstanceNotFoundError if there is no such instance.
         """
         async with warned_if_not_taken_up(self._handle):
             return await engine.result(self._handle)
 
     async def send_event(self, event: CloudEvent | Mapping[str, Any], *, wait: bool = True) -> str:
-        """Send an event, and return what became of it: `taken`, `kept` or `duplicate`; `sent` if that is not known.
+        """Send an event, and return `taken`, `kept` or `duplicate`, or `sent` if the outcome is not known.
 
         *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`, which is
-        JSON or what pydantic makes JSON of. Without *wait* it is left with the instance, whether or not a worker runs.
-        Raises InvalidEventError if it is not an event, NeverTakenError if the instance never takes one like it,
+        JSON or what pydantic can turn into JSON. Without *wait* it is left with the instance, even if no worker runs.
+        Raises InvalidEventError if it is not an event, NeverTakenError if the instance never takes such an event,
         InboxFullError if it has no room for it now, NoAnswerError if no worker answers within 10 seconds, and
-        InstanceNotFoundError or InstanceEndedError if there is no such instance that runs.
+        InstanceNotFoundError or InstanceEndedError if there is no such running instance.
         """
         given = json_event(event)
         if wait:
@@ -151,7 +151,7 @@ class Instance:
         return engine.SENT
 
     async def status(self) -> dict[str, Any]:
-        """Return what the server knows of the instance, and what a worker does: its state, and the events it waits for.
+        """Return what the server knows of the instance, and from a worker its state and the events that it awaits.
 
         It has `status` (`running`, `completed`, `failed`, …), `started`, `ended`, `calls` in progress, and `reason`
         where it failed; and `state`, `awaiting` and so on where a worker answers, else a `note` that none does. Raises
@@ -160,7 +160,7 @@ class Instance:
         return await facts_of(self._client, self.id)
 
     async def data(self) -> JSON:
-        """Return the data that it works on now.
+        """Return the data that it currently works on.
 
         Raises NoAnswerError if no worker answers within 10 seconds, and InstancePausedError if it is paused.
         """
@@ -193,7 +193,7 @@ class Instance:
 
 
 class Client:
-    """Talks to a Temporal server about instances of definitions.
+    """A client for instances of definitions on a Temporal server.
 
         client = await Client.connect("localhost:7233")
         instance = await client.start(load("orders.yaml"), {"item": "mouse"})
@@ -203,14 +203,14 @@ class Client:
     """
 
     def __init__(self, temporal_client: temporal.Client) -> None:
-        """Talk by *temporal_client*, a client of the SDK. Raises UsageError for anything else."""
+        """Use *temporal_client*, a client of the SDK. Raises UsageError for anything else."""
         if not isinstance(temporal_client, temporal.Client):
             what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
             raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
         self.temporal = temporal_client
         self.mailbox_locks = WeakValueDictionary[str, Lock]()
         self.payloads: PayloadSettings | None = None
-        """What becomes of payloads on their way, where this class has connected it."""
+        """How payloads are encoded and stored, if this class made the connection."""
         self._server: Server | None = None
 
     @classmethod
@@ -241,9 +241,9 @@ class Client:
     async def connect(
         cls, address: str | None = None, *, namespace: str | None = None, payloads: "PayloadSettings | None" = None
     ) -> Self:
-        """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
+        """Return a client of the server at *address*; without one, at the one in the environment (`TEMPORAL_ADDRESS`).
 
-        *payloads* is what becomes of payloads on their way, if not what the environment says. Raises
+        *payloads* says how payloads are encoded and stored, instead of the environment. Raises
         ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
         namespace.
         """
@@ -270,11 +270,10 @@ class Client:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
         An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *data* is
-        its input: JSON, or what pydantic makes JSON of, such as a model or a date. *events* are there from the start.
-        Without a *task_queue* it is that of the workers in this environment: SWF_TASK_QUEUE, or `worker › taskQueue` of
-        the configuration. All starts of a definition with the same *idempotency_key* have the same id, if none is
-        chosen. *options* are those of `start_workflow` of the SDK, see `StartOptions`.
-
+        its input: JSON, or what pydantic can turn into JSON, such as a model or a date. *events* are there from the
+        start. The default *task_queue* is the workers' in this environment: SWF_TASK_QUEUE, or `worker ›
+        taskQueue` of the configuration. All starts of a definition with the same *idempotency_key* have the same id,
+        unless one is given. *options* are those of the SDK's `start_workflow`, see `StartOptions`.
         Raises AlreadyStartedError if an instance of that id is running or, with such a key, was started before and is
         still retained; ReservedIdError if the id is of a form that is reserved; InvalidInputError or InvalidEventError
         if the data or an event is not JSON; TooLargeToSendError if they are too large; and ServerUnavailableError if
@@ -306,12 +305,12 @@ class Client:
         return WorkerSettings.read().task_queue
 
     def instance(self, workflow_id: str) -> Instance:
-        """Return the instance with the id *workflow_id*; whether there is one is not asked."""
+        """Return the instance with the id *workflow_id*, without checking that it exists."""
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
 
 
 def json_event(event: CloudEvent | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return *event* as a mapping. Raises InvalidEventError if it is none."""
+    """Return *event* as a mapping. Raises InvalidEventError if it is not an event."""
     if isinstance(event, CloudEvent):
         return event.to_json()
     if not isinstance(event, Mapping):
@@ -331,13 +330,13 @@ def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | 
 
 
 PAYLOAD_VARIABLES = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
-"""The beginnings of variables that may say something of payloads."""
+"""Prefixes of the environment variables that may configure payloads."""
 _NOT_CONFIGURED = "[TMPRL1105]"
-"""The code that the SDK gives to a reference to a stored payload where there is no storage."""
+"""The SDK's error code for a reference to a stored payload where no storage is configured."""
 
 
 def payloads_of_environment() -> "PayloadSettings | None":
-    """Return what the environment says of payloads, if it says anything."""
+    """Return the payload settings of the environment, if it has any."""
     if not any(name.startswith(PAYLOAD_VARIABLES) for name in os.environ):
         return None
     from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - only where there may be any
@@ -347,7 +346,7 @@ def payloads_of_environment() -> "PayloadSettings | None":
 
 @contextmanager
 def refusals_as_usage_errors() -> Iterator[None]:
-    """Raise UsageError for what the server refuses, and PayloadUnavailable for what is stored, within the context."""
+    """Within the context, raise UsageError if the server refuses, and PayloadUnavailable if storage is missing."""
     try:
         yield
     except RPCError as error:
@@ -363,21 +362,22 @@ _T = TypeVar("_T")
 
 
 class Outlasting:
-    """Makes requests about an instance again while the server does not answer."""
+    """Repeats requests about an instance while the server does not answer."""
 
     def __init__(
         self, client: Client, workflow_id: str, connecting: str, *, usual: timedelta = FOR_ENDS, fate: str = ""
     ) -> None:
         """Ask about an instance for as long as SWF_SERVER_TIMEOUT says, or the *usual* time.
 
-        *connecting* is what a command needs to find the server, *fate* what becomes of the instance if it is given up.
+        *connecting* are the options with which a command finds the server, *fate* says what happens to the instance if
+        this gives up.
         """
         self._watch = ServerWatch(client.temporal, usual)
         shown = f"once the server answers, `swf status {workflow_id}{connecting}` shows it"
-        self._fate = fate or f"the instance {workflow_id!r} goes on: {shown}"
+        self._fate = fate or f"the instance {workflow_id!r} continues: {shown}"
 
     async def __call__(self, request: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what *request* returns. Raises ServerUnavailableError, which tells what becomes of the instance."""
+        """Return what *request* returns. Raises ServerUnavailableError, which says what happens to the instance."""
 
         async def asked() -> _T:
             with refusals_as_usage_errors():

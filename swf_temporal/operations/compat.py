@@ -13,24 +13,24 @@ from swf_temporal.text.located import plain
 from swf_temporal.text.parsing import read_object
 
 _KEYS = ("name", "id")
-"""By which the objects of a list are told apart."""
+"""The keys that identify the objects of a list."""
 
 _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionChange:
-    """A place in a definition that is not as it was."""
+    """A difference between two definitions at one place."""
 
     path: tuple[str, ...]
     kind: str
     """`added`, `removed`, `changed` or `renamed`."""
     old: JSON = None
-    """What stood there; of what was renamed, its former name."""
+    """The old value; the former name of what was renamed."""
     new: JSON = None
 
     def to_json(self) -> dict[str, JSON]:
-        """Return it as JSON, with what it is about alone."""
+        """Return it as JSON, without fields that do not apply."""
         facts: dict[str, JSON] = {"path": list(self.path), "kind": self.kind}
         if self.kind != "added":
             facts["old"] = self.old
@@ -53,7 +53,7 @@ class Consequence:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two definitions, what differs, and what that means."""
+    """Two definitions, their differences, and the consequences."""
 
     old: Definition
     new: Definition
@@ -70,13 +70,13 @@ class Comparison:
 
 
 def compare(old: Definition, new: Definition) -> Comparison:
-    """Return what differs between two definitions, and what that means."""
+    """Return the differences between two definitions, and their consequences."""
     changes = tuple(_with_renamed(_differences(_data_of(old), _data_of(new), ())))
     return Comparison(old, new, changes, tuple(_consequences(old, new)))
 
 
 def named(catalogue: Catalogue, name: str) -> Definition:
-    """Return the definition of a catalogue that is meant by `ID` or `ID@VERSION`. Raises UsageError."""
+    """Return the definition in a catalogue that `ID` or `ID@VERSION` refers to. Raises UsageError."""
     ids = {one.id for one in catalogue}
     workflow_id, version = (name, None) if name in ids or "@" not in name else name.rsplit("@", 1)
     found = [one for one in catalogue if one.id == workflow_id]
@@ -125,7 +125,7 @@ def _by_name(value: Any) -> Any:
 
 
 def _with_renamed(changes: Iterable[DefinitionChange]) -> Iterator[DefinitionChange]:
-    """Yield *changes*; what was removed at one place and added beside it, being the same, was renamed."""
+    """Yield *changes*, with an addition beside an equal removal merged into a rename."""
     found = list(changes)
     removed = [one for one in found if one.kind == "removed" and len(one.path) > 1]
     for change in found:

@@ -1,7 +1,7 @@
 """The instances on a server that would get an event, and why others of the same definitions would not.
 
-Nothing is sent. The server tells which instances run, workers tell what they wait for, and the mailbox of the event's
-correlation key tells which of them have subscribed.
+Nothing is sent. The server lists the running instances, workers report what they wait for, and the mailbox of the
+event's correlation key knows which of them have subscribed.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from swf_temporal.temporal.mailbox_records import RECEPTION, Reception
 from swf_temporal.temporal.statuses import OPEN, answer_of
 
 MAX_OPEN: Final = 200
-"""The number of instances of a definition that are asked, of those that have not ended: the latest."""
+"""The number of instances of a definition that have not ended and are queried: the latest."""
 MAX_ENDED: Final = 20
-"""The number of instances that have ended which are told of: the latest."""
+"""The number of instances that have ended and are reported: the latest."""
 _ENDED: Final = "CloseTime IS NOT NULL AND ExecutionStatus != 'ContinuedAsNew'"
 _AT_ONCE: Final = 10
-"""How many instances are asked at the same time."""
+"""The number of instances queried at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Recipient:
     definition: str
     instance: str
     status: str | None
-    """That of the instance; None if there is none of this id yet."""
+    """The status of the instance; None if no instance has this id yet."""
     gets: bool
     """Whether it would get the event."""
     reason: str
@@ -58,7 +58,7 @@ class Recipient:
 
 @dataclass(slots=True)
 class Recipients:
-    """The instances of all definitions that consume an event, and what else is to be known of it."""
+    """The instances of all definitions that consume an event, with notes."""
 
     instances: list[Recipient] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -66,14 +66,14 @@ class Recipients:
 
 @dataclass(frozen=True, slots=True)
 class _CorrelatedMailbox:
-    """A correlation key under which an event comes to a mailbox."""
+    """A correlation key under which an event is sent to a mailbox."""
 
     key: CorrelationKey
     starts: bool
     instance: str | None
-    """The id of the instance of this key, where it follows from the key."""
+    """The id of the instance for this key, if it follows from the key."""
     values: CorrelationKey | None
-    """By which the mailbox finds subscribers; None if no instance waits for such an event."""
+    """The values by which the mailbox finds subscribers; None if no instance waits for such an event."""
 
 
 async def recipients(client: Client, event: CloudEvent, route: Route) -> Recipients:
@@ -89,7 +89,7 @@ async def recipients(client: Client, event: CloudEvent, route: Route) -> Recipie
 
 
 class _Inquiry:
-    """Asks the server and the workers about one definition."""
+    """Queries the server and the workers about one definition."""
 
     def __init__(
         self,
@@ -109,10 +109,10 @@ class _Inquiry:
         self._names = {one.name for one in definition.consumed_events if fits(event, one, definition)}
         self._values = {name: value for one in awaited for name, value in one.values.items()}
         self._told: set[str] = set()
-        """The ids of instances of which something was said."""
+        """The ids of instances that were reported."""
 
     async def make(self) -> None:
-        """Find out who gets the event, and why the others do not."""
+        """Find the instances that get the event, and why the others do not."""
         for start in self._starts:
             if start.key is None and start.instance_id is not None:
                 await self._alone(start.instance_id)
@@ -139,7 +139,7 @@ class _Inquiry:
             self._add(instance, status, "the event started it before: sent again it has no effect", gets=False)
 
     async def _at(self, place: _CorrelatedMailbox) -> bool:
-        """Tell of the instances that get the event from the mailbox of its key; return whether it is a new event."""
+        """Report the instances that get the event from the mailbox of its key; return whether it is a new event."""
         name = repr(self._definition.id)
         reception = await self._reception(mailbox_id(self._definition.id, place.key))
         if reception is not None and reception.is_known:
@@ -156,7 +156,7 @@ class _Inquiry:
         return True
 
     async def _is_for_its_own(self, place: _CorrelatedMailbox) -> bool:
-        """Tell of the instance whose id follows from the key; return whether it gets the event."""
+        """Report the instance whose id follows from the key; return whether it gets the event."""
         if place.instance is None:
             return False
         status = await self._status(place.instance)
@@ -171,7 +171,7 @@ class _Inquiry:
         return True
 
     async def _reaches(self, instance: str) -> bool:
-        """Tell of an instance to which the event is sent; return whether it runs."""
+        """Report an instance to which the event is sent; return whether it runs."""
         if instance in self._told:
             return True
         status = await self._status(instance)
@@ -182,7 +182,7 @@ class _Inquiry:
         return True
 
     async def _others(self, *, reaches_all: bool) -> None:
-        """Tell of the other instances of the definition, as far as the server lists them."""
+        """Report the other instances of the definition, as far as the server lists them."""
         going_on = await listed(self._client, filter_of(None, self._definition.id, OPEN), MAX_OPEN)
         statuses = {row["id"]: row["status"] for row in going_on.rows if row["id"] not in self._told}
         for instance, answer in (await self._answers(list(statuses))).items():
@@ -207,7 +207,7 @@ class _Inquiry:
         return dict(zip(instances, await asyncio.gather(*map(asked, instances)), strict=True))
 
     async def _answer(self, instance: str) -> Mapping[str, Any] | str:
-        """Return what a worker says of where an instance is, or why none does."""
+        """Return the status of an instance that its worker reports, or why it is missing."""
         try:
             return dict(await query(self._client.temporal, instance, "status", PATIENCE))
         except InstancePausedError:
@@ -216,7 +216,7 @@ class _Inquiry:
             return "no worker answers for it"
 
     async def _reception(self, mailbox: str) -> Reception | None:
-        """Return what a mailbox says of the event; None if there is none that runs, or no worker answers."""
+        """Return what a mailbox knows of the event; None if the mailbox does not run, or no worker answers."""
         if not is_open(await self._status(mailbox)):
             return None
         handle = self._client.temporal.get_workflow_handle(mailbox)
@@ -225,7 +225,7 @@ class _Inquiry:
             ask = partial(handle.query, RECEPTION, args=args, result_type=dict, rpc_timeout=PATIENCE)
             found = Reception.from_json(await answer_of(ask))
         except (RPCError, WorkflowQueryRejectedError):
-            self._note(f"no worker answers for {mailbox!r}, which knows who waits for it")
+            self._note(f"no worker answers for {mailbox!r}, which knows the instances that wait for it")
             return None
         return found
 
@@ -245,7 +245,7 @@ class _Inquiry:
 
 
 def _agreeing(reception: Reception, values: CorrelationKey | None) -> list[str]:
-    """Return the ids of the subscribers whose wait agrees with the values of the event."""
+    """Return the ids of the subscribers whose subscription matches the values of the event."""
     if values is None:
         return []
     subscribers = reception.subscribers.items()
@@ -255,7 +255,7 @@ def _agreeing(reception: Reception, values: CorrelationKey | None) -> list[str]:
 def why_it_gets(answer: Mapping[str, Any] | str, names: Collection[str]) -> str:
     """Return what an instance does with an event that its definition knows by one of *names*.
 
-    *answer* is what its worker said of where it is, or why none did.
+    *answer* is the status that its worker reported, or why it is missing.
     """
     if isinstance(answer, str):
         return f"the event is sent to it; {answer}"
@@ -283,7 +283,7 @@ def why_not(answer: Mapping[str, Any] | str, names: Collection[str], values: Map
 
 
 def _others(correlation: Mapping[str, str | None], values: Mapping[str, str]) -> list[str]:
-    """Return what an instance knows of the attributes of its events, where it is not what the event has."""
+    """Return the correlation values that an instance knows and the event does not match."""
     known = {name: value for name, value in correlation.items() if value is not None}
     return [f"{name}={value}" for name, value in known.items() if values.get(name.lower()) not in (None, value)]
 

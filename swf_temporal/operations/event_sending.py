@@ -1,4 +1,4 @@
-"""Sending events where they go: to the instances that they start, and to those that wait for them."""
+"""Sending events to the instances that they start, and to those that wait for them."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -18,13 +18,13 @@ from swf_temporal.temporal.tracing import continued
 
 
 def latest_of(catalogue: Catalogue) -> list[Definition]:
-    """Return the definitions among which events are routed: of each id the latest."""
+    """Return the definitions among which events are routed: the latest version of each id."""
     return [catalogue.find(each) for each in dict.fromkeys(one.id for one in catalogue)]
 
 
 @dataclass(frozen=True, slots=True)
 class RoutesReply:
-    """The query of a server about an event, and its outcome."""
+    """A server's answer about the instances that would get an event, or why no server was asked."""
 
     address: str | None = None
     """The server that answered; None if none was asked."""
@@ -34,7 +34,7 @@ class RoutesReply:
 
 
 def facts_of(event: CloudEvent, route: Route, asked: RoutesReply) -> dict[str, Any]:
-    """Return as JSON the route of *event*, and the instances of which a server told; null if none was asked."""
+    """Return as JSON the route of *event*, and the instances that a server reported; null if none was asked."""
     was_queried = asked.address is not None
     return {
         "event": {"id": event.id, "source": event.source, "type": event.type},
@@ -64,7 +64,7 @@ def facts_of(event: CloudEvent, route: Route, asked: RoutesReply) -> dict[str, A
 
 
 def text_of(event: CloudEvent, route: Route, asked: RoutesReply) -> str:
-    """Return for people where *event* goes, a line for each definition and for each instance."""
+    """Return the route of *event* for people, a line for each definition and for each instance."""
     return "\n".join([*_route_lines(event, route), *_server_lines(route, asked)])
 
 
@@ -120,12 +120,12 @@ def _pairs(items: Iterable[tuple[str, str]]) -> list[str]:
 
 
 INSTANCE: Final = "swfinstance"
-"""The extension attribute by which an event names an instance, where the operator lets it."""
+"""The extension attribute by which an event names an instance, where the operator allows it."""
 
 _log = logging.getLogger("swf.events")
 
 
-async def send(  # noqa: PLR0913 - what may be said of an event that is sent, most of it optional
+async def send(  # noqa: PLR0913 - options of sending, most of them optional
     client: Client,
     event: CloudEvent,
     catalogue: Catalogue,
@@ -136,14 +136,14 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
     trusts_instance: bool = False,
     max_hops: int = MAX_HOPS,
 ) -> list[Receipt]:
-    """Send *event* where it goes among the definitions of *catalogue*; return where that is.
+    """Send *event* to the instances that it starts or reaches by *catalogue*; return a receipt for each.
 
-    The server has it then; no worker need run. Instances run the text that the catalogue has now. *found* is the route
-    of the event, where that is known already. *instance* is the id of one that is to get the event besides; where the
-    sender may choose any instance (*trusts_instance*), the event may name it by its attribute `swfinstance`. An event
-    does not reach a definition that it would start, where that would be the next instance of a chain of *max_hops*.
+    The server has it then; no worker has to run. Instances run the text that the catalogue has now. *found* is the
+    route of the event, if it is known already. *instance* is the id of an additional recipient; where the sender may
+    choose any instance (*trusts_instance*), the event may name it by its attribute `swfinstance`. An event does not
+    reach a definition that it would start if that would be the next instance of a chain of *max_hops*.
     Raises UsageError if the event has no id, is too large, or is refused by the server, and DefinitionsUnavailable if
-    it goes nowhere, but some definitions could not be read.
+    it has no recipient, but some definitions could not be read.
     """
     if not event.id:
         raise UsageError(
@@ -170,9 +170,9 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
 
 
 def within_chain(event: CloudEvent, found: Route, max_hops: int = MAX_HOPS) -> tuple[Route, list[str]]:
-    """Return *found* without what ends here where the chain of instances is long, and the ids of these definitions.
+    """Return *found* without the definitions at which the chain of instances would get too long, and their ids.
 
-    Then an event starts nothing, and instances do not get it, either: what they leave would start another.
+    The event then starts nothing, and instances do not get it, either: left in a mailbox, it would start another.
     """
     if not found.starts or hops_of(event) < max_hops:
         return found, []
@@ -186,7 +186,7 @@ def is_sent(receipt: Receipt) -> bool:
 
 
 def why_stopped(event: CloudEvent) -> str:
-    """Return why an event starts nothing that comes at the end of a chain."""
+    """Return why an event at the end of a chain starts nothing."""
     hops = hops_of(event)
     return f"it would start another instance, after a chain of {hops} that events have started"
 

@@ -1,8 +1,8 @@
-"""What an instance did, from its history: its runs, how each of them began, and what happened in them.
+"""The history of an instance: its runs, how each of them began, and what happened in them.
 
-Theory of operation. An instance is one run, or several: it continues as new, a person lets it go on in another run from
-where it was, or resets it. The event with which a run starts says which run was before it. What happened in a run is
-found by a replay of its history, as a worker would make it, and no worker is asked.
+Theory of operation. An instance is one run, or several: it continues as new, is retried or rerun in another run, or is
+reset. The event that starts a run names the run before it. What happened in a run is found by replaying its history,
+as a worker would; no worker is asked.
 """
 
 import gzip
@@ -48,26 +48,26 @@ class RunHistory(NamedTuple):
     run_id: str
     history: WorkflowHistory
     entries: int | None = None
-    """How many entries of its trace belong to the instance, where it goes on from these in the next run."""
+    """The number of entries of its trace that belong to the instance, if the next run continues from these."""
 
     @property
     def start(self) -> WorkflowExecutionStartedEventAttributes:
-        """How it began."""
+        """Its start event's attributes."""
         return self.history.events[0].workflow_execution_started_event_attributes
 
     async def replayed(self, converter: DataConverter) -> ReplayedRun:
-        """Return what happened in it, as far as that belongs to the instance."""
+        """Return what happened in the run, as far as it belongs to the instance."""
         found = await replay(self.history, converter)
         return found if self.entries is None else found.up_to(self.entries)
 
 
 class InstanceHistory(NamedTuple):
-    """What a server has of an instance."""
+    """All that a server has of an instance."""
 
     runs: Sequence[RunHistory]
-    """The first one first."""
+    """The runs, oldest first."""
     pending: Sequence[PendingActivityInfo] = ()
-    """The calls that are under way, whose failed attempts no history has."""
+    """The calls in progress: histories do not have their failed attempts."""
 
     @property
     def size(self) -> int:
@@ -75,7 +75,7 @@ class InstanceHistory(NamedTuple):
         return sum(event.ByteSize() for one in self.runs for event in one.history.events)
 
     async def replayed(self, converter: DataConverter) -> list[ReplayedRun]:
-        """Return what happened in its runs, one after the other."""
+        """Return what happened in its runs, in their order."""
         return [await one.replayed(converter) for one in self.runs]
 
 
@@ -87,7 +87,7 @@ class FollowedRun(NamedTuple):
 
     @property
     def calls(self) -> dict[str, StartedCall]:
-        """What became of each of its calls last, by its id."""
+        """The latest state of each of its calls, by the call's id."""
         return latest_of(since_task(self.source.history.events, 0).done)
 
 
@@ -96,11 +96,11 @@ class FollowedInstance:
     """An instance, with what happened in its latest runs."""
 
     row: Mapping[str, Any]
-    """What lists show of it."""
+    """The instance as lists show it."""
     runs: Sequence[FollowedRun]
-    """The latest one last."""
+    """Its runs, latest last."""
     interrupted: Mapping[str, "FollowedInstance"] = field(default_factory=dict)
-    """Its sub-workflows that were under way at its end, by the ids of their calls."""
+    """The sub-workflows in progress when it ended, by the ids of their calls."""
 
     @property
     def id(self) -> str:
@@ -108,18 +108,18 @@ class FollowedInstance:
 
     @property
     def trace(self) -> list[TraceEntry]:
-        """What happened in these runs."""
+        """The trace of these runs together."""
         return [entry for one in self.runs for entry in one.replayed.trace]
 
 
 async def runs_back(client: "Client", workflow_id: str, latest: str | None = None) -> AsyncIterator[RunHistory]:
-    """Yield the runs of an instance from the *latest* to the one with which it began, as far as each belongs to it.
+    """Yield the runs of an instance from the *latest* to its first, as far as each belongs to it.
 
-    Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
+    Runs whose history the server no longer keeps are left out. Raises UsageError if the id is unknown.
     """
     run_id: str | None = latest or (await _described(client, workflow_id)).run_id
     entries: int | None = None
-    seen = set[str]()  # who starts a run may say anything of the one before it
+    seen = set[str]()  # the caller that starts a run may claim any run as the one before
     while run_id and run_id not in seen:
         seen.add(run_id)
         try:
@@ -157,9 +157,9 @@ async def followed(
     *,
     with_interrupted: bool = False,
 ) -> FollowedInstance:
-    """Return what happened in the instance of *row* up to its *latest* run, with its interrupted sub-workflows or not.
+    """Return what happened in the instance of *row* up to its *latest* run, optionally with interrupted sub-workflows.
 
-    Runs are followed back to the first in whose trace there *is_enough*, or that this release cannot follow.
+    Runs are followed back to the first whose trace *is_enough*, or that this release cannot replay.
     """
     runs: list[FollowedRun] = []
     async for one in runs_back(client, row["id"], latest):
@@ -178,7 +178,7 @@ async def _interrupted(
     begun = {one.id for one in parent.calls.values() if one.kind == "subflow" and one.outcome != "completed"}
     for call in parent.replayed.under_way:
         for child in parent.replayed.known_as([call]) & begun:
-            with suppress(InstanceNotFoundError):  # the server keeps it no longer
+            with suppress(InstanceNotFoundError):  # the server no longer keeps it
                 row = row_of(await _described(client, child))
                 found[call] = await followed(client, row, is_enough, with_interrupted=True)
     return found
@@ -189,11 +189,11 @@ class RunFacts(NamedTuple):
 
     described: WorkflowExecutionDescription
     why: str
-    """Why it began."""
+    """The reason it began."""
 
 
 async def list_runs(client: "Client", workflow_id: str, limit: int | None = None) -> AsyncIterator[RunFacts]:
-    """Yield the runs of an instance, the latest first, *limit* at most: also those from which it did not go on.
+    """Yield the runs of an instance, the latest first, *limit* at most, including runs that were abandoned.
 
     Raises UsageError if the id is unknown.
     """
@@ -214,7 +214,7 @@ async def list_runs(client: "Client", workflow_id: str, limit: int | None = None
 
 
 async def first_start(client: "Client", workflow_id: str, run_id: str) -> HistoryEvent:
-    """Return the event with which the instance began to which a run belongs, or the earliest that the server keeps.
+    """Return the start event of the instance to which a run belongs, or the earliest that the server keeps.
 
     Raises RPCError if the server has none.
     """
@@ -238,7 +238,7 @@ async def first_start(client: "Client", workflow_id: str, run_id: str) -> Histor
 
 
 async def record_of_start(converter: DataConverter, payloads: Sequence[Payload]) -> dict[str, Any]:
-    """Return what a run is given to know beside its data; nothing where that is none of ours, or unreadable."""
+    """Return the record that a run is given beside its data; empty if it is not one of ours, or unreadable."""
     try:
         _, record, *_ = await converter.decode(list(payloads[:2]))
     except _UNREADABLE:
@@ -247,9 +247,9 @@ async def record_of_start(converter: DataConverter, payloads: Sequence[Payload])
 
 
 async def input_of_start(converter: DataConverter, payloads: Sequence[Payload]) -> JSON:
-    """Return the data with which an instance began whose first run, or one to go on with, was given *payloads*.
+    """Return the input of an instance whose first run, or one that continues it, was given *payloads*.
 
-    Raises ValueError, RuntimeError or PayloadUnavailable where they cannot be read.
+    Raises ValueError, RuntimeError or PayloadUnavailable if they cannot be read.
     """
     progress = (await record_of_start(converter, payloads)).get("progress")
     if isinstance(progress, dict):
@@ -258,9 +258,9 @@ async def input_of_start(converter: DataConverter, payloads: Sequence[Payload]) 
 
 
 async def replay_files(folder: Path) -> AsyncIterator[ReplayedRun]:
-    """Yield what is to be said of each history in *folder*, as `temporal workflow show --output json` writes them.
+    """Yield a replay of each history in *folder*, as `temporal workflow show --output json` writes them.
 
-    Payloads are read as the configuration says. Raises UsageError for what is not there, or is not a history.
+    Payloads are read as configured. Raises UsageError if the folder has no histories, or a file is not one.
     """
     if not is_folder(folder):
         raise UsageError(f"{folder} is not a folder", "--histories names a folder with histories as JSON")
@@ -276,14 +276,14 @@ async def replay_files(folder: Path) -> AsyncIterator[ReplayedRun]:
 
 
 async def replay_found(client: "Client", query: str, limit: int) -> AsyncIterator[ReplayedRun]:
-    """Yield what is to be said of each run that Temporal's list filter *query* finds, *limit* at most."""
+    """Yield a replay of each run that Temporal's list filter *query* finds, *limit* at most."""
     async for found in client.temporal.list_workflows(query, limit=limit):
         [run] = (await history_of_run(client, found.id, found.run_id)).runs
         yield (await replay(run.history, client.temporal.data_converter, goes_on=True)).without_trace()
 
 
 async def replay_file(file: Path) -> ReplayedRun:
-    """Return what happened in the run whose history *file* has. Raises UsageError if it has none."""
+    """Return a replay of the history in *file*. Raises UsageError if it has none."""
     try:
         return await replay(_history_in(file), converter_of(PayloadSettings.read()))
     except (ValueError, OSError) as error:
@@ -313,9 +313,9 @@ async def _start_of_run(client: "Client", workflow_id: str, run_id: str) -> Hist
 
 
 async def _before(client: "Client", start: WorkflowExecutionStartedEventAttributes) -> tuple[str | None, int | None]:
-    """Return the run from which one goes on that began so, and how many entries of its trace belong to the instance.
+    """Return the run that a run with this *start* continues, and how many entries of its trace belong to the instance.
 
-    None for one that begins an instance, as one does that a schedule or a policy has begun: the one before was another.
+    None if the run begins an instance, also by a schedule or a policy: the run before was another instance.
     """
     if start.continued_execution_run_id:
         is_own = start.initiator <= ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW
@@ -329,7 +329,7 @@ async def _before(client: "Client", start: WorkflowExecutionStartedEventAttribut
 async def _why_begun(
     client: "Client", described: WorkflowExecutionDescription, start: WorkflowExecutionStartedEventAttributes
 ) -> tuple[str | None, str]:
-    """Return the latest run of the instance before that of *start*, and why that began."""
+    """Return the latest run of the instance before that of *start*, and why the latter began."""
     if start.original_execution_run_id != described.run_id:
         return await _reset_from(client, described.id, described.run_id), "reset"
     before, _ = await _before(client, start)

@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from swf_temporal.temporal.replaying import ReplayedRun
 
 PATIENCE = timedelta(seconds=5)
-"""The time in which a worker should have answered a query."""
+"""The time within which a worker should have answered a query."""
 _AT_WORK = timedelta(seconds=15)
-"""The same if it is at a workflow task, which local calls hold open for up to ten seconds."""
+"""The same for a worker in a workflow task, which local calls hold open for up to ten seconds."""
 
 _OWN_CALLS = (ENDING, GIVE_WAY, LOOK)
-"""Activities of the engine, which are no calls of the definition."""
+"""The engine's own activities, which are not calls of the definition."""
 _WITH_A_REASON = ("failed", "terminated", "timed-out")
 
 
 async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
-    """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
+    """Return the status of an instance, its work in progress, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
     facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
     if key := await execution.memo_value(start_options.BUSINESS_KEY, None):
@@ -79,7 +79,7 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
 
 
 async def _by_history(client: "Client", execution: WorkflowExecutionDescription, *, with_trace: bool) -> dict[str, Any]:
-    """Return the status of a run, and *with_trace* what happened in it, as its history shows it without a worker."""
+    """Return the status of a run from its history, without a worker, and *with_trace* what happened in it."""
     from swf_temporal.operations.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
 
     try:
@@ -90,7 +90,7 @@ async def _by_history(client: "Client", execution: WorkflowExecutionDescription,
 
 
 def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
-    """Return what a worker would answer of *run*: its status and, *with_trace*, what happened in it."""
+    """Return what a worker would report of *run*: its status and, *with_trace*, what happened in it."""
     from swf_temporal.temporal.continuing import entry_to_json  # noqa: PLC0415 - as above
 
     facts = {name: value for name, value in run.status.items() if name != "localCalls"}
@@ -102,10 +102,10 @@ def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
 
 
 async def _start(client: "Client", execution: WorkflowExecutionDescription) -> str | None:
-    """Return when an instance began, of which this is the latest run."""
+    """Return when the instance began whose latest run this is."""
     from swf_temporal.operations.instance_history import first_start  # noqa: PLC0415 - as above
 
-    with suppress(RPCError):  # its history is not kept any longer, or may not be read
+    with suppress(RPCError):  # its history is no longer kept, or reading it is not allowed
         found = await first_start(client, execution.id, execution.run_id)
         return time_text(found.event_time.ToDatetime(tzinfo=UTC))
     return None
@@ -116,18 +116,18 @@ async def _note_failed_task(
 ) -> None:
     why = await why_task_failed(client.temporal, execution, has_begun=has_begun)
     if why is not None:
-        facts["note"] = f"it does not go on: {why}"
+        facts["note"] = f"it does not continue: {why}"
 
 
 def _patience(execution: WorkflowExecutionDescription) -> timedelta:
-    """Return the time that a worker may take to answer: one at work on local calls answers after these."""
+    """Return the time that a worker may take to answer: local calls in progress delay it."""
     task = execution.raw_description.pending_workflow_task
     is_at_work = task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
     return _AT_WORK if is_at_work else PATIENCE
 
 
 class InstanceView(NamedTuple):
-    """An instance at one moment: its status, and the trace or why there is none."""
+    """A snapshot of an instance: its status, and the trace or why it is missing."""
 
     status: str | None
     trace: list[dict[str, Any]] | UsageError
@@ -156,12 +156,12 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
 
 
 async def described(client: "Client", workflow_id: str) -> dict[str, Any]:
-    """Return what the server knows of an instance. Raises UsageError if there is none."""
+    """Return what the server knows of an instance. Raises UsageError if it does not exist."""
     return row_of(await _described(client, workflow_id))
 
 
 async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
-    """Return the status of an instance. Raises UsageError if there is none of that id that has not ended."""
+    """Return the status of an instance. Raises UsageError if no instance of that id is running."""
     found = await _described(client, workflow_id)
     if is_closed(found):
         raise has_ended(workflow_id)
@@ -169,7 +169,7 @@ async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
 
 
 async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterator[str]:
-    """Yield the ids of an instance and of its sub-workflows that are running, their own included."""
+    """Yield the ids of an instance and of its running sub-workflows, nested ones included."""
     found = [workflow_id]
     for member in found:
         yield member
@@ -181,9 +181,9 @@ async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterato
 
 
 async def resting(client: "Client", workflow_id: str) -> list[int]:
-    """Return how long the histories of an instance and its sub-workflows are, if all of them wait; else nothing.
+    """Return the history lengths of an instance and its sub-workflows if all of them are waiting; else an empty list.
 
-    They wait for events, or for a moment. One for which a call or a worker is under way does not.
+    They wait for events or timers. One with a call or a workflow task in progress does not.
     """
     try:
         execution = await _described(client, workflow_id)
@@ -205,16 +205,16 @@ async def _described(client: "Client", workflow_id: str) -> WorkflowExecutionDes
 
 
 async def _reason(client: "Client", workflow_id: str) -> str | None:
-    """Return why an instance that has ended gave no output."""
+    """Return why an instance has ended without output."""
     try:
         await result(client.temporal.get_workflow_handle(workflow_id))
     except RunEnded as ended:
         return str(ended)
-    return None  # it was started anew meanwhile
+    return None  # it was started again meanwhile
 
 
 async def _under_way(client: "Client", execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
-    """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
+    """Return the calls without a result yet and the ids of running sub-workflows, leaving out empty lists."""
     pending = execution.raw_description.pending_activities
     found: dict[str, list[Any]] = {
         "calls": [await _call(client, one) for one in pending if one.activity_type.name not in _OWN_CALLS],
@@ -224,20 +224,20 @@ async def _under_way(client: "Client", execution: WorkflowExecutionDescription) 
 
 
 def _paused(at: datetime, by: str, reason: str) -> dict[str, str]:
-    """Return when and by whom an instance or a call was paused, and why if that is known."""
+    """Return when an instance or a call was paused, by which identity, and why if that is known."""
     facts = {"at": at.isoformat(timespec="seconds"), "by": by, "reason": reason}
     return {name: value for name, value in facts.items() if value}
 
 
 async def _sub_workflows(client: "Client", execution: WorkflowExecutionDescription) -> list[str]:
-    """Return the ids of the sub-workflows that run, those included that an earlier execution began."""
+    """Return the ids of the running sub-workflows, including those that an earlier execution began."""
     described = execution.raw_description
     found = [one.workflow_id for one in described.pending_children if one.workflow_type_name not in WORKFLOW_TYPES]
     for pending in described.pending_activities:
         if pending.activity_type.name == ENDING and pending.HasField("last_failure"):
             failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
             if isinstance(failure, ApplicationError):
-                # A workflow that makes a single call looks for its parent in the same way.
+                # A workflow that makes a single call names its parent in the same way.
                 found += [one for one in failure.details if one != execution.parent_id]
     return found
 

@@ -27,19 +27,19 @@ _NAMES = {
     "timed-out": "TimedOut",
     "continued": "ContinuedAsNew",
 }
-"""By our word for the status of an instance, that of Temporal."""
+"""Temporal's statuses, by our names."""
 STATUSES = tuple(_NAMES)
 """The statuses that an instance may have."""
 _OURS = {name.upper(): status for status, name in _NAMES.items()}
 
 
 def is_open(status: str | None) -> bool:
-    """Tell whether an instance with that *status* has not ended: it runs, is paused, or is in a state unknown here."""
+    """Return whether an instance with that *status* has not ended: it runs, is paused, or has an unknown status."""
     return status is not None and (status in (RUNNING, PAUSED) or status not in _NAMES)
 
 
 class Listed(NamedTuple):
-    """Instances, those that run first and then what ended last, and how many more there are."""
+    """Instances, running ones first and then the latest to end, and the number of those left out."""
 
     rows: list[dict[str, Any]]
     more: int
@@ -63,10 +63,10 @@ def filter_of(
     attributes: Mapping[str, str | None] = MappingProxyType({}),
     only_instances: bool = False,
 ) -> str:
-    """Return the list filter of Temporal that finds what all of them describe.
+    """Return Temporal's list filter for instances that match all arguments.
 
-    *attributes* are texts by the names of `FACTS`. Where it finds *only_instances*, it leaves out the workflows that
-    are ours; a *definition* is none of these.
+    *attributes* are values by the names of `FACTS`. With *only_instances*, the product's internal workflows are left
+    out; a *definition* excludes them anyway.
     """
     wanted = []
     if status is not None:
@@ -95,7 +95,7 @@ def row_of(execution: WorkflowExecution) -> dict[str, JSON]:
 
 
 def status_of(execution: WorkflowExecution) -> str | None:
-    """Return our word for the status of an execution."""
+    """Return our name for the status of an execution."""
     if execution.status is None:
         return None
     name = execution.status.name.replace("_", "")
@@ -103,5 +103,5 @@ def status_of(execution: WorkflowExecution) -> str | None:
 
 
 def time_text(moment: datetime | None) -> str | None:
-    """Return a moment as it is shown and read by programs."""
+    """Return a moment as text, in the form for both people and programs."""
     return None if moment is None else moment.isoformat(timespec="milliseconds")

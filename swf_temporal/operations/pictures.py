@@ -1,4 +1,4 @@
-"""Pictures of instances: the definition that each runs, with what happened on it."""
+"""Pictures of instances: their definitions, with what happened drawn on them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that r
 
 @dataclass(frozen=True, slots=True)
 class DrawnRun:
-    """A definition that an instance has run, in one or several executions, and what happened."""
+    """A definition that an instance has run, in one or more executions, with what happened."""
 
     workflow_id: str
     definition: Definition
@@ -32,16 +32,16 @@ class DrawnRun:
     trace: tuple[TraceEntry, ...]
     closed_as: Literal["failed", "stopped"] | None
     failures: tuple[str, ...]
-    """Why the histories of some of the executions could not be followed to their ends."""
+    """Why some histories could not be replayed to their end."""
 
     @property
     def picture(self) -> Picture:
-        """What happened, on the definition. Raises UsageError if the extra `drawing` is not installed."""
+        """The definition's diagram, with what happened on it. Raises UsageError without the extra `drawing`."""
         return self.definition.picture(self.course, *self._about)
 
     @property
     def timeline(self) -> Timeline | None:
-        """What happened when; None if nothing has begun."""
+        """A timeline of what happened; None if nothing has begun."""
         name = self.definition.name or self.definition.id
         return timeline_of(self.trace, name, *self._about, closed_as=self.closed_as)
 
@@ -52,27 +52,27 @@ class DrawnRun:
 
 
 async def runs_in(file: Path) -> list[DrawnRun]:
-    """Return what happened in the execution whose history *file* has. Raises UsageError if it has no definition."""
+    """Return what happened in the execution whose history is in *file*. Raises UsageError if it has no definition."""
     return runs_of([await replay_file(file)])
 
 
 async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
     """Return what happened in an instance, for each definition that it has run, the latest last.
 
-    Calls that are tried again and again are told as the server knows them. Raises UsageError if the id is unknown.
+    Attempts of calls in progress are taken from the server. Raises UsageError if the id is unknown.
     """
     return await runs_drawn(await history_of(client, workflow_id), client.temporal.data_converter)
 
 
 async def runs_drawn(history: InstanceHistory, converter: DataConverter) -> list[DrawnRun]:
-    """Return what happened in an instance, whose payloads *converter* reads. Raises UsageError if it ran nothing."""
+    """Return what happened in an instance; *converter* reads its payloads. Raises UsageError if it ran nothing."""
     found = runs_of(await history.replayed(converter))
     _add_attempts(found[-1], history.pending)
     return found
 
 
 def runs_of(executions: Sequence[ReplayedRun]) -> list[DrawnRun]:
-    """Return the definitions that executions ran one after the other. Raises UsageError if they ran none."""
+    """Return the definitions that successive executions ran. Raises UsageError if they ran none."""
     known = [(one.definition, one) for one in executions if one.definition is not None]
     if not known:
         failures = [one.failure for one in executions if one.failure is not None]
@@ -89,7 +89,7 @@ def runs_of(executions: Sequence[ReplayedRun]) -> list[DrawnRun]:
 
 
 def _add_attempts(run: DrawnRun, pending: Iterable[PendingActivityInfo]) -> None:
-    """Add to a run what no history has: how often calls under way were tried, and why the last attempt failed."""
+    """Add to a run what its history lacks: the attempts of calls in progress, and why the last one failed."""
     for call in pending:
         part = run.definition.outline.part_at(call.activity_id.rpartition("#")[0])
         own = None if part is None else run.course.parts.get(part.path)

@@ -1,8 +1,8 @@
-"""Letting an instance go on from where it failed, or from a state or an action that it has come to before.
+"""Retrying an instance from where it failed, or rerunning it from a state or an action that it has reached before.
 
-Theory of operation. What becomes of it is a plan, which follows from its history and from what is wanted alone: what it
-goes on from, what is done again, and what came since. Another run carries it out (`temporal/restarting.py`), which has
-a record of the one before: so what happened before that is known still.
+Theory of operation. A plan follows from the history of the instance and the request alone: the point from which it
+continues, what is repeated, and what was received since. Another run carries it out (`temporal/restarting.py`); it
+has a record of the run before, so what happened earlier remains known.
 """
 
 import asyncio
@@ -48,37 +48,37 @@ from swf_temporal.temporal.restarting import RestartInput, RestartPoint, restart
 from swf_temporal.text.suggestions import did_you_mean
 
 _TIMED_OUT: Final = [TraceKind.WORKFLOW_TIMED_OUT, TraceKind.WORKFLOW_FAILED]
-"""How a trace ends of an instance that failed because its time was over."""
+"""The end of the trace of an instance that failed because its time was over."""
 
 RETRIED: Final = ("failed", "timed-out", "terminated")
 """The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
 
 
 class NotFailedError(InstanceError):
-    """An instance that has not failed."""
+    """The instance has not failed."""
 
 
 class GoneOnError(InstanceError):
-    """An instance that has gone on since it was planned what becomes of it."""
+    """The instance has progressed since its rerun was planned."""
 
 
 class NeverThereError(InstanceError):
-    """An instance that has never come to the state or the action from which it is to go on."""
+    """The instance has never reached the state or the action from which it is to continue."""
 
 
 class SubWorkflowError(InstanceError):
-    """An instance that another began, which does not wait for it again."""
+    """The instance was begun by another, which no longer waits for it."""
 
 
 class Place(NamedTuple):
-    """A place among the instances that run at once."""
+    """A place of an instance where its definition limits how many run at once."""
 
     id: str
-    """Of what gives such places."""
+    """The id of the workflow that assigns the places."""
     limit: int
 
     async def take_back(self, client: TemporalClient, workflow_id: str) -> None:
-        """Take note that an instance has the place again that it gave back, however many have one by now."""
+        """Claim the place again that an instance released, even if that exceeds the limit."""
         found = await client.get_workflow_handle(workflow_id).describe()
         request = Asking(
             instance=workflow_id,
@@ -93,7 +93,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What becomes of an instance that goes on from where it failed, or from a state or an action of it, once more."""
+    """A plan for an instance that continues from where it failed, or repeats a state or an action."""
 
     workflow_id: str
     definition: str
@@ -101,44 +101,44 @@ class Rerun:
     wanted: Wanted
     state: str
     entered: datetime
-    """When it had come to the state, or the action."""
+    """When it had reached the state or the action."""
     times: int
-    """How often it had come there. It goes on from the last of these times."""
+    """How often it had reached it. It continues from the last of these times."""
     run_id: str
     again: tuple[str, ...]
-    """The states that are done again, or go on."""
+    """The states that are repeated, or continue."""
     done: tuple[StartedCall, ...]
-    """What was begun outside since, and is made again, with the same idempotency keys, if it comes to it again."""
+    """Calls and sub-workflows begun since: if reached again, they are repeated with the same idempotency keys."""
     events: tuple[ReceivedEvent, ...]
-    """The events that have come since."""
+    """The events received since."""
     leading: tuple[ReceivedEvent, ...]
-    """The events with which it came there."""
+    """The events with which it reached that point."""
     messages: tuple[MailboxMessage, ...]
-    """The messages that it sent to mailboxes since."""
+    """The messages that it has sent to mailboxes since."""
     latest: tuple[str, int]
-    """Its latest execution, and how many events that had."""
+    """Its latest execution, and the number of events in its history."""
     place: Place | None
-    """The place that it had when it came there; None where nothing bounds how many run at once."""
+    """The place that it held at that point; None if its definition does not limit how many run at once."""
     point: RestartPoint
-    """Where in the trace of the execution that is."""
+    """The position of that point in the trace of the execution."""
     results: Mapping[str, Payload | None] = field(default_factory=dict)
-    """By their ids, what calls and sub-workflows yielded that were under way there, and have completed since."""
+    """The results of calls and sub-workflows in progress at that point that have completed since, by their ids."""
     children: Mapping[str, "Rerun"] = field(default_factory=dict)
-    """By the ids of their calls, what becomes of its sub-workflows that have failed, and go on from there."""
+    """The plans for its sub-workflows that have failed and continue from there, by the ids of their calls."""
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended: its run is terminated then."""
+        """Whether it has not ended, so that its run will be terminated."""
         return is_open(self.status)
 
     @property
     def place_name(self) -> str:
-        """The state from which it goes on, and the action if it is from one."""
+        """The state, and the action if any, from which it continues."""
         return self.state if self.wanted.action is None else f"{self.state}/{self.wanted.action}"
 
     @property
     def is_retry(self) -> bool:
-        """Whether it goes on from where it failed, within the state."""
+        """Whether it continues from where it failed, within the state."""
         return self.wanted.state is None
 
     def facts(self) -> dict[str, Any]:
@@ -155,15 +155,15 @@ class Rerun:
         }
 
     async def begin(self, client: Client, *, drop_events: bool = False) -> str:
-        """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
+        """Continue the instance from there, and return the id of its new run. If it still runs, that run is terminated.
 
-        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
-        refuses or the data are too large, and GoneOnError if the instance has gone on since this was planned: it may
-        have done more by now, and got events. Once it is begun, being cancelled does not stop it halfway.
+        It gets events received since again, unless they are dropped. Raises UsageError if the server refuses or the
+        data is too large, and GoneOnError if the instance has progressed since this was planned: it may have done more
+        by now, and received events. Once begun, cancellation does not stop this halfway.
         """
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
-            hint = "look again at what is done again, and answer sooner"
+            hint = "check the new plan of what is repeated, and confirm it sooner"
             raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
         return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
@@ -176,15 +176,15 @@ class Rerun:
         has_late = self.is_running and not drop_events
         late = await since_length(client.temporal, self.workflow_id, *self.latest) if has_late else HappenedSince()
         await reclaim(client.temporal, () if drop_events else (*self.messages, *late.messages))
-        leading = leading[len(leading) - following.early_updates :]  # it begins with the others
+        leading = leading[len(leading) - following.early_updates :]  # it starts with the others
         again = [] if following.has_events else [*leading, *(() if drop_events else self.events)]
-        with suppress(InstanceEndedError):  # it went on, and needed none of these
+        with suppress(InstanceEndedError):  # it continued, and needed none of these
             for event in [*again, *late.leading, *late.events]:
                 await event.send(client.temporal, self.workflow_id)
         return run
 
     async def restart_input(self, client: Client, *, drop_events: bool = False) -> RestartInput:
-        """Return what another run begins with there. Raises UsageError if that is too much."""
+        """Return the input of the run that continues there. Raises UsageError if it is too large."""
         events = () if drop_events else self.events
         converter = client.temporal.data_converter
         # Not kept since it was planned: many may be planned at once.
@@ -208,15 +208,15 @@ async def _value(client: Client, payload: Payload | None) -> JSON:
     if payload is None:
         return None
     [value] = await client.temporal.data_converter.decode([payload])
-    return value  # type: ignore[no-any-return]  # JSON, as it was yielded
+    return value  # type: ignore[no-any-return]  # JSON, the call's result
 
 
 Plan: TypeAlias = Callable[[Client, str], Awaitable[Rerun]]
-"""Plans what becomes of one instance. Raises UsageError if it cannot go on."""
+"""Makes the plan for one instance. Raises UsageError if it cannot continue."""
 
 
 async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
-    """Return what *work* returns. It comes to its end even if who waits for it is cancelled."""
+    """Return what *work* returns. It runs to its end even if the caller is cancelled."""
     working = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(working)
@@ -228,26 +228,26 @@ async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
 async def plan_rerun(
     client: Client, workflow_id: str, state: str, action: str | None = None, patch: JSON = None
 ) -> Rerun:
-    """Return what becomes of an instance that goes on from *state*, or *action* in it, where it last came there.
+    """Return the plan for an instance to continue from *state*, or *action* in it, where it last reached it.
 
-    By *patch*, a JSON merge patch, the data are changed with which it enters the state. Raises NeverThereError if it
-    has never come there, and UsageError if it cannot go on from there, and for data of an action.
+    *patch*, a JSON merge patch, changes the data with which it enters the state. Raises NeverThereError if it has
+    never reached it, and UsageError if it cannot continue from there, or if there is a patch for an action.
     """
     if patch is not None and not isinstance(patch, dict):
-        raise UsageError("data are changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
+        raise UsageError("the data is changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
     if patch is not None and action is not None:
-        raise UsageError(f"the data of the action {action!r} cannot be changed", "go on from its state, without it")
+        raise UsageError(f"the data of the action {action!r} cannot be changed", "continue from its state instead")
     return await plan_for(client, await described(client, workflow_id), state, action, patch)
 
 
 async def plan_retry(client: Client, workflow_id: str) -> Rerun:
-    """Return what becomes of an instance that has failed, and goes on from there: what is complete is not done again.
+    """Return the plan for an instance that has failed to continue from there: what is complete is not repeated.
 
-    Raises NotFailedError if it has not failed, and UsageError if it cannot go on from there.
+    Raises NotFailedError if it has not failed, and UsageError if it cannot continue from there.
     """
     row = await described(client, workflow_id)
     if row["status"] not in RETRIED:
-        hint, why = "`swf rerun` with --from lets it go on from a state", f"is {row['status']}, and has not failed"
+        hint, why = "`swf rerun` with --from lets it continue from a state", f"is {row['status']}, and has not failed"
         raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
     return await plan_for(client, row)
 
@@ -260,9 +260,9 @@ async def plan_for(
     patch: JSON = None,
     latest: str | None = None,
 ) -> Rerun:
-    """Return what becomes of the instance of *row*, as it was in its *latest* run; None is the last of all.
+    """Return the plan for the instance of *row*, as it was in its *latest* run; None is the last of all.
 
-    No *state* is where it failed. Raises UsageError if it cannot go on from there.
+    Without a *state*, it continues where it failed. Raises UsageError if it cannot continue from there.
     """
     if row["definition"] in WORKFLOW_TYPES:
         raise UsageError(f"{row['id']!r} is not an instance of a definition")
@@ -276,16 +276,16 @@ async def plan_for(
 
 
 def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: bool = False) -> Rerun:
-    """Return what becomes of an instance with this *history* that goes on from where it is *wanted*, at the time *now*.
+    """Return the plan for an instance with this *history* to continue from where it is *wanted*, at the time *now*.
 
-    A sub-workflow goes on with its parent alone, of which it *is_child*. Raises UsageError if it cannot go on from
+    A sub-workflow (*is_child*) only continues together with its parent. Raises UsageError if it cannot continue from
     there.
     """
     for source, replayed in reversed(history.runs):
         parent = source.start.parent_workflow_execution.workflow_id
         if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
-            hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
-            what = f"{history.id!r} was begun by {parent!r}, which does not wait for it again"
+            hint = f"rerun that from the state that began it: swf rerun {parent} --from STATE"
+            what = f"{history.id!r} was begun by {parent!r}, which no longer waits for it"
             raise SubWorkflowError(what, hint, instance=history.id)
         if not replayed.has_begun:
             raise NeverThereError(f"{history.id!r} has not begun", instance=history.id)
@@ -303,10 +303,10 @@ def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: boo
 
 
 def where(trace: Sequence[TraceEntry]) -> int | None:
-    """Return where in *trace* the instance entered the state that it is in; None where it has entered none.
+    """Return the index in *trace* at which the instance entered its current state; None if it has entered none.
 
-    That is the last that was entered and not left, or else the last that was left: a state whose work is undone is left
-    after those that undo it. What came before the time of the instance was over has ended with that.
+    That is the last state entered and not left, or else the last one left: a state that is compensated is left after
+    the states that compensate it. What happened before the time of the instance was over has ended with that.
     """
     left = dict[str, None]()
     entered = dict[str, int]()
@@ -324,7 +324,7 @@ def where(trace: Sequence[TraceEntry]) -> int | None:
 
 
 def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
-    """Yield where in *trace* the instance came to *state*, or to *action* in it; no state is any."""
+    """Yield the indices in *trace* at which the instance reached *state*, or *action* in it; None matches any state."""
     for place, entry in enumerate(trace):
         if action is not None:
             if entry.kind is TraceKind.ACTION_STARTED and (entry.state, entry.name) == (state, action):
@@ -334,7 +334,7 @@ def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) 
 
 
 def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) -> Rerun:
-    """Return what becomes of an instance that goes on from *place* in its first run, before a state or an action."""
+    """Return the plan for an instance to continue from *place* in its first run, before a state or an action."""
     (execution, replayed), *later = history.runs
     entry = replayed.trace[place]
     _check_time(history, place, now)
@@ -366,11 +366,11 @@ def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) ->
 
 
 def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) -> Rerun:
-    """Return what becomes of an instance that goes on from its end, in the state that it *entered* in its first run."""
+    """Return the plan for an instance to continue from its end, in the state that it *entered* in its first run."""
     first, latest = history.runs[0].replayed, history.runs[-1]
     entry, trace = first.trace[entered], latest.replayed.trace
     if not trace:
-        raise UsageError(f"{history.id!r} ended before it went on", f"go on from a state: swf rerun {history.id}")
+        raise UsageError(f"{history.id!r} ended before it continued", f"continue from a state: swf rerun {history.id}")
     if any(one.kind is TraceKind.COMPENSATING for one in trace) and history.row["status"] == "cancelled":
         raise UsageError(f"{history.id!r} has undone what it did")
     last = len(trace) - 1
@@ -406,7 +406,7 @@ def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) 
 def _made_again(
     replayed: ReplayedRun, begun: Mapping[str, StartedCall], results: Mapping[str, Payload | None]
 ) -> Iterator[StartedCall]:
-    """Yield the calls that were under way at the end, and whose results nobody knows."""
+    """Yield the calls that were in progress at the end, and whose results are not known."""
     for call_id, call in replayed.under_way.items():
         if call_id in results:
             continue
@@ -422,7 +422,7 @@ def _made_again(
 def _results(
     replayed: ReplayedRun, under_way: Iterable[str], begun: Mapping[str, StartedCall]
 ) -> dict[str, Payload | None]:
-    """Return what those yielded of the calls *under_way* that are completed, by their ids."""
+    """Return the results of the completed ones among *under_way*, by their ids."""
     found: dict[str, Payload | None] = {}
     for call in under_way:
         for known in replayed.known_as([call]) & begun.keys():
@@ -432,26 +432,26 @@ def _results(
 
 
 def _interrupted(history: FollowedInstance, now: float) -> dict[str, Rerun]:
-    """Return what becomes of the sub-workflows that go on where they failed, or were interrupted, by their calls."""
+    """Return the plans for the sub-workflows that continue where they failed or were interrupted, by their calls."""
     found: dict[str, Rerun] = {}
     for call, child in history.interrupted.items():
         if child.row["status"] in (*RETRIED, "cancelled") and child.runs:
-            with suppress(UsageError):  # it cannot go on, and begins anew
+            with suppress(UsageError):  # it cannot continue, and starts from the beginning
                 found[call] = plan(child, Wanted(child.runs[-1].source.run_id), now, is_child=True)
     return found
 
 
 def _after(run: FollowedRun, place: int, state: str) -> HappenedSince:
-    """Return what the history of *run* has after the workflow task in which it came to *place*."""
+    """Return what the history of *run* has after the workflow task in which it reached *place*."""
     events, replayed = run.source.history.events, run.replayed
     task = end_of_task(events, replayed.lengths[place])
     if task is None:
-        raise UsageError(f"{replayed.workflow_id!r} has just come to {state!r}: nothing has been done there")
+        raise UsageError(f"{replayed.workflow_id!r} has just reached {state!r}: nothing has been done there")
     return since_task(events, task)
 
 
 def _check_time(history: FollowedInstance, place: int, now: float) -> None:
-    """Raise UsageError if the time of the instance is over, and that has not been dealt with before *place*."""
+    """Raise UsageError if the time of the instance is over, and this was not handled before *place*."""
     deadline = history.runs[-1].replayed.deadline
     if deadline is None or deadline > now:
         return
@@ -482,7 +482,7 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
         what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
     elif inside := next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None):
         hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
-        what = f"{state!r} of {workflow_id!r} belongs to a branch or an iteration, beside which others run"
+        what = f"{state!r} of {workflow_id!r} is in a branch or an iteration that runs beside others"
     else:
         hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
         what = f"{workflow_id!r} has never entered a state {state!r}"
@@ -490,14 +490,14 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
 
 
 class Carried:
-    """The activity, on a worker that runs only definitions that it serves."""
+    """The activity that finds an instance's pin, on a worker that only runs definitions that it serves."""
 
     def __init__(self, client: TemporalClient) -> None:
         self._client = Client(client)
 
     @activity.defn(name=CARRIED)
     async def carried(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the pin with which the instance that asks goes on, by its history; what is *given* is a `Wanted`."""
+        """Return the pin with which the calling instance continues, by its history; *given* is a `Wanted`."""
         info, wanted = activity.info(), Wanted.from_json(given)
         instance = str(info.workflow_id)
         row = {"id": instance, "definition": info.workflow_type, "status": "failed"}

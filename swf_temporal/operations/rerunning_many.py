@@ -12,23 +12,23 @@ from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.operations.rerunning import Plan, Rerun
 
 MAX_INSTANCES: Final = 10_000
-"""The most instances that are planned at once: what each does again is held until it is begun."""
+"""The maximum number of instances planned at once: their plans are held in memory until they are begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a list filter has found, and what becomes of it."""
+    """The instances that a list filter has found, and their plans."""
 
     runs: dict[str, set[str]]
-    """By the ids of instances, the runs that were found."""
+    """The runs found, by the ids of instances."""
     planned: Outcome = field(default_factory=Outcome)
-    """What came of planning; its failures say why instances cannot go on."""
+    """The result of planning; its failures say why instances cannot continue."""
     reruns: dict[str, Rerun] = field(default_factory=dict)
     earlier: set[str] = field(default_factory=set)
-    """The instances of which an earlier run was found, and not the latest."""
+    """The instances of which an earlier run was found, but not the latest."""
 
     async def plan(self, client: Client, plan: Plan, tell: Callable[[], None]) -> Sequence[Rerun]:
-        """Return what becomes of each instance, in the order in which they were found; *tell* of each."""
+        """Return the plan for each instance, in the order in which they were found; call *tell* after each."""
 
         async def one(workflow_id: str) -> None:
             with refusals_as_usage_errors():
@@ -41,7 +41,7 @@ class Found:
         return [self.reruns[one] for one in self.runs if one in self.reruns]
 
     async def begin(self, client: Client, outcome: Outcome, tell: Callable[[], None], *, drop_events: bool) -> None:
-        """Let all go on for which that was planned; keep what came of it in *outcome*, and *tell* of each."""
+        """Carry out the plans; add the results to *outcome*, and call *tell* after each."""
 
         async def one(workflow_id: str) -> None:
             with refusals_as_usage_errors():
@@ -51,7 +51,7 @@ class Found:
 
 
 async def find(client: Client, query: str, statuses: Sequence[str] = ()) -> Found:
-    """Return the instances that the list filter *query* finds, those of some *statuses* or all.
+    """Return the instances that the list filter *query* finds, with one of these *statuses* or any.
 
     Raises UsageError if there are more than can be planned.
     """

@@ -1,4 +1,4 @@
-"""Schedules on a server: applying one, and what is known of each."""
+"""Schedules on a server: applying, listing and describing them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ async def apply(
     task_queue: str,
     paused: bool,
 ) -> dict[str, Any]:
-    """Make the schedule of a definition, or change it; return what came of it."""
+    """Create or update the schedule of a definition; return the resulting description."""
     applied = await schedules.apply(
         client.temporal, workflow, sub_workflows, data=data, task_queue=task_queue, paused=paused
     )
@@ -37,18 +37,18 @@ async def apply(
 
 
 async def listed(client: Client) -> list[dict[str, Any]]:
-    """Return what is known of all schedules, in the order of their definitions."""
+    """Return all schedules, ordered by definition."""
     rows = [await _facts_of(one) async for one in schedules.list_all(client.temporal)]
     return sorted(rows, key=lambda row: str(row["definition"]))
 
 
 async def facts_of(client: Client, definition_id: str) -> dict[str, Any]:
-    """Return all that is known of the schedule of a definition."""
+    """Return the full description of the schedule of a definition."""
     return await _facts_of(await schedules.describe(client.temporal, definition_id))
 
 
 async def _facts_of(found: ScheduleDescription | ScheduleListDescription) -> dict[str, Any]:
-    """Return what the server tells of a schedule: less of one in a list than of one that was asked for."""
+    """Return what the server knows of a schedule: less for one in a list than for one asked for by id."""
     state = found.schedule and found.schedule.state
     upcoming = found.info.next_action_times if found.info else ()
     facts: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Tasks: the events that running instances wait for, which a person can give them.
 
-A task is known by its instance and by the name that the definition has for the event. It is completed with the data of
-the event alone. Workers tell what their instances wait for: without one that answers, an instance has no tasks to show.
+A task is identified by its instance and the name that the definition gives to the event. It is completed with the data
+of the event alone. Workers report what their instances wait for: without a worker, an instance has no tasks to show.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ from swf_temporal.text.suggestions import did_you_mean
 _Answer = TypeVar("_Answer")
 
 _AT_ONCE: Final = 200
-"""How many instances are asked at the same time: the silent ones keep no place from the others of a usual list."""
+"""The number of instances queried at the same time: enough that silent ones do not block the others of a usual list."""
 _PATIENCE: Final = 3.0
-"""Seconds without any answer after which the rest is not waited for."""
+"""Seconds without any answer after which the remaining instances are given up."""
 
 
 async def answers_of(
     instances: Sequence[str], ask: Callable[[str], Awaitable[_Answer]], patience: float = _PATIENCE
 ) -> list[_Answer | None]:
-    """Return what *ask* returns of each instance; None where it raises UsageError.
+    """Return what *ask* returns for each instance; None where it raises UsageError.
 
-    As soon as there was no answer for some seconds, it is None for all that are left.
+    After some seconds without any answer, it is None for all that are left.
     """
     free = asyncio.Semaphore(_AT_ONCE)
 
@@ -61,15 +61,15 @@ async def answers_of(
 
 
 MAX_INSTANCES: Final = 200
-"""The number of instances that are asked for their tasks, if no other is given: the latest."""
+"""The default number of instances that are asked for their tasks: the latest."""
 
 
 class NoSuchTaskError(UsageError):
-    """An instance does not wait for that event, or not any more."""
+    """The instance does not wait for that event, or no longer."""
 
 
 class DataRefusedError(UsageError):
-    """Data does not fit the schema that the definition has for the event."""
+    """The data does not match the schema that the definition has for the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +80,19 @@ class Task:
     definition: str
     state: str
     event: str
-    """The name that the definition has for the event."""
+    """The name that the definition gives to the event."""
     type: str | None = None
     source: str | None = None
     kind: str | None = None
-    """The type of the state that waits, such as `callback`."""
+    """The type of the waiting state, such as `callback`."""
     until: str | None = None
-    """When it waits no longer, by ISO 8601."""
+    """When it stops waiting, by ISO 8601."""
     correlation: Mapping[str, str | None] = field(default_factory=dict)
-    """The context attributes that an event must have, with their values as far as they are known."""
+    """The context attributes that an event must have, with their values if they are known."""
     data_schema: JSON = None
 
     def facts(self) -> dict[str, Any]:
-        """Return what a list shows of it, as JSON."""
+        """Return the task as JSON for lists."""
         return {
             "instance": self.instance,
             "definition": self.definition,
@@ -104,7 +104,7 @@ class Task:
         }
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the CloudEvents that it is completed by; that of their `data` stands in it."""
+        """Return the JSON Schema of the CloudEvents that complete it, including that of their `data`."""
         attributes = {
             name: {"type": ["string", "integer", "boolean"]} if value is None else {"const": value}
             for name, value in self.correlation.items()
@@ -130,13 +130,13 @@ class Tasks(NamedTuple):
     silent: list[str]
     """The instances that did not answer: no worker runs for them, or they are paused."""
     more: int
-    """How many further instances there are that were not asked."""
+    """The number of further instances that were not asked."""
 
 
 async def list_tasks(
     client: Client, definitions: Sequence[str | None] = (None,), *, limit: int = MAX_INSTANCES
 ) -> Tasks:
-    """Return the tasks of the latest *limit* instances of each of these definitions that have not ended; None is all.
+    """Return the tasks of the latest *limit* unfinished instances of each of these definitions; None means all.
 
     Instances are found by the server's list, which lags a little behind.
     """
@@ -151,12 +151,12 @@ async def list_tasks(
 
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:
-    """Return the tasks of an instance. Raises UsageError if there is none of that id, or it does not answer."""
+    """Return the tasks of an instance. Raises UsageError if it does not exist or does not answer."""
     return tasks_in(instance, await query(client.temporal, instance, "status", PATIENCE))
 
 
 def tasks_in(instance: str, status: Mapping[str, Any]) -> list[Task]:
-    """Return the tasks of an instance whose worker answers that *status*."""
+    """Return the tasks of an instance whose worker reports that *status*."""
     definition = status.get("workflow", "")
     return [_task(instance, definition, wait, event) for wait in status["awaiting"] for event in wait["events"]]
 
@@ -180,11 +180,11 @@ async def find_task(client: Client, instance: str, event: str | None = None) -> 
 
 
 async def complete_task(client: Client, instance: str, event: str | None = None, data: JSON = None) -> str:
-    """Complete a task with the data of its event; return `taken`, once the instance has it.
+    """Complete a task with the data of its event; return `taken` once the instance has it.
 
-    `sent` is returned where the instance has answered so many updates that it was left to a signal. Raises
-    NoSuchTaskError if the instance does not wait for it, or somebody else has just completed it, DataRefusedError if
-    the data does not fit, and NoAnswerError if no worker answers.
+    `sent` is returned if the instance has answered its limit of updates, so that a signal was used. Raises
+    NoSuchTaskError if the instance does not wait for it, or another client has just completed it, DataRefusedError if
+    the data does not match, and NoAnswerError if no worker answers.
     """
     task = await find_task(client, instance, event)
     refuse_unfit(task, data)
@@ -197,7 +197,7 @@ async def complete_task(client: Client, instance: str, event: str | None = None,
 
 
 def refuse_unfit(task: Task, data: JSON) -> None:
-    """Raise DataRefusedError if *data* does not fit the schema that the definition has for the event."""
+    """Raise DataRefusedError if *data* does not match the schema that the definition has for the event."""
     if task.data_schema is None:
         return
     try:
@@ -225,7 +225,7 @@ def _task(instance: str, definition: str, wait: Mapping[str, Any], event: Mappin
 
 
 def _source(source: str) -> dict[str, str]:
-    """Return the schema of a source, in which wildcards of MQTT topics stand for levels."""
+    """Return the schema of a source, in which wildcards of MQTT topics match levels."""
     if "+" not in source and "#" not in source:
         return {"const": source}
     levels = ["[^/]*" if level == "+" else re.escape(level) for level in source.split("/") if level != "#"]

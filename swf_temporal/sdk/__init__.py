@@ -1,1 +1,1 @@
-"""What programs import: workers, plugins, and what serves them."""
+"""The modules that programs import: workers, plugins, and servers."""

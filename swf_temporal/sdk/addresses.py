@@ -1,6 +1,6 @@
 """The addresses of a workflow's functions: service, method and path.
 
-Only documents on this machine are read, and nothing is fetched.
+Only documents on this machine are read; nothing is fetched.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ Facts: TypeAlias = dict[str, Any]
 
 
 def addresses_of(folder: str | None, functions: Iterable[Function]) -> dict[str, Facts]:
-    """Return for each of *functions* what its operation says and, if its document lies here, where that leads.
+    """Return the operation of each function and, if its document is on this machine, the address.
 
     Documents are found relative to *folder*.
     """

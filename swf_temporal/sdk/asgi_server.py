@@ -1,4 +1,4 @@
-"""Serving an ASGI application for as long as a context lasts."""
+"""Serving an ASGI application within a context."""
 
 import asyncio
 import socket
@@ -13,15 +13,15 @@ from swf_temporal.sdk.http_connections import AT_ONCE, CONNECTION, UNDER_WAY, Co
 from swf_temporal.settings.values import Address
 
 _GRACE = 5
-"""Seconds in which requests that are under way may still be answered."""
+"""Seconds within which requests in progress may still be answered."""
 
 
 STOPPING: Final = "swf.stopping"
-"""The key under which the scope of a request has an event: that the server stops, for what never ends by itself."""
+"""The scope's key for an event that is set when the server stops, for responses that never end by themselves."""
 _TICKS: Final = 10
-"""How often the library looks after its connections in a second."""
+"""The number of times per second that the library calls `on_tick`."""
 _MAX_HEAD: Final = 64 * 1024
-"""The size limit of the head of a request, in bytes, in which each header counts some more."""
+"""The size limit of the head of a request, in bytes, including some overhead for each header."""
 _HEADER_COST: Final = 32
 _TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
 
@@ -29,22 +29,22 @@ _TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
 try:
     import httptools
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-except ImportError:  # then uvicorn reads requests with h11, which limits heads by itself
+except ImportError:  # then uvicorn parses requests with h11, which limits heads itself
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     _PROTOCOL: Any = H11Protocol
 else:
 
     class _Protocol(HttpToolsProtocol):
-        """Refuses requests with more before, between and behind their bodies than a head may have.
+        """Refuses requests with more header, trailer or chunk overhead than the limit of a head.
 
-        The library would gather it for ever.
+        The library would buffer it without a limit.
         """
 
         _head = 0
-        """What the head takes, of what is read of it; and trailers, which are headers behind a body."""
+        """The bytes of the head parsed so far; also trailers, which are headers after a body."""
         _gathered = 0
-        """The bytes that came since a request, or a part of its body, was read."""
+        """The bytes received since a request, or a part of its body, was parsed."""
         _latest = 0
 
         def data_received(self, data: bytes) -> None:
@@ -86,7 +86,7 @@ else:
 
 
 class _Server(uvicorn.Server):
-    """A server in a process that has its own way of being told to stop. It closes connections to have room."""
+    """A server that leaves signals to the process, and closes idle connections."""
 
     def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
         super().__init__(config)
@@ -97,7 +97,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def on_tick(self, counter: int) -> bool:
-        """Close connections that stand still, once a second, and do what the library does."""
+        """Once a second, close connections that have stalled, besides the library's own work."""
         if counter % _TICKS == 0:
             self._open.close_idle()
         return await super().on_tick(counter)
@@ -105,9 +105,9 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def asgi_server(application: Any, address: Address, hint: str, **options: Any) -> AsyncIterator[Address]:
-    """Serve *application* at *address*, whose port may be 0, for as long as the context lasts; yield where that is.
+    """Serve *application* at *address*, whose port may be 0, within the context; yield the actual address.
 
-    *options* are those of uvicorn. Raises UsageError with *hint* if nothing can listen there.
+    *options* are uvicorn's. Raises UsageError with *hint* if the address cannot be used.
     """
     stopping, connections = asyncio.Event(), Connections()
 
@@ -146,7 +146,7 @@ def _listening(address: Address, hint: str) -> ListeningSocket:
     try:
         made = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
-        why = str(error.strerror or error).partition(" (while attempting")[0]  # what follows is a tuple of Python's
+        why = str(error.strerror or error).partition(" (while attempting")[0]  # the rest is a Python tuple
         raise UsageError(f"nothing can listen at {address}: {why}", hint) from None
     listening = ListeningSocket(made.family, made.type, made.proto, made.detach())
     # asyncio does this for sockets that it makes itself. Without it the body of an answer, which is a second packet,

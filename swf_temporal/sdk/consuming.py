@@ -1,4 +1,4 @@
-"""Consuming from brokers until the process is told to stop, as `swf consume` does."""
+"""Consuming from brokers until the process is asked to stop, as `swf consume` does."""
 
 import asyncio
 import logging
@@ -45,9 +45,9 @@ class Consuming:
     namespace: str | None = None
 
     async def serve(self, *, waits: bool = True) -> int:
-        """Consume until the process is told to stop; return the exit code. Raises UsageError.
+        """Consume until the process is asked to stop; return the exit code. Raises UsageError.
 
-        If it *waits*, it does so while no server answers at its start.
+        With *waits*, wait at the start until a server answers.
         """
         export_metrics(self.settings.metrics_port)
         stopping = stop_signal()
@@ -70,21 +70,21 @@ class Consuming:
                 works = bool(consumers) and not stopping.is_set()
                 return works and all(one.is_connected for one in consumers) and await answers(client.temporal)
 
-            if self.settings.health_port is not None:  # it answers as long as messages are finished
+            if self.settings.health_port is not None:  # answers until all messages are finished
                 await stack.enter_async_context(health_endpoint(self.settings.health_port, is_ready))
             consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))
             await stopping.wait()
-            _log.info("told to stop")
+            _log.info("stopping")
         _log.info("stopped")
         return 0
 
 
 @asynccontextmanager
 async def consuming(events: EventSettings, settings: Settings, router: Router) -> AsyncIterator[Sequence[Consumer]]:
-    """Run all consumers for as long as the context lasts. Raises UsageError if one of them never can."""
+    """Run all consumers within the context. Raises UsageError if one of them is permanently unable to run."""
     has_sessions = any(one.family == "mqtt" and one.client_id is None for one in events.consumers)
     deployment = await _deployment(router) if has_sessions else ""
-    messages = meter_of(router.client.temporal).create_counter(MESSAGES, "Messages of brokers, by what became of them")
+    messages = meter_of(router.client.temporal).create_counter(MESSAGES, "Messages of brokers, by result")
 
     def consumer_of(one: ConsumerSettings) -> Consumer:
         def count(result: str) -> None:
@@ -112,7 +112,7 @@ async def _deployment(router: Router) -> str:
     try:
         return await router.deployment()
     except RPCError as error:
-        message = f"the namespace does not say its id, by which brokers of MQTT tell consumers apart: {error.message}"
+        message = f"the id of the namespace, by which MQTT brokers identify consumers, is unavailable: {error.message}"
         raise UsageError(message, "let this identity describe it, or write a `clientId` for each consumer") from None
 
 
@@ -126,9 +126,9 @@ def prepare(
     tell: Callable[[object], None],
     **options: object,
 ) -> Consuming:
-    """Return what is to be consumed, and log to stderr as its settings say.
+    """Return the consumers to run, and log to stderr as their settings say.
 
-    *tell* is told what is left out, and what is doubtful about sub-workflows. Raises UsageError.
+    *tell* is called with what is left out, and with warnings about sub-workflows. Raises UsageError.
     """
     readable = resources_of(resources)
     catalogue = with_led_to(catalogue_of(paths, readable), paths, readable, warn=tell)

@@ -1,4 +1,4 @@
-"""The definitions at given paths: files, folders, standard input, and the sub-workflows beside them."""
+"""Reading the definitions at given paths: files, folders, standard input, and the sub-workflows beside them."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Source
 
 Warn = Callable[[object], None]
-"""Is told what is doubtful about definitions that can run, one thing at a time."""
+"""Is called with each warning about a definition."""
 
 
 def resources_of(folders: Iterable[Path] | None) -> Resources:
-    """Return what definitions may read: what the environment allows, and *folders*. Raises UsageError."""
+    """Return the folders that definitions may read: those in the environment, and *folders*. Raises UsageError."""
     found = list(folders or ())
     for folder in found:
         if not is_folder(folder):
@@ -35,10 +35,10 @@ def catalogue_of(
     known: Container[Path] = (),
     strict: bool = False,
 ) -> Catalogue:
-    """Return the definitions at *paths*, which are files and folders; files *known* to hold one still are to.
+    """Return the definitions at *paths* (files and folders); files in *known* held a definition before, and still must.
 
-    What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
-    Raises InvalidDefinition with the problems of all that cannot run, and UsageError if anything cannot be read.
+    Warnings are added to *warned*, or with *strict* count as errors. Raises InvalidDefinition with the problems of all
+    that cannot run, and UsageError if anything cannot be read.
     """
     files = {file: None if file == path else path for path in paths for file in files_at(path, known)}
     checked = [check_file(file, resources=resources, folder=folder) for file, folder in files.items()]
@@ -63,9 +63,9 @@ def with_led_to(
     warn: Warn,
     strict: bool = False,
 ) -> Catalogue:
-    """Return *catalogue*, which was read from *paths*, with what the files among these lead to: it is beside them.
+    """Return *catalogue*, read from *paths*, with the definitions that files among these refer to, found beside them.
 
-    As `with_sub_workflows`, it warns of what is left out or doubtful.
+    Like `with_sub_workflows`, it warns of definitions that are left out or have warnings.
     """
     files = {str(path): path for path in paths if not is_folder(path)}
     served = {(one.id, one.version) for one in catalogue}
@@ -78,10 +78,10 @@ def with_led_to(
 
 
 def check_given(file: Path, resources: Resources | None = None, folders: Iterable[Path] = ()) -> Checked:
-    """Return what is to be said about the definition in *file*, or on stdin if that is `-`. Raises UsageError.
+    """Return the definition in *file*, or on stdin for `-`, with its problems. Raises UsageError.
 
-    What a definition on stdin names is looked for in the current folder. A file in one of *folders* has its place there
-    by which it may be known.
+    References of a definition on stdin are relative to the current folder. A file in one of *folders* may be identified
+    by its path in there.
     """
     if file != STDIN:
         folder = next((one for one in folders if file.resolve().is_relative_to(one.resolve())), None)
@@ -96,7 +96,7 @@ def check_given(file: Path, resources: Resources | None = None, folders: Iterabl
 
 
 def load_given(file: Path, resources: Resources | None = None) -> Definition:
-    """Return the workflow in *file*, or on stdin if that is `-`. Raises InvalidDefinition if it cannot run."""
+    """Return the workflow in *file*, or on stdin for `-`. Raises InvalidDefinition if it cannot run."""
     checked = check_given(file, resources)
     if checked.definition is None:
         raise InvalidDefinition(checked.problems)
@@ -111,9 +111,9 @@ def read_to_run(
     warn: Warn,
     strict: bool = False,
 ) -> Definition:
-    """Return the workflow in *file*, and warn of what is doubtful about it.
+    """Return the workflow in *file*, and report its warnings.
 
-    Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
+    Raises InvalidDefinition if it cannot run, or if there are warnings and *strict* counts them as errors.
     """
     checked = check_given(file, resources, folders)
     if checked.definition is None:
@@ -137,7 +137,7 @@ def read_related(
     warn: Warn,
     strict: bool = False,
 ) -> list[Definition]:
-    """Return the definition in *file*, and those that it can lead to: as `read_to_run` and `with_sub_workflows` do."""
+    """Return the definition in *file* and those that it can lead to, like `read_to_run` and `with_sub_workflows`."""
     folders = list(folders)
     workflow = read_to_run(file, resources, folders, warn=warn, strict=strict)
     return with_sub_workflows(workflow, file, folders, resources, warn=warn, strict=strict)
@@ -152,10 +152,10 @@ def with_sub_workflows(
     warn: Warn,
     strict: bool = False,
 ) -> list[Definition]:
-    """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
+    """Return *workflow*, read from *file*, and the definitions that it can lead to.
 
-    They are looked for in *folders*, and beside *file*. What is beside it and is broken, or cannot be read, is left
-    out, with a warning. What is doubtful about those that it can lead to is warned of as well.
+    They are looked for in *folders*, and beside *file*. Broken or unreadable files beside it are left out, with a
+    warning. Warnings about the definitions that it can lead to are reported as well.
     """
     warned: list[Problem] = []
     catalogue = catalogue_of(_only_folders(folders), resources, warned)
@@ -169,7 +169,7 @@ def with_sub_workflows(
 
 
 def refuse_unfit(workflow: Definition, data: JSON) -> None:
-    """Raise UsageError if a run of *workflow* would fail at once, because *data* does not fit its schema."""
+    """Raise UsageError if a run of *workflow* would fail at once, because *data* does not match its schema."""
     refusal = workflow.refusal_of({} if data is None else data)
     if refusal is not None:
         raise UsageError(refusal, f"{workflow.words.input_schema} of {workflow.id!r} describes the required input")
@@ -178,7 +178,7 @@ def refuse_unfit(workflow: Definition, data: JSON) -> None:
 def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:
     """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to.
 
-    Those are looked for beside the file, and in *folders*.
+    The latter are looked for beside the file, and in *folders*.
     """
     return [with_sub_workflows(workflow, file, folders, warn=warn) for workflow, file in _scheduled(paths)]
 
@@ -191,7 +191,7 @@ def _warn_of(warnings: Sequence[Problem], warn: Warn, *, strict: bool) -> None:
 
 
 def _anywhere(workflow: Definition) -> Definition:
-    """Return *workflow* knowing its file by the absolute path: a worker may run in another folder."""
+    """Return *workflow* with an absolute path of its file, since a worker may run in another folder."""
     source = workflow.source
     return workflow.with_source(Source(source.text, str(Path(source.name).resolve())))
 
@@ -217,9 +217,9 @@ def _beside(file: Path, resources: Resources | None, warned: list[Problem], warn
 
 
 def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
-    """Return the definitions with a schedule that *paths* name, each with its file; a folder may have others, too.
+    """Return the definitions with a schedule at *paths*, each with its file; a folder may have others, too.
 
-    All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
+    All are read before anything is changed. Raises UsageError if a file has none, or two have the same id.
     """
     found: list[tuple[Definition, Path]] = []
     for path in paths:
@@ -232,6 +232,8 @@ def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
     for workflow, file in found:
         workflow.schedule()
         if workflow.id in by_id:
-            raise UsageError(f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has one schedule")
+            raise UsageError(
+                f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has only one schedule"
+            )
         by_id[workflow.id] = file
     return found

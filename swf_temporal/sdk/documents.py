@@ -1,6 +1,6 @@
-"""Warnings about documents of functions that are not there, as far as files on this machine can tell.
+"""Warnings about documents of functions that are missing on this machine.
 
-Nothing is fetched, and what is missing is a warning: the worker that makes the calls may have other files. Most
+Nothing is fetched, and a missing document is only a warning: the worker that makes the calls may have other files. Most
 definitions name no file, and for those nothing heavy is imported.
 """
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from swf_temporal.functions.port import Described
 
 _ASKED = "; did you mean "
-"""The text in the message of a failed call after which a similar name is suggested: here that is the hint."""
+"""The text in a failed call's message before a suggested name: here that becomes the hint."""
 
 
 def missing_from_files(workflows: Iterable[Definition], resources: Resources) -> list[Problem]:
-    """Return a warning for each function of *workflows* whose document, or operation, is not on this machine.
+    """Return a warning for each function of *workflows* whose document, or operation, is missing on this machine.
 
-    Nothing is said of proto files where the libraries that compile them are not installed.
+    Proto files are not checked unless the libraries that compile them are installed.
     """
     naming = [one for one in workflows if any(file_named(use.function, folder_of(one)) for use in one.functions)]
     if not naming:
@@ -43,10 +43,9 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
 
 
 async def missing(workflows: Iterable[Definition], functions: "Functions") -> list[Problem]:
-    """Return a warning for each function of *workflows* that a worker's *functions* do not find described in its file.
+    """Return a warning for each function of *workflows* that a worker's *functions* do not find in its document.
 
-    What they find, they need not read again when it is called. Nor do they have functions in Python that they were not
-    given.
+    The documents found are cached for calls. Python functions are only known if *functions* has them.
     """
 
     async def prepare(function: Function, base: str | None) -> "Described | None":
@@ -62,7 +61,7 @@ async def _missing(
     *,
     is_worker: bool,
 ) -> list[Problem]:
-    """Return a warning for what *prepare* does not find. A library that is missing matters to a worker only."""
+    """Return a warning for each function that *prepare* does not find; missing libraries only matter to a worker."""
     problems = []
     for workflow in list(workflows):  # others may be added meanwhile
         folder = folder_of(workflow)
@@ -80,11 +79,11 @@ async def _missing(
 
 
 def folder_of(workflow: Definition) -> str | None:
-    """Return where documents are found that *workflow* names; None for a text that stands nowhere."""
+    """Return the base of the documents that *workflow* refers to; None for a text without a file."""
     name = workflow.source.name
     if name.startswith("<"):
         return None
-    # Absolute, so that it is plain where something was looked for.
+    # Absolute, so that messages show where a file was looked for.
     return name if is_web(name) else str(Path(name).absolute().parent)
 
 
@@ -112,11 +111,11 @@ def _problem(workflow: Definition, use: FunctionUse, fault: CallFailed) -> Probl
 
 
 def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None") -> Iterator[Problem]:
-    """Yield a warning if a function's document asks for credentials, and the definition provides none."""
+    """Yield a warning if a function's document requires credentials that the definition does not provide."""
     function = use.function
     security = () if found is None else found.credentials
     is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
-    if is_named or not security or not all(security) or CONFIG_KEY in function.metadata:  # it is known only for a call
+    if is_named or not security or not all(security) or CONFIG_KEY in function.metadata:  # only known when it is called
         return
     declared, callee = set(map(environment_name, workflow.secrets)), callee_of(function)
     if any(all(_is_declared(scheme, callee, declared) for scheme in schemes) for schemes in security):
@@ -129,7 +128,7 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
     yield (
         workflow.problem(
             "credentials-missing",
-            f"function {function.name!r}: its document asks for {asked}, and there are no credentials for it",
+            f"function {function.name!r}: its document asks for {asked}, and the definition has no credentials for it",
             use.position,
             f"{workflow.words.credentials}, or list 'secrets: [{listed}]' and give the worker {variables}",
             Severity.WARNING,
@@ -142,13 +141,13 @@ def _is_declared(scheme: str, callee: Callee, declared: Container[str]) -> bool:
 
 
 def _file_meant(function: Function, folder: str | None) -> str | None:
-    """Return which file was perhaps meant by one that is not there: beside it, or in a folder above the definition."""
+    """Return a hint at a file with a similar name: beside the missing one, or in a folder above the definition."""
     path = file_named(function, folder)
     if path is None or folder is None:
         return None
     try:
         return None if path.exists() else _nearest(path, folder)
-    except OSError:  # not a name that a file can have, or a folder that may not be read
+    except OSError:  # an invalid file name, or a folder without permission
         return None
 
 

@@ -1,4 +1,4 @@
-"""The router of events: sends those that come from brokers, and those that instances produce, where they go."""
+"""The router of events: sends those from brokers, and those that instances produce, to their recipients."""
 
 from temporalio import activity
 
@@ -16,7 +16,7 @@ from swf_temporal.temporal.variable_claims import namespace_id
 
 
 class Router:
-    """Sends events where they go among the definitions of a catalogue."""
+    """Sends events to their recipients among the definitions of a catalogue."""
 
     def __init__(self, client: Client, catalogue: Catalogue, task_queue: str, *, max_hops: int = MAX_HOPS) -> None:
         self.client = client
@@ -25,11 +25,11 @@ class Router:
         self._max_hops = max_hops
 
     async def deployment(self) -> str:
-        """Return what tells the one that this sends events for from all others. Raises RPCError."""
+        """Return the id of the deployment whose events this sends. Raises RPCError."""
         return f"{await namespace_id(self.client.temporal)}/{self._task_queue}"
 
     async def take(self, event: CloudEvent) -> int:
-        """Send *event*; return how many instances or definitions it went to. Raises NotNowError or NeverError."""
+        """Send *event*; return how many instances or definitions get it. Raises NotNowError or NeverError."""
         receipts = await self._send(event)
         sent = sum(map(is_sent, receipts))
         if receipts and not sent:
@@ -47,7 +47,7 @@ class Router:
             raise NotNowError(str(error)) from error
 
     async def deliver(self, event: CloudEvent) -> bool:
-        """Send *event*, as a sink of produced events; tell whether a definition consumes it. Raises CallFailed."""
+        """Send *event*, as a sink of produced events; return whether a definition consumes it. Raises CallFailed."""
         try:
             return any(map(is_sent, await self._send(event)))
         except NotNowError as error:
@@ -58,15 +58,15 @@ class Router:
 
 
 class EventDelivery:
-    """Publishes events; an attempt does not repeat what one before it has delivered."""
+    """Publishes events; an attempt does not repeat deliveries that succeeded before."""
 
     def __init__(self, sinks: Sinks) -> None:
         self._sinks = sinks
 
     async def publish(self, event: CloudEvent) -> list[str]:
-        """Deliver *event*; return the names of the sinks where somebody takes it. Raises CallFailed.
+        """Deliver *event*; return the names of the sinks with a recipient for it. Raises CallFailed.
 
-        A heartbeat carries the names of the sinks that have it from one attempt to the next.
+        Heartbeats carry the names of the sinks that have it from one attempt to the next.
         """
         info = activity.info()
         details = info.heartbeat_details

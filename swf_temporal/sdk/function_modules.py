@@ -1,4 +1,4 @@
-"""The functions that a worker offers: those of installed packages, and those of named modules and files."""
+"""The functions that a worker offers: from installed packages, and from given modules and files."""
 
 import importlib
 import importlib.util
@@ -14,12 +14,11 @@ from swf_temporal.functions.registry import Registry
 
 
 def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> Registry:
-    """Return the functions, and types of functions, that installed packages and *modules* offer; the latter win.
+    """Return the functions, and types of functions, of installed packages and *modules*; the latter have precedence.
 
-    Of what is installed only what is in the modules and packages that are *allowed* counts; None allows all.
-    A module is the path of a Python file, or a dotted name. It offers what its registries hold; one without any
-    registry offers its public functions, by their own names. `module:function` names them too: a file is the module
-    that its name says. Raises UsageError if something cannot be imported.
+    Installed packages and modules only count if *allowed* names them; None allows all. A module is the path of a Python
+    file, or a dotted name. It offers the content of its registries; without a registry, its public functions by their
+    names. `module:function` names them too: a file is the module of the same name. Raises UsageError if one fails.
     """
     offered = installed(allowed)
     for name in modules:
@@ -33,7 +32,7 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
 
 
 def import_module_or_file(name: str) -> ModuleType:
-    """Return the module of that dotted name, or the Python file as one. Raises UsageError if it cannot be imported."""
+    """Return the module with a dotted name, or a Python file as a module. Raises UsageError if importing it fails."""
     file = Path(name) if name.endswith(".py") else None
     if file is not None and not file.is_file():
         raise UsageError(f"there is no file {file}")
@@ -42,7 +41,7 @@ def import_module_or_file(name: str) -> ModuleType:
     try:
         if file is not None:
             return _run_file(file)
-        # As `python -m` does: what lies in the current folder can be imported.
+        # As `python -m` does: modules in the current folder can be imported.
         if "" not in sys.path:
             sys.path.insert(0, "")
         return importlib.import_module(name)
@@ -52,7 +51,7 @@ def import_module_or_file(name: str) -> ModuleType:
 
 
 def _run_file(file: Path) -> ModuleType:
-    # A name of its own: a file called json.py must not stand in for the module of that name.
+    # A distinct name, so that a file called json.py does not replace the module of that name.
     specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
     if specification is None or specification.loader is None:
         raise UsageError("it is not a Python module")

@@ -10,17 +10,17 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
 
 Answer: TypeAlias = Callable[[str], Awaitable[tuple[int, str]]]
-"""Given a path, returns the status and the text."""
+"""Returns the status and the text for a path."""
 
-ANY_HOST = "0.0.0.0"  # noqa: S104 - what looks after containers asks from outside
+ANY_HOST = "0.0.0.0"  # noqa: S104 - probes of containers come from outside
 _MAX_WAIT = 5
 _MAX_CONNECTIONS = 100
-"""Of more, the one is closed that has been open for longest: each is answered in a moment."""
+"""The limit of connections; beyond it the oldest is closed, since each is answered at once."""
 
 
 @asynccontextmanager
 async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST) -> AsyncIterator[None]:
-    """Answer on *port* for as long as the context lasts. Raises UsageError if it is taken, which names the *option*."""
+    """Answer on *port* within the context. Raises UsageError, which names *option*, if the port is taken."""
     connections: dict[asyncio.StreamWriter, None] = {}
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -39,7 +39,7 @@ async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST
                 writer.write(head.encode() + body)
                 await writer.drain()
         except (OSError, TimeoutError, ValueError):
-            pass  # the client does not listen any more, or never spoke HTTP
+            pass  # the client has disconnected, or does not speak HTTP
         finally:
             connections.pop(writer, None)
             writer.close()
@@ -56,7 +56,7 @@ Probe = Callable[[], Awaitable[bool]]
 
 
 def health_endpoint(port: int, is_ready: Probe) -> AbstractAsyncContextManager[None]:
-    """Answer `/livez` and `/readyz` on *port* for as long as the context lasts. Raises UsageError if it is taken."""
+    """Answer `/livez` and `/readyz` on *port* within the context. Raises UsageError if it is taken."""
 
     async def answer(path: str) -> tuple[int, str]:
         if path == "/livez":

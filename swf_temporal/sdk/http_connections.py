@@ -1,8 +1,8 @@
-"""The connections of an HTTP server: which of them give way when they are too many, and which stand still.
+"""The connections of an HTTP server: which are closed when there are too many, and which have stalled.
 
-One *waits* while its client has not sent all of a request, or does not read an answer. Waiting costs a client nothing,
-so those that wait give way: of the address that has most of them, the one that has waited longest. A request whose
-sender was authenticated is waited for, and counted for that sender.
+A connection *waits* while its client has not sent all of a request, or does not read an answer. Waiting costs a client
+nothing, so waiting connections are closed first: of the address with the most of them, the one that has waited longest.
+A request of an authenticated sender is never closed for this, but counted for that sender.
 """
 
 import asyncio
@@ -16,19 +16,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 _PATIENCE: Final = 30.0
-"""Seconds in which a client has to send the head of a request, and within which it has to read some of an answer."""
+"""Seconds within which a client has to send the head of a request, and to read some of an answer."""
 MAX_CONNECTIONS: Final = 8192
-"""The number of connections beyond which some give way, where three quarters of the open files allow so many."""
+"""The number of connections beyond which some are closed, unless three quarters of the open files are fewer."""
 AT_ONCE: Final = 8
-"""How many connections are accepted before those that are open have their turn."""
+"""The number of connections accepted before open ones are served again."""
 _BACKLOG: Final = 2048
-"""How many connections may wait until they are accepted."""
+"""The number of connections that may wait to be accepted."""
 _PATIENCE_FACTOR: Final = 4
-"""How many times as long as others a connection waits that has been of use."""
+"""The factor by which a connection that was answered before may wait longer than others."""
 _REST: Final = 0.9
-"""Seconds for which nothing is accepted after the process has run out of files: asyncio tries again after one."""
+"""Seconds without accepting after the process has run out of files: asyncio tries again after one."""
 _QUIET: Final = 60.0
-"""Seconds for which it is not told again that there are too many connections."""
+"""Seconds before too many connections are logged again."""
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -36,21 +36,21 @@ _log = logging.getLogger("swf")
 
 
 class TooManyRequestsError(Exception):
-    """A sender has as many requests under way as may be, or all of them together have."""
+    """A sender, or all senders together, have too many requests in progress."""
 
 
 class RequestUnderWay:
-    """A request whose head has come, until it is answered."""
+    """A request in progress, from its head to its answer."""
 
     def __init__(self, connections: "Connections") -> None:
         self._connections = connections
         self.is_admitted = False
         """Whether its sender was authenticated."""
         self.left = ExitStack()
-        """What is done once it has ended."""
+        """The callbacks for when it has ended."""
 
     def admit(self, sender: str) -> None:
-        """Count it as one of *sender*, who was authenticated. Raises TooManyRequestsError."""
+        """Count it for *sender*, who was authenticated. Raises TooManyRequestsError."""
         if not self.is_admitted:
             self._connections.count(sender)
             self.left.callback(self._connections.count, sender, -1)
@@ -58,17 +58,17 @@ class RequestUnderWay:
 
 
 class Connection:
-    """A connection, as what is derived from this and from a protocol of uvicorn knows it."""
+    """A connection; a mixin for uvicorn's protocols."""
 
     since: float
-    """When it began to wait for what it waits for."""
+    """When it began to wait."""
     has_begun = False
-    """Whether some of a request has come that is not under way yet."""
+    """Whether part of a request has arrived that is not in progress yet."""
     is_kept = False
-    """Whether a request of it has been answered."""
+    """Whether it has been answered before."""
     request: RequestUnderWay | None = None
     unread = 0
-    """The bytes of answers that were not read, when that was last looked at."""
+    """The unread bytes of answers at the last check."""
     unread_since = 0.0
     _connections: "Connections"
     cycle: Any
@@ -78,7 +78,7 @@ class Connection:
 
     @contextmanager
     def answering(self) -> Iterator[RequestUnderWay]:
-        """Have a request under way for as long as the context lasts."""
+        """Have a request in progress within the context."""
         own = self.request = RequestUnderWay(self._connections)
         self.since = self.unread_since = time.monotonic()
         try:
@@ -96,18 +96,18 @@ class Connection:
         return not self.request.is_admitted and (self.cycle.more_body or self.flow.write_paused)
 
     def has_waited(self, now: float) -> float:
-        """Return for how long it has waited: between two requests of a client that was answered, that counts less."""
+        """Return the seconds that it has waited; between two requests of an answered client, they count less."""
         seconds = now - self.since
         return seconds / _PATIENCE_FACTOR if self.is_kept and not self.has_begun else seconds
 
     @property
     def address(self) -> object:
-        """The address of its client; behind a trusted proxy that of the proxy's client, once it is known."""
+        """The address of its client; behind a trusted proxy the address of the proxy's client, once known."""
         found = self.client if self.request is None else self.cycle.scope["client"]
         return found and found[0]
 
     def stands_still(self, now: float) -> bool:
-        """Tell whether its client has sent no head, or has read nothing of an answer, for too long."""
+        """Return whether its client has sent no head, or has read nothing of an answer, for too long."""
         unread = self.transport.get_write_buffer_size()
         if unread != self.unread or not unread:
             self.unread, self.unread_since = unread, now
@@ -124,12 +124,12 @@ class Connections:
         self._few = 1 + self.most // 100
         self._open = set[Connection]()
         self._accepted: dict[int, socket.socket] = {}
-        """By their files, the sockets of those that may not have shaken hands yet, as TLS does."""
+        """The accepted sockets that may not have completed their handshake (TLS) yet, by file descriptor."""
         self._told = -_QUIET
         self._senders = Counter[str]()
 
     def accepted(self, accepted: socket.socket) -> None:
-        """Take in a connection that may still have to shake hands. Of too many, the first gives way."""
+        """Register a connection that may still have to complete its handshake; close the oldest of too many."""
         self._accepted.pop(accepted.fileno(), None)
         self._accepted[accepted.fileno()] = accepted
         if len(self._accepted) > max(self.most // 8, 2 * AT_ONCE):
@@ -138,11 +138,11 @@ class Connections:
                 first.shutdown(socket.SHUT_RDWR)
 
     def made(self, transport: asyncio.Transport) -> None:
-        """Take in that a connection need not shake hands any more."""
+        """Note that the handshake of a connection is complete."""
         self._accepted.pop(transport.get_extra_info("socket").fileno(), None)
 
     def opened(self, connection: Connection) -> None:
-        """Take *connection* in, if there is room or one gives way."""
+        """Register *connection*, if there is room or another can be closed."""
         connection.since = time.monotonic()
         self._open.add(connection)
         if len(self._open) > self.most and not self._give_way(self._open - {connection}, self._few):
@@ -152,23 +152,23 @@ class Connections:
         self._open.discard(connection)
 
     def close_idle(self) -> None:
-        """Close those that have stood still for too long."""
+        """Close connections that have stalled for too long."""
         now = time.monotonic()
         for one in [one for one in self._open if one.stands_still(now)]:
             self._give_up(one)
 
     def count(self, sender: str, by: int = 1) -> None:
-        """Count a request that *sender* has under way. Raises TooManyRequestsError if that is one too many."""
+        """Count a request in progress of *sender*. Raises TooManyRequestsError if it exceeds a limit."""
         if by > 0 and self._senders[sender] >= self.most // 2:
-            raise TooManyRequestsError("too many requests of this client are under way")
+            raise TooManyRequestsError("too many requests of this client are in progress")
         if by > 0 and self._senders.total() >= self.most * 3 // 4:
-            raise TooManyRequestsError("too many requests are under way")
+            raise TooManyRequestsError("too many requests are in progress")
         self._senders[sender] += by
         if not self._senders[sender]:
             del self._senders[sender]
 
     def _give_way(self, connections: Iterable[Connection], number: int) -> int:
-        """Close *number* of *connections* that wait, and tell how many there were."""
+        """Close *number* of *connections* that wait, and return how many there were."""
         now, by_address = time.monotonic(), defaultdict[object, list[Connection]](list)
         for one in connections:
             if one.waits:
@@ -180,34 +180,32 @@ class Connections:
         ranked.sort(key=lambda pair: -pair[0])
         if now - self._told >= _QUIET:
             self._told = now
-            _log.warning(
-                "there are more than %s connections; those whose clients keep them waiting are closed", self.most
-            )
+            _log.warning("there are more than %s connections: those that wait for their clients are closed", self.most)
         for _, one in ranked[:number]:
             self._give_up(one)
         return min(number, len(ranked))
 
     def _give_up(self, connection: Connection) -> None:
         self._open.discard(connection)
-        connection.transport.abort()  # closing would wait for a client that does not read
+        connection.transport.abort()  # a normal close would wait for a client that does not read
 
 
 class ListeningSocket(socket.socket):
     """A socket that accepts nothing for a while once the process has run out of files.
 
-    asyncio would try as often as connections may wait, and come back for each of these attempts.
+    asyncio would retry once for each connection in the backlog, and reschedule itself for each of these attempts.
     """
 
     _until = 0.0
     connections: Connections | None = None
-    """Those that are accepted."""
+    """The registry of accepted connections."""
 
     def listen(self, _: int = _BACKLOG) -> None:
-        """Listen, however few the library accepts at once."""
+        """Listen with our backlog instead of the library's, which is small."""
         super().listen(_BACKLOG)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection, as any does."""
+        """Accept a connection, and register it."""
         if time.monotonic() < self._until:
             raise BlockingIOError
         try:
@@ -222,7 +220,7 @@ class ListeningSocket(socket.socket):
 
 
 def open_files() -> int | None:
-    """Return how many files the process may have open at once; None if that is not limited."""
+    """Return the process's limit of open files; None if there is no limit."""
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
@@ -232,13 +230,13 @@ def open_files() -> int | None:
 
 
 def watched(protocol: Any, connections: Connections) -> Any:
-    """Return the *protocol* of uvicorn, so that what it makes is one of *connections*."""
+    """Return uvicorn's *protocol*, whose connections are registered in *connections*."""
 
     class Watched(protocol, Connection):  # type: ignore[misc]  # which of them it is depends on what is installed
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             self._connections = connections
-            self.app_state = {CONNECTION: self}  # the library gives it to each request
+            self.app_state = {CONNECTION: self}  # the library passes it to each request
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
@@ -262,6 +260,6 @@ def watched(protocol: Any, connections: Connections) -> Any:
 
 
 CONNECTION: Final = "swf.connection"
-"""The key under which the state of a request has its connection."""
+"""The key of the connection in the state of a request."""
 UNDER_WAY: Final = "swf.under_way"
-"""The key under which the scope of a request has what is counted of it."""
+"""The key of the counted request in the scope of a request."""

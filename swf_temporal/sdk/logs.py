@@ -1,7 +1,7 @@
-"""Logging of a worker, and what commands that run one let through.
+"""Logging of a worker, and of commands that run one.
 
-The SDK asks again and again, and logs each of its many attempts in its own words. A worker says once that the
-server does not answer, why, and once that it answers again.
+The SDK retries continually, and logs each attempt in its own words. A worker logs once that the server does not answer,
+and why, and once that it answers again.
 """
 
 import asyncio
@@ -32,22 +32,22 @@ SERVER_LOG = "swf.server"
 
 _ASKED_AGAIN = re.compile(r"gRPC call \w+ retried")
 _PAUSE = 1.0
-"""Seconds between two looks at a server that does not answer."""
+"""Seconds between two attempts to reach a server that does not answer."""
 _LIMIT = timedelta(seconds=5)
 _QUIET = 60.0
-"""Seconds for which the same trouble with a server that answers is not told again."""
+"""Seconds for which the same problem with a server that answers is not logged again."""
 
 _log = logging.getLogger(SERVER_LOG)
 
 
 class CoreLines(logging.Filter):
-    """Puts what the core of the SDK logs into words; of requests that it makes again only the watch is told."""
+    """Rewrites log lines of the SDK's core; retried requests are only reported to the watch."""
 
     watch: "ServerWatch | None" = None
-    """Who is told. There is one for the process, as there is one core."""
+    """Is notified of problems. There is one per process, as there is one core."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether *record* is to be written; one of the core's is rewritten."""
+        """Return whether *record* is to be written; lines of the core are rewritten."""
         forwarded = getattr(record, "temporal_log", None)
         if forwarded is None:
             return True
@@ -61,7 +61,7 @@ class CoreLines(logging.Filter):
 
 
 class ServerWatch:
-    """Looks after the server when the core has trouble with it."""
+    """Checks the server when the core has problems with it."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -71,11 +71,11 @@ class ServerWatch:
         self._last_reported: dict[str, float] = {}
 
     def heed(self, trouble: Trouble) -> None:
-        """Look into *trouble*. May be called by any thread."""
+        """Look into *trouble*. Any thread may call this."""
         self._soon(lambda: self._look_into(trouble))
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._looking is not None:
             self._looking.cancel()
 
@@ -89,14 +89,14 @@ class ServerWatch:
 
     async def _look(self, trouble: Trouble) -> None:
         if await self._answers():
-            # It is not that it does not answer: it does not do what it is asked for.
+            # The server answers, but refuses the request.
             now = self._loop.time()
             if now - self._last_reported.get(trouble.what, -_QUIET) >= _QUIET:
                 self._last_reported[trouble.what] = now
                 _log.warning("the server at %s: %s (%s); trying again", self._host, trouble.what, trouble.hint)
             return
         _log.warning("the server at %s does not answer: %s; trying again", self._host, trouble.what)
-        while not await self._answers():  # noqa: ASYNC110 - a server outside can only be asked again and again
+        while not await self._answers():  # noqa: ASYNC110 - a remote server can only be polled
             await asyncio.sleep(_PAUSE)
         _log.info("the server at %s answers again", self._host)
 
@@ -111,7 +111,7 @@ class ServerWatch:
 
 @asynccontextmanager
 async def watched(client: Client) -> AsyncIterator[None]:
-    """Tell in the log, for as long as the context lasts, when the server of *client* stops answering and when not."""
+    """Within the context, log when the server of *client* stops answering, and when it answers again."""
     watch = CoreLines.watch = ServerWatch(client)
     try:
         yield
@@ -123,15 +123,15 @@ async def watched(client: Client) -> AsyncIterator[None]:
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
 _OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
 _OF_WORKFLOW = ("workflow_id",)
-"""Fields of a log line that are shown to people: those of the instance and of the call."""
+"""The fields of a log line that are shown to people: of the instance and of the call."""
 _FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
 _OF_TRACE = ("trace_id", "span_id")
 _LOGGED_ELSEWHERE = ("Completing activity as failed", "Worker failed, shutting down")
-"""Messages of the library that are left out, since a better one of ours stands beside them."""
+"""Messages of the library that are left out, since we log better ones."""
 
 
 class OneLine(logging.Formatter):
-    """Writes a record in one line: of an exception its kind and what it says, and no traceback."""
+    """Formats a record in one line: of an exception only its type and message, without a traceback."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s")
@@ -147,7 +147,7 @@ class OneLine(logging.Formatter):
 
 
 class JsonLine(logging.Formatter):
-    """Writes a record as one JSON object, with what it says of an instance or a call as members of their own."""
+    """Formats a record as one JSON object, with separate members for an instance or a call."""
 
     def format(self, record: logging.LogRecord) -> str:
         about = _about(record)
@@ -170,23 +170,23 @@ class JsonLine(logging.Formatter):
 
 
 class HeldDown(logging.Filter):
-    """Lets a library say the same once a minute, and then how often it has: in an outage, some say it incessantly."""
+    """Limits repeated lines of a library to one a minute, with their number: in an outage, some are incessant."""
 
     _OURS = ("swf", "temporalio.activity", "temporalio.workflow")
     _NO_FILE = "socket.accept() out of system resource"
     _QUIET = 60.0
     _ALIKE = 40
-    """The length of the beginning by which lines of one place in a program are the same."""
+    """The length of the prefix by which lines from one place of a program count as the same."""
     _MAX_KNOWN = 1000
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
         self._said: LRUCache[tuple[str, int, str], list[float]] = LRUCache(self._MAX_KNOWN)
-        """When a line was written last, and how often it was not since."""
+        """When a line was last written, and how often it was left out since."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether *record* is to be written; it may be rewritten."""
+        """Return whether *record* is to be written; it may be rewritten."""
         if record.name.startswith(self._OURS):
             return True
         text, now = str(record.msg), self._clock()
@@ -204,7 +204,7 @@ class HeldDown(logging.Filter):
 
 
 def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
-    """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs everything, with tracebacks."""
+    """Log to stderr, one line for each event. SWF_DEBUG=1 logs everything, with tracebacks."""
     handler = logging.StreamHandler(sys.stderr)
     if form is LogFormat.JSON:
         handler.setFormatter(JsonLine())
@@ -226,7 +226,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
 
 
 def be_quiet() -> None:
-    """Keep the SDK of Temporal from logging: what a user has to know is told by the command."""
+    """Silence the logs of Temporal's SDK: the command reports what a user has to know."""
     logger = logging.getLogger("temporalio")
     if not is_debugging():
         for quiet in (logger.name, SERVER_LOG, INSTANCES, CALLS):
@@ -235,7 +235,7 @@ def be_quiet() -> None:
 
 
 def show_what_functions_say() -> None:
-    """Write to stderr what workflows log with `sysout`, where nothing else is logged."""
+    """Write to stderr what workflows log with `sysout`, and nothing else."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(OneLine())
     logger = logging.getLogger("swf.function")
@@ -245,17 +245,17 @@ def show_what_functions_say() -> None:
 
 
 def in_one_line(text: str) -> str:
-    """Return what a client wrote as a line of the log may have it."""
+    """Return text from a client, safe for a line of the log."""
     return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]
 
 
 def is_debugging() -> bool:
-    """Tell whether SWF_DEBUG asks for everything."""
+    """Return whether SWF_DEBUG asks for everything."""
     return bool(os.environ.get("SWF_DEBUG"))
 
 
 def core_logging() -> LoggingConfig:
-    """Return how the core of the library logs: by a logger. Left alone, it writes to stdout, among a command's data."""
+    """Return the logging of the SDK's core: by a logger, since by default it writes to stdout, among command output."""
     forwarding = LogForwardingConfig(logging.getLogger("temporalio"))
     return LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=forwarding)
 

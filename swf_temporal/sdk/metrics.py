@@ -1,4 +1,4 @@
-"""Metrics of a process, for Prometheus: the runtime of Temporal's SDK counts and exports its own and ours."""
+"""Metrics of a process, for Prometheus: the runtime of Temporal's SDK exports its own metrics and ours."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,17 +16,17 @@ from swf_temporal.temporal.metrics import ACTIONS, STATES, meter_of
 
 HELPERS, MESSAGES = "swf_helper_processes", "swf_consumed_messages"
 REQUESTS: Final = "swf_gateway_request_duration"
-_ANY_HOST: Final = "0.0.0.0"  # noqa: S104 - Prometheus asks from outside
+_ANY_HOST: Final = "0.0.0.0"  # noqa: S104 - Prometheus scrapes from outside
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
 _LONG: Final = (0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 600.0, 3600.0, 86_400.0)
 _BUCKETS: Final = {STATES: _LONG, ACTIONS: _LONG, REQUESTS: _SECONDS}
-"""The bounds of the buckets of our histograms, in seconds: states may take days."""
+"""The buckets of our histograms, in seconds: states may take days."""
 _INTERVAL: Final = 5.0
-"""Seconds between two looks at what is not counted, but there."""
+"""Seconds between two updates of gauges."""
 
 
 def export_metrics(port: int | None) -> None:
-    """Answer `/metrics` on *port*, if there is one, for as long as the process lives; before it makes a client.
+    """Serve `/metrics` on *port*, unless None, until the process ends. To be called before a client is made.
 
     Raises UsageError if the port is taken.
     """
@@ -55,8 +55,8 @@ def export_metrics(port: int | None) -> None:
 
 @asynccontextmanager
 async def gauged(client: temporal.Client) -> AsyncIterator[None]:
-    """Measure how many helper processes there are, for as long as the context lasts."""
-    processes = meter_of(client).create_gauge(HELPERS, "Helper processes that evaluate, by engine")
+    """Keep the gauge of helper processes up to date within the context."""
+    processes = meter_of(client).create_gauge(HELPERS, "Helper processes that evaluate expressions, by engine")
 
     async def look() -> None:
         while True:

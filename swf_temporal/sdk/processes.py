@@ -1,7 +1,7 @@
-"""Several worker processes under one command: each is started again if it dies, and they are seen as one.
+"""Several worker processes under one command: a process that dies is restarted, and they appear as one.
 
-The command that is given runs once more in each process, with a place (`WorkerProcess`) in its environment. A process
-answers health and metrics on ports of its own, on loopback; the one above them answers for all.
+Each process runs the given command again, with its number and ports (`WorkerProcess`) in the environment. It serves
+health and metrics on its own ports, on loopback; the parent process aggregates them.
 """
 
 import asyncio
@@ -28,20 +28,20 @@ from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.server import free_ports
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.2, 30.0
-"""Seconds before a process is started again: more, each time that it dies soon."""
+"""Seconds before a process is restarted: more each time that it dies early."""
 _LONG: Final = 60.0
-"""Seconds after which a process that dies has not died soon."""
+"""Seconds after which the death of a process no longer counts as early."""
 _PATIENCE: Final = 2.0
-"""Seconds within which a process has to say how it is."""
+"""Seconds within which a process has to answer a health check."""
 _log = logging.getLogger("swf")
 
 
 def wanted(processes: str) -> int:
-    """Return how many processes *processes* asks for: a number, or `auto` for one for each core. Raises UsageError."""
+    """Return the number in *processes*, or for `auto` the number of cores. Raises UsageError."""
     if processes == "auto":
         return len(os.sched_getaffinity(0))
     if not processes.isdecimal() or int(processes) < 1:
-        raise UsageError(f"--processes is a number from 1 on, or auto, and not {processes!r}")
+        raise UsageError(f"--processes must be a number from 1 on, or auto, not {processes!r}")
     return int(processes)
 
 
@@ -58,11 +58,11 @@ class _Child:
         health, metrics = free_ports()
         self.place = WorkerProcess(self.number, self.count, health, metrics, os.getpid())
         env = {**os.environ, WORKER_PROCESS: self.place.said()}
-        # In a group of its own: Ctrl-C in a terminal is for the process above, which passes it on.
+        # In a new session: Ctrl-C in a terminal is for the parent process, which passes it on.
         self.process = await asyncio.create_subprocess_exec(*command, env=env, start_new_session=True)
 
     def can_listen(self) -> bool:
-        """Tell whether the ports are still free that the process was given, long before it listens there."""
+        """Return whether the ports assigned to the process are still free, long before it listens there."""
         assert self.place is not None  # noqa: S101 - it was started
         with suppress(OSError):
             for port in (self.place.health_port, self.place.metrics_port):
@@ -90,7 +90,7 @@ class Processes:
     """The processes that a command runs in."""
 
     command: Sequence[str]
-    """What each of them runs."""
+    """The command that each of them runs."""
     count: int
     health_port: int | None = None
     metrics_port: int | None = None
@@ -98,9 +98,9 @@ class Processes:
     _client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=_PATIENCE, trust_env=False))
 
     async def run(self) -> int:
-        """Let them work until this process is told to stop; return the exit code.
+        """Run them until this process is asked to stop; return the exit code.
 
-        A process that ends is started again; but if one cannot begin, by a mistake that all would have, all end.
+        A process that ends is restarted; but if one cannot start, by a mistake that all would make, all end.
         """
         stopping = stop_signal()
         self._children = [_Child(number, self.count) for number in range(1, self.count + 1)]
@@ -123,7 +123,7 @@ class Processes:
         return failed[0].result() if failed else 0
 
     async def _keep(self, child: _Child) -> int:
-        """Start a process again whenever it ends; return its exit code if it cannot begin."""
+        """Restart a process whenever it ends; return its exit code if it cannot start."""
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
@@ -137,18 +137,18 @@ class Processes:
             if loop.time() - begun > _LONG:
                 child.pause = _FIRST_PAUSE
             _log.error(
-                "process %d of %d ended (%s), and is started again in %g s",
+                "process %d of %d ended (%s), and is restarted in %g s",
                 child.number, self.count, f"signal {-code}" if code < 0 else f"exit code {code}", child.pause,
             )  # fmt: skip
             await asyncio.sleep(child.pause)
             child.pause = min(2 * child.pause, _MAX_PAUSE)
 
     async def _notice_ready(self, child: _Child) -> None:
-        while not await child.is_ready(self._client):  # noqa: ASYNC110 - what is asked is another process
+        while not await child.is_ready(self._client):  # noqa: ASYNC110 - another process can only be polled
             await asyncio.sleep(0.5)
 
     async def _end(self) -> None:
-        """Tell all to stop, and wait for them: each has the grace period of its settings."""
+        """Ask all to stop, and wait for them: each has the grace period of its settings."""
         running = [one.process for one in self._children if one.process is not None and one.process.returncode is None]
         for process in running:
             with suppress(ProcessLookupError):
@@ -162,7 +162,7 @@ class Processes:
             raise
 
     async def _answer(self, path: str) -> tuple[int, str]:
-        """Answer for all of them."""
+        """Answer a health check or a scrape for all of them."""
         if path == "/livez":
             return 200, "alive\n"
         if path == "/readyz":
@@ -175,7 +175,7 @@ class Processes:
 
 
 def merged(texts: Iterable[str]) -> str:
-    """Return the metrics of several processes as those of one, each family once: their labels tell them apart."""
+    """Return the metrics of several processes as one text, each family once: their labels distinguish them."""
     heads: dict[str, list[str]] = {}
     samples: dict[str, list[str]] = {}
     for text in texts:
@@ -192,12 +192,12 @@ def merged(texts: Iterable[str]) -> str:
 
 
 async def supervised(settings: WorkerSettings) -> int:
-    """Run the command of this process in as many as *settings* say; return the exit code."""
+    """Run the command of this process in the number of processes in *settings*; return the exit code."""
     log_lines(settings.log_format, settings.log_level)
     processes = Processes(own_command(), wanted(settings.processes), settings.health_port, settings.metrics_port)
     return await processes.run()
 
 
 def own_command() -> list[str]:
-    """Return the command that this process runs, for others to run."""
+    """Return the command line of this process, to run it again."""
     return [sys.executable, "-m", "swf_temporal.cli", *sys.argv[1:]]

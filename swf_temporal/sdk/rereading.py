@@ -1,4 +1,4 @@
-"""Definitions that are read again when their files change, by a process that serves them until it is stopped."""
+"""Catalogues that read definitions again when their files change, until the process is asked to stop."""
 
 import asyncio
 import logging
@@ -21,9 +21,9 @@ _WATCHED = (*ENDINGS, ".proto")
 
 
 class LiveCatalogue(Catalogue):
-    """The definitions in a folder as they are now; of a broken one the last version that could run.
+    """The definitions in a folder as they are now; of a broken one the last valid version.
 
-    Where it is *strict*, one that there are warnings about counts as broken.
+    With *strict*, a definition with warnings counts as broken.
     """
 
     def __init__(self, folder: Path, *, strict: bool = False) -> None:
@@ -34,13 +34,13 @@ class LiveCatalogue(Catalogue):
         self._good: dict[Path, Definition] = {}
         self._reported: dict[Path, tuple[Problem, ...]] = {}
         self.revision = 0
-        """How often the files have been read."""
+        """The number of times that the files were read."""
 
     def refresh(self) -> list[str]:
-        """Look for changes; return what is to be told about them.
+        """Check for changes; return the news about them.
 
         Any file may be one that a definition refers to, so after any change all definitions are read again. If anything
-        cannot be read, those before are served, and it is tried again each time; the first time, raises UsageError.
+        cannot be read, the previous ones are served, and it is retried each time; the first time raises UsageError.
         """
         stamps = dict(stamps_of(self._folder))
         if stamps == self._stamps:
@@ -53,7 +53,7 @@ class LiveCatalogue(Catalogue):
             if not self.revision:
                 raise
             self.unreadable = str(error)
-            return [] if before == self.unreadable else [f"{error}; the definitions before are served"]
+            return [] if before == self.unreadable else [f"{error}; the previous definitions are served"]
         self.unreadable = None
         self._stamps = stamps
         self.revision += 1
@@ -86,9 +86,9 @@ class LiveCatalogue(Catalogue):
 
 
 def stamps_of(folder: Path) -> Iterator[tuple[object, object]]:
-    """Yield the documents in *folder*, each with its time and size, by which a change is noticed.
+    """Yield the documents in *folder*, each with its time and size, to detect changes.
 
-    What cannot be looked at has its error instead: whether that matters is found out by reading.
+    A file that cannot be examined has its error instead: reading finds out whether that matters.
     """
     errors: list[OSError] = []
     for file in files_below(folder, _WATCHED, errors.append):
@@ -104,14 +104,14 @@ def stamps_of(folder: Path) -> Iterator[tuple[object, object]]:
 _log = logging.getLogger("swf")
 
 INTERVAL: Final = 5.0
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 Read: TypeAlias = Callable[[Container[Path]], Catalogue]
-"""Reads the definitions; the files that it is given held some before. Raises InvalidDefinition and UsageError."""
+"""Reads the definitions; the given files held some before. Raises InvalidDefinition and UsageError."""
 
 
 class RereadCatalogue(Catalogue):
-    """The definitions at some paths as they were when all of them could run: one change takes effect as a whole."""
+    """The definitions at some paths, as they were when all of them were valid: a change takes effect as a whole."""
 
     def __init__(self, paths: Iterable[Path], read: Read) -> None:
         """Read them for the first time. Raises InvalidDefinition and UsageError."""
@@ -125,8 +125,8 @@ class RereadCatalogue(Catalogue):
     async def refresh(self, *, anyway: bool = False) -> None:
         """Read the definitions again if a file has changed, or *anyway*.
 
-        Where one of them cannot run, all before are served until a file changes. So they are while anything cannot be
-        read, which is not gone for that: `unreadable` says what, and it is tried again each time.
+        If one of them cannot run, all previous ones are served until a file changes. They also are if anything cannot
+        be read, and does not count as deleted: `unreadable` says what, and reading is retried each time.
         """
         try:
             stamps = await beside(self._stamped)
@@ -135,7 +135,7 @@ class RereadCatalogue(Catalogue):
                     self._recover()
                 return
             found = await beside(self._again)
-        except Exception as error:  # noqa: BLE001 - whatever it is must not end the looking
+        except Exception as error:  # noqa: BLE001 - no error may end the checks
             known, self._trouble = self._trouble, " ".join(_text_of(error).split())
             if self._trouble != known or anyway:
                 _log.error("definitions cannot be read again, and the previous ones are served: %s", self._trouble)
@@ -170,7 +170,7 @@ class RereadCatalogue(Catalogue):
 
     @property
     def where(self) -> str:
-        """The folders that are looked at."""
+        """The folders that are checked."""
         return ", ".join(str(one) for one in sorted(self._folders))
 
     def _texts(self) -> dict[tuple[str, str | None], str]:
@@ -183,7 +183,7 @@ def _text_of(error: Exception) -> str:
 
 @asynccontextmanager
 async def reread(catalogue: RereadCatalogue) -> AsyncIterator[None]:
-    """Keep *catalogue* up to date for as long as the context lasts: every few seconds, and at once on SIGHUP."""
+    """Keep *catalogue* up to date within the context: every few seconds, and at once on SIGHUP."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     hangup: signal.Signals | None = getattr(signal, "SIGHUP", None)  # not on Windows

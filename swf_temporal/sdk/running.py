@@ -1,4 +1,4 @@
-"""A run of one definition to its end, with a worker of its own, on a server that is there already or is started."""
+"""A run of one definition to its end, with its own worker, on an existing server or one that is started for it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,12 +38,12 @@ from swf_temporal.temporal.server_timeout import FOR_ENDS, FOR_REQUESTS
 from swf_temporal.text.fetching.resources import Resources
 
 _GRACE = 10
-"""Seconds in which a cancelled instance may end by itself."""
+"""Seconds within which a cancelled instance may end by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A run that was requested: the definition, its input and its options."""
+    """A requested run: the definition, its input and its options."""
 
     workflows: Sequence[Definition]
     """The definition, and its sub-workflows."""
@@ -58,9 +58,9 @@ class Order:
 
 
 def with_functions(order: Order, modules: Iterable[str], config: Path | None, resources: Resources) -> Order:
-    """Return *order* with the functions of *modules*, and with calls as the configuration and the environment say.
+    """Return *order* with the functions of *modules*, and with the call settings of configuration and environment.
 
-    It is for a definition that is run on the machine of its author: services there may be called. Raises UsageError.
+    It is for definitions that run on the machine of their author: services there may be called. Raises UsageError.
     """
     settings = read_settings(os.environ, local=True, file=config, resources=resources)
     functions, payloads = functions_of(modules, settings.modules), PayloadSettings.read(file=config)
@@ -75,19 +75,19 @@ def with_functions(order: Order, modules: Iterable[str], config: Path | None, re
 
 @dataclass(frozen=True, slots=True)
 class StartedRun:
-    """An instance that runs, and the server that it runs on."""
+    """A running instance, and its server."""
 
     client: Client
     instance: Instance
     is_own_server: bool
-    """Whether the server was started for this run, and ends with it."""
+    """Whether the server was started for this run, and stops after it."""
     timeout: timedelta | None
     task_queue: str
 
     async def output(self) -> JSON:
-        """Return the output of the instance. Raises RunEnded if it has none; out of time, it is cancelled.
+        """Return the output of the instance. Raises RunEnded if it has none; after the timeout, it is cancelled.
 
-        Raises ServerUnavailableError, with what becomes of the instance, if the server does not answer for long.
+        Raises ServerUnavailableError, saying what happens to the instance, if the server does not answer for long.
         """
         usual = FOR_REQUESTS if self.is_own_server else FOR_ENDS
         outlasting = Outlasting(self.client, self.instance.id, "", usual=usual, fate=self._fate)
@@ -101,9 +101,9 @@ class StartedRun:
             raise RunEnded(text, "cancelled", instance=self.instance.id) from None
 
     async def cancel(self) -> None:
-        """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us.
+        """Cancel the instance; terminate it if it does not end within a short time, since its worker ends with us.
 
-        Raises ServerUnavailableError, with what becomes of it, if the server does not answer.
+        Raises ServerUnavailableError, saying what happens to it, if the server does not answer.
         """
         try:
             with suppress(RunEnded):
@@ -118,28 +118,28 @@ class StartedRun:
 
     @property
     def _fate(self) -> str:
-        """What becomes of the instance if it is left before it ends."""
+        """A hint at what happens to the instance if it is left before it ends."""
         if self.is_own_server:
             return "the server was started for this run, and the instance ends with it"
         found = f"--address {self.client.address} --namespace {self.client.namespace}"
         return (
             f"the instance {self.instance.id!r} is without a worker now: "
-            f"`swf worker --task-queue {self.task_queue} {found}` lets it go on, "
+            f"`swf worker --task-queue {self.task_queue} {found}` lets it continue, "
             f"`swf terminate {self.instance.id} {found}` ends it"
         )
 
 
 @asynccontextmanager
 async def started(order: Order, address: str | None = None, namespace: str | None = None) -> AsyncIterator[StartedRun]:
-    """Start an instance of the first definition of *order* on some server, and serve it as long as the context lasts.
+    """Start an instance of the first definition of *order* on some server, and serve it within the context.
 
-    The server is one that is there already, see `some_server`, or is started. Raises UsageError if one that was named
-    does not answer.
+    The server is an existing one (see `some_server`), or is started. Raises UsageError if a given one does not
+    answer.
     """
     first, *others = order.workflows
     async with some_server(address, namespace, order.payloads) as (server, is_own):
         client = Client.of(server)
-        # Its definitions alone are served: more may be called here than on a worker, and anyone may find the queue.
+        # Only its definitions are served: more calls are allowed than on a worker, and any client may find the queue.
         settings = WorkerSettings(
             task_queue=f"swf-run-{uuid4().hex[:12]}", known_definitions_only=True, grace_period=timedelta()
         )
@@ -167,10 +167,10 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
 async def some_server(
     address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None
 ) -> AsyncIterator[tuple[Server, bool]]:
-    """Find a server, or start one for as long as the context lasts; the second value tells whether it was started.
+    """Find a server, or start one within the context; the second value is whether it was started.
 
-    The one at *address* or, without one, that of the environment, or one that listens on this machine. Raises
-    UsageError if the one that was named does not answer.
+    It is the one at *address* or else the one in the environment, or one that listens on this machine. Raises
+    UsageError if the given one does not answer.
     """
     if address or is_configured():
         yield await known_server(address, namespace, payloads), False
@@ -188,10 +188,10 @@ async def some_server(
 
 
 async def known_server(address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None) -> Server:
-    """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
+    """Return the server at *address*, or the one in the environment. Raises UsageError if it does not answer."""
     return server_of(await connect(address=address, namespace=namespace, payloads=payloads))
 
 
 def is_configured() -> bool:
-    """Tell whether the environment, or the user's configuration of Temporal, names a server."""
+    """Return whether the environment, or the user's configuration of Temporal, names a server."""
     return "target_host" in configured()

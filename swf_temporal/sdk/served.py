@@ -11,23 +11,23 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 
 One = Definition | str | os.PathLike[str] | Mapping[str, Any]
-"""A definition, or what `load` takes."""
+"""A definition, or an argument of `load`."""
 Given = Catalogue | One | Iterable[One]
 _ONE = (Definition, str, os.PathLike, Mapping)
 
 
 class Definitions:
-    """The definitions that a worker serves. What is running keeps the definition with which it began.
+    """The definitions that a worker serves. Running instances keep the definition with which they began.
 
     definitions.add("orders.yaml")
     definitions.remove("orders", "1.0.0")
     """
 
     def __init__(self, given: Given = ()) -> None:
-        """Serve what is *given*. Raises InvalidDefinition, and UsageError for what is not a definition."""
+        """Serve the *given* definitions. Raises InvalidDefinition, and UsageError for anything else."""
         self._check: list[Callable[[Definition], None]] = []
         self.are_own = not isinstance(given, Catalogue)
-        """Whether they were made into a catalogue here; who brings one has checked what it calls."""
+        """Whether this made the catalogue; a caller that passes one has checked the functions that it calls."""
         if isinstance(given, Catalogue):
             self.catalogue = given
             return
@@ -44,8 +44,8 @@ class Definitions:
     def add(self, given: One, *, replace: bool = False) -> Definition:
         """Serve one more definition, for instances that are started from now on; return it.
 
-        Raises InvalidDefinition if it cannot run, and UsageError if there is one of its id and version with another
-        content, unless it is to *replace* that.
+        Raises InvalidDefinition if it cannot run, and UsageError if another content is served under the same id and
+        version, unless it is to *replace* that.
         """
         if not isinstance(given, Definition | str | os.PathLike | Mapping):
             kind = with_article(type(given).__name__)
@@ -57,18 +57,18 @@ class Definitions:
         if old is not None and old.digest != new.digest and not replace:
             version = f" in version {new.version}" if new.version else ""
             message = f"{new.id!r} is served already{version}, with another content"
-            raise UsageError(message, "give it another version, or say replace=True")
+            raise UsageError(message, "give it another version, or use replace=True")
         self.catalogue.add(new)
         return new
 
     def remove(self, definition_id: str, version: str | None = None) -> None:
-        """Serve it no more, in that *version* or in all; what runs goes on. Raises UsageError if there is none."""
+        """Stop serving it, in that *version* or in all; instances continue. Raises UsageError if it is not served."""
         if not self.catalogue.remove(definition_id, version):
             what = f"{definition_id!r} in version {version}" if version else repr(definition_id)
             raise UsageError(f"there is no definition {what} here")
 
     def check(self, check: Callable[[Definition], None]) -> None:
-        """Have *check* look at each definition: those that are there, and those that come."""
+        """Call *check* with each definition: those served now, and those added later."""
         for one in self:
             check(one)
         self._check.append(check)

@@ -1,4 +1,4 @@
-"""Serving definitions until the process is told to stop, as `swf worker` does."""
+"""Serving definitions until the process is asked to stop, as `swf worker` does."""
 
 import asyncio
 import logging
@@ -30,9 +30,9 @@ _T = TypeVar("_T")
 _log = logging.getLogger("swf")
 
 _PAUSE: Final = 2
-"""The seconds between two attempts."""
+"""Seconds between two attempts to connect."""
 _MAX_SILENCE: Final = 150
-"""The maximum number of attempts from one line of the log to the next: five minutes of them."""
+"""The maximum number of attempts between two lines of the log: five minutes."""
 
 
 async def connected(
@@ -40,8 +40,8 @@ async def connected(
 ) -> _T | None:
     """Return what *connect* returns once the server answers, or None if *stopping* is set before.
 
-    Until then the process is alive on *health_port*, and not ready. Raises UsageError for what the server refuses, and
-    ServerUnavailableError if none answers and it is not to wait.
+    Until then the process is alive on *health_port*, and not ready. Raises UsageError if the server refuses, and
+    ServerUnavailableError if it does not answer and *waits* is false.
     """
     stopped = asyncio.ensure_future(stopping.wait())
     attempts, silence = 0, 1
@@ -77,7 +77,7 @@ async def _is_not_ready() -> bool:
 
 
 _OF_A_DEPLOYMENT: Final = {"build_id": "--build-id", "versioning": "--versioning"}
-"""The settings that say something of the version within a deployment, and their options."""
+"""The settings that only apply to a version of a deployment, and their options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ class Sources:
 
 
 def prepare(sources: Sources, address: str | None = None, namespace: str | None = None, **options: object) -> Worker:
-    """Return a worker that has what *sources* name, and log to stderr as its settings say.
+    """Return a worker for *sources*, and log to stderr as its settings say.
 
-    *options* win over the settings in the configuration and the environment. Raises InvalidDefinition if a definition
-    cannot run, and UsageError for what is not there.
+    *options* override the settings in the configuration and the environment. Raises InvalidDefinition if a definition
+    cannot run, and UsageError for missing sources.
     """
     readable = resources_of(sources.resources)
     warned: list[Problem] = []
@@ -130,7 +130,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
 
 
 def _check_versioning(settings: WorkerSettings, options: Mapping[str, object]) -> None:
-    """Raise UsageError for *options* that have no effect without a deployment, and warn of such settings of a file."""
+    """Raise UsageError for *options* that have no effect without a deployment, and log a warning for such settings."""
     for name, option in _OF_A_DEPLOYMENT.items() if settings.deployment is None else ():
         if options.get(name) is not None:
             hint = "name it with --deployment or SWF_DEPLOYMENT, or as `deployment` of the worker"
@@ -140,9 +140,9 @@ def _check_versioning(settings: WorkerSettings, options: Mapping[str, object]) -
 
 
 async def serve(worker: Worker, *, waits: bool = True) -> int:
-    """Let *worker* work until the process is told to stop; return the exit code. Raises UsageError.
+    """Run *worker* until the process is asked to stop; return the exit code. Raises UsageError.
 
-    If it *waits*, it does so while no server answers at its start.
+    With *waits*, wait at the start until a server answers.
     """
     export_metrics(worker.settings.metrics_port)
     stopping = stop_signal()
@@ -179,7 +179,7 @@ def _log_what_is_served(worker: Worker) -> None:
 
 
 async def _log_version(worker: Worker) -> None:
-    """Tell as which version of a deployment the worker serves, and what remains to be done before it gets work."""
+    """Log the worker's version in its deployment, and what remains to be done before it gets work."""
     version = worker.settings.version
     if version is None:
         return
@@ -190,6 +190,6 @@ async def _log_version(worker: Worker) -> None:
 
 
 async def _log_what_is_missing(worker: Worker) -> None:
-    """Look at the documents of all functions that are files, so that the first calls find them read."""
+    """Check the documents of all functions, so that they are cached for the first calls."""
     for problem in await missing(worker.catalogue, worker.functions):
         _log.warning("%s", in_one_line(problem))

@@ -2,12 +2,11 @@
 
 Theory of operation. A write is one transaction: it stores its id, and sets the values. The database refuses an id that
 is stored already, so a write that is repeated because the worker was lost before it could report success changes
-nothing, whatever was written since. Two attempts at once are no exception: the second waits for the end of the first.
+nothing, even if others have written since. For two concurrent attempts, the second waits for the end of the first.
 
-Whether an instance has ended is known to Temporal alone. Each worker asks, from time to time, for the instances whose
-time to be looked at has come, takes one after the other by setting that time anew, and removes what has ended.
-
-Times are seconds since 1970, by the clock of the worker that wrote them; nothing finer than a day depends on them.
+Only Temporal knows whether an instance has ended. Each worker looks, from time to time, for the instances that are due
+for a check, claims one after the other by setting the time of its next check, and removes the data of ended ones. Times
+are seconds since 1970, by the clock of the worker that wrote them; nothing finer than a day depends on them.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.credentials import without_password
 
 FORMAT: Final = 1
-"""The format that this release writes. A release that changes it brings the tables up to date, in `_create`'s place."""
+"""The format that this release writes. A release that changes it migrates the tables, in place of `_create`."""
 
 METADATA: Final = MetaData()
 
@@ -57,15 +56,15 @@ STORE: Final = Table(
     "swf_variable_store",
     METADATA,
     Column("format", Integer, nullable=False),
-    Column("id", String(36), nullable=False),  # tells this database from every other one
+    Column("id", String(36), nullable=False),  # identifies this database
 )
 
 VARIABLES: Final = Table(
     "swf_variables",
     METADATA,
-    Column("namespace", Text, primary_key=True),  # that of Temporal
+    Column("namespace", Text, primary_key=True),  # Temporal's namespace
     Column("scope", Text, primary_key=True),
-    Column("owner", Text, primary_key=True),  # of an instance: its id and its first run's, with a slash between
+    Column("owner", Text, primary_key=True),  # for an instance: its id and its first run's, separated by a slash
     Column("key", Text, primary_key=True),
     Column("content", LargeBinary, nullable=False),
     Column("mime_type", Text, nullable=False),
@@ -75,7 +74,7 @@ VARIABLES: Final = Table(
 WRITES: Final = Table(
     "swf_variable_writes",
     METADATA,
-    Column("id", String(64), primary_key=True),  # a digest of the scope and of the id that the write came with
+    Column("id", String(64), primary_key=True),  # a digest of the scope and the write's id
     Column("written_at", BigInteger, nullable=False, index=True),
 )
 
@@ -84,18 +83,18 @@ INSTANCES: Final = Table(
     METADATA,
     Column("namespace", Text, primary_key=True),
     Column("owner", Text, primary_key=True),
-    Column("server", Text, nullable=False),  # the id of the namespace: only its own server knows the instance
-    Column("look_at", BigInteger, nullable=False, index=True),  # when to look whether the instance has ended
+    Column("server", Text, nullable=False),  # the id of the namespace, since only its server knows the instance
+    Column("look_at", BigInteger, nullable=False, index=True),  # when to check whether the instance has ended
 )
 
 _LOCK: Final = 0x73776676
-"""The name of PostgreSQL's advisory lock that creating the tables takes."""
+"""The id of PostgreSQL's advisory lock for creating the tables."""
 
 
 def prepare(engine: Engine) -> str:
     """Create the tables if they are missing, and return the id of the store.
 
-    Raises UsageError where a newer release wrote them.
+    Raises UsageError if a newer release wrote them.
     """
     with engine.connect() as connection:
         if not inspect(connection).has_table(STORE.name):
@@ -123,16 +122,16 @@ MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_KEY_BYTES: Final = 1000
 """The length limit of a variable's name: an index of the database has to hold it."""
 CHECK_INTERVAL: Final = timedelta(days=1)
-"""The interval of checks whether the instance has ended, the first of which comes this long after a write."""
+"""The interval of checks whether an instance has ended; the first one is this long after a write."""
 KEEP_WRITES: Final = timedelta(days=30)
-"""For how long the ids of writes are kept."""
+"""How long the ids of writes are kept."""
 _OF_INSTANCES: Final = ("instance", "thread")
-"""The scopes whose variables go with an instance."""
+"""The scopes whose variables are removed with an instance."""
 _AT_ONCE: Final = 10
-"""Connections of a worker."""
+"""The number of connections of a worker."""
 _BATCH: Final = 100
 _PATIENCE: Final = 30
-"""Seconds that are waited for a lock of another transaction, or for a server that does not answer."""
+"""Seconds to wait for a lock of another transaction, or for a server that does not answer."""
 
 _T = TypeVar("_T")
 HasEnded = Callable[[str], Awaitable[bool]]
@@ -142,7 +141,7 @@ class SqlVariables:
     def __init__(self, engine: Engine, namespace: str, server: str) -> None:
         """Use `opened` instead, which prepares the database."""
         self.identity = ""
-        """Tells this database from every other one; the same for all who use it."""
+        """The id of this database, the same for all its clients."""
         self._engine = engine
         self._namespace = namespace
         self._server = server
@@ -153,7 +152,7 @@ class SqlVariables:
     async def opened(cls, address: str, namespace: str, server: str) -> "SqlVariables":
         """Connect to the database at *address*, and create its tables if they are missing.
 
-        *namespace* is the one of Temporal whose variables they are, and *server* its id there. Raises UsageError.
+        *namespace* is the Temporal namespace of the variables, and *server* its id there. Raises UsageError.
         """
         try:
             store = cls(_engine(address), namespace, server)
@@ -166,7 +165,7 @@ class SqlVariables:
             await store.aclose()
             raise UsageError(
                 f"the database {without_password(address)} for variables cannot be used: {_reason(error)}",
-                "it has to be there, and its user may have to create tables",
+                "it must exist, and its user needs permission to create tables",
             ) from None
         except UsageError:
             await store.aclose()
@@ -178,19 +177,19 @@ class SqlVariables:
         self._threads.shutdown(wait=False)
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or None if there is none. Raises StoreUnavailable."""
+        """Return the value of the variable, or None if it is not set. Raises StoreUnavailable."""
         return await self._reached(partial(self._read, of))
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Let each variable hold its value, in one transaction. Raises StoreUnavailable and PayloadTooLarge."""
+        """Set each variable to its value, in one transaction. Raises StoreUnavailable and PayloadTooLarge."""
         for of, value in values.items():
             _check(of, value)
         await self._reached(partial(self._write, values, write_id))
 
     async def sweep(self, has_ended: HasEnded) -> int:
-        """Remove the variables of instances that have ended, as far as it is time to look; return of how many.
+        """Remove the variables of ended instances among those due for a check; return their number.
 
-        Ids of writes that are no longer kept go, too. Raises StoreUnavailable.
+        Expired ids of writes are removed, too. Raises StoreUnavailable.
         """
         await self._reached(self._forget)
         count = 0
@@ -209,7 +208,7 @@ class SqlVariables:
     def _write(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
         now = int(time())
         with self._transaction() as connection:
-            scopes = sorted({(of.scope, of.owner) for of in values})  # in the same order as every other writer
+            scopes = sorted({(of.scope, of.owner) for of in values})  # in the same order in every writer
             fresh = {scope for scope in scopes if self._note(connection, (*scope, write_id), now)}
             for of, value in sorted(values.items(), key=lambda each: (each[0].scope, each[0].owner, each[0].key)):
                 if (of.scope, of.owner) in fresh:
@@ -219,7 +218,7 @@ class SqlVariables:
                     self._look_later(connection, owner, now)
 
     def _note(self, connection: Connection, parts: tuple[str, ...], now: int) -> bool:
-        """Note the id of a write; tell whether it was not noted before."""
+        """Store the id of a write; return whether it is new."""
         digest = sha256(write_json([self._namespace, *parts]).encode()).hexdigest()
         statement = self._insert(WRITES).values(id=digest, written_at=now).on_conflict_do_nothing()
         return connection.execute(statement.returning(WRITES.c.id)).one_or_none() is not None
@@ -245,7 +244,7 @@ class SqlVariables:
             connection.execute(delete(WRITES).where(WRITES.c.written_at < int(time() - KEEP_WRITES.total_seconds())))
 
     def _due(self) -> list[tuple[str, int]]:
-        """Return the instances that it is time to look at, and since when."""
+        """Return the instances that are due for a check, and since when."""
         query = (
             select(INSTANCES.c.owner, INSTANCES.c.look_at)
             .where(INSTANCES.c.server == self._server, INSTANCES.c.look_at <= int(time()))
@@ -256,7 +255,7 @@ class SqlVariables:
             return [(row.owner, row.look_at) for row in connection.execute(query)]
 
     def _take(self, owner: str, look_at: int) -> bool:
-        """Let the instance be looked at by this worker; tell whether no other was quicker."""
+        """Claim the check of an instance for this worker; return whether no other was quicker."""
         statement = (
             update(INSTANCES)
             .where(INSTANCES.c.namespace == self._namespace, INSTANCES.c.owner == owner, INSTANCES.c.look_at == look_at)
@@ -311,11 +310,11 @@ def _engine(address: str) -> Engine:
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
     connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for writers
-    connection.execute("PRAGMA synchronous = FULL")  # what was told to be written is
+    connection.execute("PRAGMA synchronous = FULL")  # a reported write is durable
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that begins with reading cannot always go on to write; one that is to write says so at once.
+    # A transaction that begins with reading cannot always be upgraded, so writers take the lock at once.
     is_writing = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
@@ -335,12 +334,12 @@ def _check(of: VariableRef, value: Variable | None) -> None:
 
 
 def _reason(error: SQLAlchemyError) -> str:
-    """Return what the database says, without the statement and its values."""
+    """Return the database's message, without the statement and its values."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return " ".join(str(cause).split())
 
 
 def _with_driver(address: str) -> str:
-    """Return the URL of a database as SQLAlchemy takes it."""
+    """Return the URL of a database with the driver that SQLAlchemy is to use."""
     scheme, _, rest = address.partition("://")
     return f"{'sqlite' if scheme == 'sqlite' else 'postgresql+psycopg'}://{rest}"

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from swf_temporal.sdk.stores import SqlVariables
 
 SWEEPING: Final = 600.0
-"""Seconds between two looks for instances that have ended."""
+"""Seconds between two checks for ended instances."""
 
 _log = logging.getLogger("swf")
 
 
 @asynccontextmanager
 async def variables_of(client: temporal.Client, settings: WorkerSettings) -> AsyncIterator[ClaimedVariables]:
-    """Yield what holds the variables of a worker, for as long as it works.
+    """Yield the variable store of a worker, while it works.
 
-    Raises UsageError if that cannot be used, or other workers of the task queue hold them elsewhere.
+    Raises UsageError if the store cannot be used, or other workers of the task queue use another one.
     """
     if settings.variables == TEMPORAL:
         claimed = ClaimedVariables(client, settings.task_queue)
-        with suppress(RPCError):  # asked again before variables are used; most workers have no definition that does
+        with suppress(RPCError):  # checked again before variables are used, which most workers never do
             await claimed.claim()
         yield claimed
         return
@@ -71,13 +71,13 @@ async def _database(client: temporal.Client, address: str) -> "SqlVariables":
 
 
 async def _sweep(store: "SqlVariables", claimed: ClaimedVariables) -> None:
-    """Remove the variables of instances that have ended, again and again."""
+    """Remove the variables of ended instances, at regular intervals."""
     while True:
         try:
             if count := await store.sweep(claimed.has_ended):
                 _log.info("removed the variables of %d ended instances", count)
         except (StoreUnavailable, RPCError) as error:
             _log.warning("variables of ended instances cannot be removed at the moment: %s", error)
-        except Exception:  # noqa: BLE001 - whatever it is, the next look may go well
+        except Exception:  # noqa: BLE001 - the next attempt may succeed
             _log.exception("variables of ended instances cannot be removed at the moment")
         await asyncio.sleep(SWEEPING)

@@ -1,7 +1,7 @@
 """A worker: the process that runs instances of definitions and makes their calls.
 
-A plugin may be that of a client, of several workers and of replayers at once. What one worker needs, such as
-connections and the store of variables, is opened when that worker begins, and closed with it.
+A plugin may be used by a client, several workers and replayers at once. The resources of a worker, such as connections
+and the store of variables, are opened when it begins, and closed with it.
 """
 
 import asyncio
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
 
 class Plugin(temporal.Plugin, worker.Plugin):
-    """Serves definitions on the workers that have it, beside workflows and activities written by hand.
+    """Serves definitions on workers, beside workflows and activities written by hand.
 
         plugin = Plugin(definitions=["orders.yaml"], functions=registry)
         client = await temporalio.client.Client.connect("localhost:7233", plugins=[plugin])
         async with temporalio.worker.Worker(client, task_queue="orders", workflows=[Mine], activities=[mine]):
             ...
 
-    A client that has it gives it to all of its workers. Secrets, the configuration of calls and the address for
-    produced events, `SWF_SINK`, come from the environment.
+    A client with the plugin passes it to all of its workers. Secrets, the configuration of calls and the address for
+    produced events, `SWF_SINK`, are taken from the environment.
     """
 
     @outside_of_sandbox()
@@ -74,14 +74,14 @@ class Plugin(temporal.Plugin, worker.Plugin):
     ) -> None:
         """Serve *definitions*, which are definitions or what `load` takes.
 
-        *functions* are custom functions by name, or a Registry. *settings*, *call_settings*, *events*, which says where
-        produced events go, and *payloads*, which says what becomes of payloads on their way, are used instead of those
-        of the environment; *secrets* looks up what `$SECRETS` holds, before the environment does. What the SDK's Worker
-        has an argument for, such as the task queue and how many activities there are at once, is said there, and not
-        taken from *settings*; nor are logs and health.
-        Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another kind.
+        *functions* are custom functions by name, or a Registry. *settings*, *call_settings*, *events* (the destinations
+        of produced events) and *payloads* (how payloads are encoded and stored) replace those of the environment;
+        *secrets* looks up what `$SECRETS` holds, before the environment does. Arguments of the SDK Worker, such as the
+        task queue and the number of concurrent activities, are passed to that, and not taken from *settings*; nor are
+        logs and health.
+        Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another type.
         """
-        # All that follows is needed to work, and not to be imported.
+        # These are needed by workers, not on import.
         from swf_temporal.functions.secret_providers import SecretProvider  # noqa: PLC0415 - as above
         from swf_temporal.sdk.served import Definitions  # noqa: PLC0415 - as above
         from swf_temporal.sdk.working import Work  # noqa: PLC0415 - as above
@@ -104,11 +104,11 @@ class Plugin(temporal.Plugin, worker.Plugin):
         )
 
     def name(self) -> str:
-        """Return the name under which the server lists it."""
+        """Return the plugin's name, as the server lists it."""
         return "swf_temporal.Plugin"
 
     def configure_client(self, config: temporal.ClientConfig) -> temporal.ClientConfig:
-        """Have data written as definitions need it, unless the client has a data converter of its own."""
+        """Set the data converter that definitions need, unless the client has a custom one."""
         self._convert(config)
         return config
 
@@ -121,7 +121,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
         return await next(config)
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
-        """Add what runs definitions. Raises UsageError where they cannot be told from what the worker has."""
+        """Add what runs definitions. Raises UsageError if names of definitions conflict with those of the worker."""
         return self._work.configured(config)
 
     async def run_worker(
@@ -129,13 +129,13 @@ class Plugin(temporal.Plugin, worker.Plugin):
         worker: worker.Worker,
         next: Callable[[worker.Worker], Awaitable[None]],  # noqa: A002 - the SDK's name
     ) -> None:
-        """Run *worker* with all that calls of functions need."""
+        """Run *worker* with everything that calls of functions need."""
         async with self.opened(worker):
             await next(worker)
 
     @asynccontextmanager
     async def opened(self, worker: worker.Worker) -> "AsyncIterator[Functions]":
-        """Have all that calls of functions need on *worker*, as long as the context lasts."""
+        """Provide everything that calls of functions need on *worker*, within the context."""
         async with self._work.opened(worker) as functions:
             yield functions
 
@@ -164,24 +164,24 @@ class Plugin(temporal.Plugin, worker.Plugin):
 
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
-"""The beginning of the library's message where the server refuses something that a worker needs."""
+"""The beginnings of the SDK's messages when the server refuses something that a worker needs."""
 
 _TWICE = "Registration of multiple workers"
-"""In its message where a client has two workers of one task queue."""
+"""Part of its message when a client has two workers for one task queue."""
 
 
 class Worker:
-    """Runs instances of definitions, and makes their calls, for as long as its context lasts.
+    """Runs instances of definitions, and makes their calls, within its context.
 
         async with Worker("localhost:7233", definitions=["orders.yaml"], functions=registry, task_queue="orders"):
             ...
 
     It is a worker of Temporal's SDK with a Plugin. Secrets, the configuration of calls and the address for produced
-    events, `SWF_SINK`, come from the environment.
+    events, `SWF_SINK`, are taken from the environment.
     """
 
     @outside_of_sandbox()
-    def __init__(  # noqa: PLR0913 - what may be said of a worker, all of it optional
+    def __init__(  # noqa: PLR0913 - options of a worker, all of them optional
         self,
         client: Client | str | None = None,
         *,
@@ -200,15 +200,14 @@ class Worker:
     ) -> None:
         """Make a worker for the server of *client*.
 
-        Instead of a client it may be the address of a server, or None for the one that the environment names; then
-        *namespace* may be given as well, and *payloads*, what becomes of payloads on their way.
+        Instead of a client, *client* may be the address of a server, or None for the one in the environment; then
+        *namespace* may be given as well, and *payloads*: how payloads are encoded and stored.
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
-        *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
-        events go, are used instead of those of the environment. *secrets* looks up what `$SECRETS` holds, before the
-        environment does. *workflows*, *activities* and *interceptors* of your
-        own are those that the SDK's Worker takes. Raises InvalidDefinition if a definition cannot run, and UsageError
-        for an argument of another kind.
+        *task_queue* overrides that of *settings*; these, *call_settings* and *events* (the destinations of produced
+        events) replace those of the environment. *secrets* looks up what `$SECRETS` holds, before the environment does.
+        *workflows*, *activities* and *interceptors* are passed to the SDK Worker. Raises InvalidDefinition if
+        a definition cannot run, and UsageError for an argument of another type.
         """
         if client is not None and not isinstance(client, Client | str):
             what = f"a worker has a swf_temporal.Client or an address, and this is {kind_of(client)}"
@@ -218,7 +217,7 @@ class Worker:
         check_each("workflows", workflows, "a class that `workflow.defn` decorates", _is_workflow)
         check_each("activities", activities, "a function that `activity.defn` decorates", _is_activity)
         check_each("interceptors", interceptors, "an Interceptor of the SDK's worker", _is_interceptor)
-        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - needed by workers, not on import
 
         check_kind("settings", settings, WorkerSettings)
         settings = settings or WorkerSettings.read()
@@ -241,9 +240,9 @@ class Worker:
         self._functions: Functions | None = None
 
     async def __aenter__(self) -> Self:
-        """Begin to work. Raises UsageError if no server answers, or it does not let this worker work."""
+        """Begin to work. Raises UsageError if no server answers, or it refuses this worker."""
         if self._running is not None:
-            raise UsageError("this worker works already", "make another one to have two, each on a task queue")
+            raise UsageError("this worker works already", "to run two, make another one for a different task queue")
         client = await self.connect()
         self._running = self._serving(client.temporal)
         try:
@@ -254,7 +253,7 @@ class Worker:
         return self
 
     async def connect(self) -> Client:
-        """Return the client of its server, and connect it if it is not yet. Raises UsageError if no server answers."""
+        """Return the client of its server, connecting it first if necessary. Raises UsageError if no server answers."""
         if not isinstance(self._client, Client):
             self._client = await Client.connect(self._client, namespace=self._namespace, payloads=self._payloads)
         return self._client
@@ -262,7 +261,7 @@ class Worker:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
-        """Stop: calls that are under way may still take as long as the settings allow."""
+        """Stop: calls in progress may still take as long as the settings allow."""
         assert self._running is not None  # noqa: S101 - for the type checker
         running, self._running, self._worker = self._running, None, None
         return await running.__aexit__(kind, error, traceback)
@@ -279,25 +278,25 @@ class Worker:
 
     @property
     def catalogue(self) -> "Catalogue":
-        """The same as a catalogue."""
+        """The definitions, as a catalogue."""
         return self.definitions.catalogue
 
     @property
     def client(self) -> Client:
-        """The client of its server, once it works."""
+        """The client of its server, while it works."""
         if not isinstance(self._client, Client):
             raise UsageError("the worker is not running yet", "use it in `async with`")
         return self._client
 
     @property
     def functions(self) -> "Functions":
-        """What makes the calls, once it works."""
+        """The functions that make its calls, while it works."""
         if self._functions is None:
             raise UsageError("the worker is not running yet", "use it in `async with`")
         return self._functions
 
     async def is_ready(self) -> bool:
-        """Tell whether it works, and its server answers."""
+        """Return whether it works, and its server answers."""
         is_running = self._worker is not None and self._worker.is_running
         return is_running and await answers(self.client.temporal)
 
@@ -321,12 +320,12 @@ class Worker:
                 self._functions = await stack.enter_async_context(self.plugin.opened(worker))
                 await stack.enter_async_context(watched(client))
                 await stack.enter_async_context(gauged(client))
-                if settings.health_port is not None:  # it answers as long as calls finish
+                if settings.health_port is not None:  # answers until calls have finished
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
                 self._worker = await stack.enter_async_context(worker)
                 yield
         except asyncio.CancelledError:
-            # The library cancels who uses a worker that fails, even while that one leaves it because of an error.
+            # The SDK cancels the task that uses a failing worker, even while an error makes that task leave it.
             task = asyncio.current_task()
             if worker is None or worker.failure is None or task is None:
                 raise
@@ -355,7 +354,7 @@ class _FailingWorker(temporal_worker.Worker):
 
 
 def _is_workflow(one: object) -> bool:
-    return isinstance(one, type) and workflow._Definition.from_class(one) is not None  # noqa: SLF001 - what its decorator leaves
+    return isinstance(one, type) and workflow._Definition.from_class(one) is not None  # noqa: SLF001 - set by its decorator
 
 
 def _is_activity(one: object) -> bool:
@@ -367,7 +366,7 @@ def _is_interceptor(one: object) -> bool:
 
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
-    """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
+    """Return the error for a worker that cannot work, from the library's *error* and its causes."""
     from swf_temporal.base.errors import causes  # noqa: PLC0415 - as above
 
     trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
@@ -377,9 +376,9 @@ def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
 
 
 _MEMORY, _CPU = 0.8, 1.0
-"""The targets where only the other one is given: what a call takes is not known before, so some memory is left."""
+"""The targets if only the other one is set: the need of a call is not known in advance, so some memory is left."""
 _NO_SLOT: Final = 1
-"""For Nexus, of which there are no operations."""
+"""For Nexus, which has no operations here."""
 
 
 class Tuning(TypedDict):
@@ -398,7 +397,7 @@ class Tuning(TypedDict):
 
 
 def tuning_of(settings: "WorkerSettings") -> Tuning:
-    """Return the arguments that make a worker of the SDK do as much at once as *settings* say."""
+    """Return the arguments that make the SDK's worker do as much at once as *settings* allow."""
     pollers, own, shared = _pollers(settings), settings.max_activity_rate, settings.max_queue_activity_rate
     tuning = Tuning(
         max_cached_workflows=settings.max_cached_workflows,
@@ -406,7 +405,7 @@ def tuning_of(settings: "WorkerSettings") -> Tuning:
         activity_task_poller_behavior=pollers,
         max_activities_per_second=_per_second(own),
         max_task_queue_activities_per_second=_per_second(shared),
-        # Only what a worker asks for is counted, and not a call that it is given with the answer to a workflow task.
+        # Slots only count calls that the worker polls for, not those that it gets with the response to a workflow task.
         disable_eager_activity_execution=own is not None or shared is not None,
     )
     if settings.target_memory is None and settings.target_cpu is None:
@@ -419,7 +418,7 @@ def tuning_of(settings: "WorkerSettings") -> Tuning:
 
 
 def _by_resources(settings: "WorkerSettings") -> WorkerTuner:
-    """Return what gives slots while the machine has memory and processor time to spare."""
+    """Return a tuner that provides slots while the machine has memory and processor time to spare."""
     targets = ResourceBasedTunerConfig(settings.target_memory or _MEMORY, settings.target_cpu or _CPU)
 
     def up_to(slots: int) -> ResourceBasedSlotSupplier:

@@ -1,4 +1,4 @@
-"""The place of this process among several that one `swf worker` started."""
+"""The settings of this process among several that one `swf worker` started."""
 
 import asyncio
 import os
@@ -14,19 +14,19 @@ _LOOKS_EVERY: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerProcess:
-    """The place of this process among others that one command started."""
+    """The identity of this process among others that one command started."""
 
     number: int
-    """Its number, from 1 on, which it keeps when it is started again."""
+    """Its number, from 1 on, which it keeps when it is restarted."""
     count: int
     health_port: int
     metrics_port: int
     parent: int
-    """The process above: when that is gone, this one stops."""
+    """The parent process: when that has gone, this one stops."""
 
     @classmethod
     def own(cls) -> Self | None:
-        """Return the place of this process; None if it is the only one."""
+        """Return the identity of this process; None if it is the only one."""
         said = os.environ.get(WORKER_PROCESS)
         return None if not said else cls(*map(int, said.split("/")))
 
@@ -34,7 +34,7 @@ class WorkerProcess:
         return f"{self.number}/{self.count}/{self.health_port}/{self.metrics_port}/{self.parent}"
 
     async def stop_when_alone(self) -> None:
-        """Tell this process to stop once the one above is gone."""
-        while os.getppid() == self.parent:  # noqa: ASYNC110 - nothing tells it
+        """Stop this process once the parent has gone."""
+        while os.getppid() == self.parent:  # noqa: ASYNC110 - nothing notifies it
             await asyncio.sleep(_LOOKS_EVERY)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -1,6 +1,6 @@
-"""What a worker with our plugin needs for definitions: when it is made, and while it works.
+"""The parts of a worker with our plugin that definitions need: its configuration, and resources while it works.
 
-The plugin imports this when it has such a worker: a program that names it, or only starts instances, need not wait.
+The plugin only imports this with such a worker, so that programs that only start instances start faster.
 """
 
 import logging
@@ -49,16 +49,16 @@ from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitio
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 _SLOTS: Final = 100
-"""How many activities the SDK's worker has at once where that is not said."""
+"""The SDK's default number of concurrent activities."""
 _LEFT: Final = 1_000
-"""How many threads there are beside, for functions that go on when their calls have ended. Nothing can stop them."""
+"""The number of further threads, for functions that continue after their calls have ended. Nothing can stop them."""
 _ANOTHER_ENDPOINT: Final = "choose another address with containerEndpoint or SWF_CONTAINER_ENDPOINT"
 _log = logging.getLogger("swf")
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a plugin was given, for all workers that have it. What is None is read from the environment."""
+    """The arguments of a plugin, for all workers that have it. Those that are None are read from the environment."""
 
     definitions: Definitions
     functions: Mapping[str, Callable[..., Any]]
@@ -68,9 +68,9 @@ class Work:
     secrets: SecretProvider | None
 
     def configured(self, config: WorkerConfig) -> WorkerConfig:
-        """Return *config* with what runs definitions. Raises UsageError where they cannot be told from what it has."""
+        """Return *config* with what runs definitions. Raises UsageError if names conflict with those in *config*."""
         if _served_by(config) is not None:
-            return config  # its client has the plugin, too
+            return config  # its client also has the plugin
         events, settings = self.events or EventSettings.read(), self.settings
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)
@@ -87,7 +87,7 @@ class Work:
 
     @asynccontextmanager
     async def opened(self, worker: worker.Worker) -> AsyncIterator[Functions]:
-        """Have all that calls of functions need on *worker*, as long as the context lasts."""
+        """Provide everything that calls of functions need on *worker*, within the context."""
         serving = _served_by(worker.config(active_config=True))
         assert serving is not None  # noqa: S101 - it was added when the worker was made
         if serving.functions is not None:
@@ -140,34 +140,36 @@ class Work:
 
 
 class _Serving(worker.Interceptor):
-    """What definitions need on one worker. As an interceptor that does nothing it can be found in the configuration."""
+    """The parts of a worker that definitions need; an interceptor without effect, to be found in the configuration."""
 
     def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
         limit = limit_of(config["client"].data_converter.payload_converter)
         self.activities = Activities(catalogue, limit, settings.limits)
         by_tuner = settings.max_activities if config.get("tuner") is not None else _SLOTS
         self.slots: int = config.get("max_concurrent_activities") or by_tuner
-        """How many calls it makes at once."""
+        """The number of concurrent calls."""
         self.functions: Functions | None = None
-        """What makes the calls, while the worker works."""
+        """The functions that make the calls, while the worker works."""
 
 
 class _Names:
-    """The names of what a worker has beside definitions."""
+    """The names of a worker's workflows and activities besides definitions."""
 
     def __init__(self, config: WorkerConfig) -> None:
-        work, call = workflow._Definition, temporal_activity._Definition  # noqa: SLF001 - what the SDK's decorators leave
+        work, call = workflow._Definition, temporal_activity._Definition  # noqa: SLF001 - set by the SDK's decorators
         workflows = [work.from_class(one) for one in config.get("workflows", ())]
         activities = [call.from_callable(one) for one in config.get("activities", ())]
         for what, found in (("workflow", workflows), ("activity", activities)):
             if any(one is not None and one.name is None for one in found):
-                hint = f"definitions are run by such {with_article(what)}, and there is one: serve yours elsewhere"
-                raise UsageError(f"the worker has a dynamic {what} of its own", hint)
+                hint = (
+                    f"definitions need {with_article(what)} of that kind for themselves: use another worker for yours"
+                )
+                raise UsageError(f"the worker already has a dynamic {what}", hint)
         self._workflows = {one.name for one in workflows if one is not None}
         self._activities = {one.name for one in activities if one is not None}
 
     def check(self, definition: Definition) -> None:
-        """Raise UsageError where the server would take *definition*, or a function of it, for something else."""
+        """Raise UsageError if the names of *definition* or its functions are taken on the worker."""
         if definition.id in self._workflows:
             message = f"the definition {definition.id!r} and a workflow of the worker have the same name"
             raise UsageError(message, "rename one of them, or serve them on different task queues")
@@ -182,7 +184,7 @@ class _Names:
 
 @asynccontextmanager
 async def container_endpoint(address: Address, running: RunningCalls, variables: VariableStore) -> AsyncIterator[None]:
-    """Let functions in containers reach the worker that calls them at *address*, while the context lasts.
+    """Let functions in containers reach the worker that calls them at *address*, within the context.
 
     Raises UsageError.
     """
@@ -201,9 +203,9 @@ def _served_by(config: WorkerConfig) -> _Serving | None:
 
 
 def _passing_us_through(runner: WorkflowRunner) -> WorkflowRunner:
-    """Return *runner*, so that no sandbox has modules of this package run once more.
+    """Return *runner* without sandboxed copies of this package's modules.
 
-    But for the package itself, whose functions are others in a sandbox.
+    The package itself is still copied, since its functions differ in a sandbox.
     """
     if not isinstance(runner, SandboxedWorkflowRunner):
         return runner

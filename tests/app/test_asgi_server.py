@@ -126,8 +126,8 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
         may_answer.set()
         assert [(await one).status_code for one in first + second] == [200] * 9
         assert (refused.text, full.text) == (
-            "too many requests of this client are under way",
-            "too many requests are under way",
+            "too many requests of this client are in progress",
+            "too many requests are in progress",
         )
         assert (await client.get("/a")).status_code == 200
 

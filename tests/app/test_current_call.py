@@ -141,5 +141,5 @@ async def test_where_a_function_failed_is_told_once(client: Client, caplog: pyte
 
 def test_without_a_call_there_is_none() -> None:
     """Outside of a worker nobody calls."""
-    with pytest.raises(UsageError, match="no call is being answered here"):
+    with pytest.raises(UsageError, match="no call is in progress here"):
         current_call()

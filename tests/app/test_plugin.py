@@ -239,7 +239,7 @@ async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> Non
 
     for told, options in {
         "'shouting' and a workflow of the worker have the same name": {"workflows": [Same]},
-        "has a dynamic workflow of its own": {"workflows": [Dynamic]},
+        "already has a dynamic workflow": {"workflows": [Dynamic]},
         "the function 'double' of 'shouting' and an activity": {"activities": [double]},
     }.items():
         with pytest.raises(UsageError, match=told):

@@ -54,5 +54,5 @@ async def test_others_are_answered_while_a_large_instance_is_watched() -> None:
         print(f"streams: {others}")
     assert not others.failures
     assert refused.status_code == 429
-    assert "50 pages of instances are open with this key, as many as may be at once" in refused.text
+    assert "50 pages of instances are open with this key, which is the limit" in refused.text
     assert drawn.text.count("<svg") == 2

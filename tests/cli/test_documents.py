@@ -93,7 +93,9 @@ def test_a_proto_file(swf: Swf, warned: Callable[[str, str], str]) -> None:
 def test_an_asyncapi_document(swf: Swf, warned: Callable[[str, str], str]) -> None:
     """It is read as the performer reads it."""
     swf.write("defs/api.json", json.dumps(API))
-    assert "is not an AsyncAPI document: it has no 'asyncapi' at its top" in warned("api.json#getStock", "asyncapi")
+    assert "is not an AsyncAPI document: it has no 'asyncapi' at the top level" in warned(
+        "api.json#getStock", "asyncapi"
+    )
 
 
 def test_functions_in_another_file(swf: Swf) -> None:
@@ -241,6 +243,6 @@ def test_credentials_that_nobody_provides(
     (swf.folder / "asks.yaml").write_text(text)
     found = missing_from_files([load(swf.folder / "asks.yaml")], Resources())
     told = [(one.code, one.message, one.hint) for one in found]
-    message = "function 'ask': its document asks for 'pet-key', and there are no credentials for it"
+    message = "function 'ask': its document asks for 'pet-key', and the definition has no credentials for it"
     hint = "name an auth by 'authRef', or list 'secrets: [pet-key]' and give the worker SWF_SECRET_PET_KEY"
     assert told == ([("credentials-missing", message, hint)] if is_told else [])

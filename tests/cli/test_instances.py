@@ -177,9 +177,9 @@ def test_unknown_definition(on: On) -> None:
     code, _, err = on("start", "helo", "--wait")
     assert code == 2
     assert "and another may: no definition 'helo' is known here; did you mean 'hello'?" in err
-    assert "to give it up: swf terminate helo-" in err
+    assert "to stop it: swf terminate helo-" in err
     workflow_id = err.partition("swf terminate ")[2].split()[0]
-    assert "it does not go on: a worker of the task queue" in on("status", workflow_id)[1]
+    assert "it does not continue: a worker of the task queue" in on("status", workflow_id)[1]
     on("terminate", workflow_id)
 
 

@@ -72,7 +72,7 @@ def test_what_is_given_up_goes_on(swf: Swf, dev: Dev, proxy: Proxy) -> None:
     assert waited.endswith(
         f"error: the server at {proxy.address} has not answered for 4 s\n"
         "  SWF_SERVER_TIMEOUT sets how long it may not answer\n"
-        f"  the instance 'given-up' goes on: once the server answers, `swf status given-up {' '.join(at)}` shows it\n"
+        f"  the instance 'given-up' continues: once the server answers, `swf status given-up {' '.join(at)}` shows it\n"
     )
     assert f"error: the server at {proxy.address} has not answered for 4 s" in left
     assert "the instance 'left' is without a worker now: `swf worker --task-queue swf-run-" in left

@@ -183,7 +183,7 @@ def test_the_result_of_what_is_paused(on: On, serving: Dev) -> None:
     on("start", "standing", "--id", "once")
     on("pause", "once")
     with on.swf.running("result", "once", "--address", serving.address) as waiting:
-        waiting.until("'once' is paused: `swf resume once` lets it go on")
+        waiting.until("'once' is paused: `swf resume once` lets it continue")
 
 
 async def test_a_paused_call_is_told_of(on: On, serving: Dev) -> None:

@@ -89,5 +89,5 @@ def test_it_says_whether_secrets_may_be_needed() -> None:
 
 def test_its_word_is_taken() -> None:
     """The user's own types are called otherwise."""
-    with pytest.raises(UsageError, match="'soap' has a meaning already"):
+    with pytest.raises(UsageError, match="'soap' is reserved"):
         Registry().type("soap")(Soap)

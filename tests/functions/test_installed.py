@@ -78,7 +78,7 @@ async def test_packages_offer_functions_and_types(install: Install) -> None:
         ("f = 1", "f = swf_bad:f", "", "it is an int, not a function"),
         ("", "f = swf_bad:f", "", "has no attribute 'f'"),
         ("def f(): pass", "", "soap = swf_bad:f", "must have `async def perform(call)`"),
-        ("class F:\n  async def perform(self, call): pass", "", "rest = swf_bad:F", "'rest' has a meaning already"),
+        ("class F:\n  async def perform(self, call): pass", "", "rest = swf_bad:F", "'rest' is reserved"),
     ],
 )
 def test_what_cannot_be_loaded_stops_the_worker(

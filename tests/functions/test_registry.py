@@ -60,7 +60,7 @@ def test_types_are_kept_apart_from_functions() -> None:
 @pytest.mark.parametrize("name", ["rest", "custom", "asyncapi"])
 def test_a_type_with_a_meaning_is_not_taken(name: str) -> None:
     """Nobody changes what the specification's own types mean."""
-    with pytest.raises(UsageError, match=f"'{name}' has a meaning already"):
+    with pytest.raises(UsageError, match=f"'{name}' is reserved"):
         Registry().type(name)(Soap)
 
 

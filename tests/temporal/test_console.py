@@ -276,7 +276,7 @@ async def test_lists_have_pages(bench: Bench) -> None:
     assert [len(one) for one in of_page] == [50, 5]
     assert len(of_page[0] | of_page[1]) == 55
     assert "does not understand the filter" in bad
-    assert "It is one of running, paused, completed" in unknown[0]
+    assert "It must be one of running, paused, completed" in unknown[0]
     assert not [one for one in unknown if "<tbody>" in one]
 
 

@@ -28,10 +28,10 @@ async def test_it_is_shown_and_done_once(bench: Bench) -> None:
         ended = await until(client, path, '<span class="status completed">')
         late = await client.get(f"{path}/retry")
     assert f'action="{path}/retry"' in shown
-    assert "It goes on in <strong>Last</strong>, where it failed" in plan
+    assert "It continues in <strong>Last</strong>, where it failed" in plan
     assert "<td>calls last</td><td>Last/last#1</td><td>failed</td>" in plan
     assert (begun.status_code, begun.headers["location"]) == (303, f"{path}?done=retry")
-    assert (stale.status_code, "it has gone on, and failed once more" in stale.text.lower()) == (422, True)
+    assert (stale.status_code, "it has been retried meanwhile, and failed again" in stale.text.lower()) == (422, True)
     assert calls.made == ["first", "last", "last", "last"]
     assert "Retry…" not in ended
     assert _input(ended) == _input(shown) != ""

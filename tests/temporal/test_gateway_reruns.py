@@ -72,7 +72,7 @@ async def test_one_that_failed_is_retried(bench: Bench) -> None:
     assert outcome["output"] == {"first": 1, "n": 1, "last": 2}
     assert calls.made == ["first", "last", "last"]
     assert problem(again) == (409, "not-failed")
-    assert again.json()["hint"].startswith("a rerun lets it go on")
+    assert again.json()["hint"].startswith("a rerun continues it")
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])

@@ -223,8 +223,8 @@ class AsyncApi(Performer):
     async def perform(self, call: Call) -> JSON:
         """Send or receive a message, or send one and wait for its reply. Raises CallFailed.
 
-        The result is the payload of the message that came, or all of the message if the function's metadata say
-        `result: message`; null if none was to come.
+        The result is the payload of the received message, or all of the message with `result: message` in the
+        function's metadata; null if none is expected.
         """
         result = _result(call)
         operation = await self._operation(call)
@@ -242,13 +242,13 @@ class AsyncApi(Performer):
         return await with_tokens(authentication.auths, authentication.call, self._services.tokens, exchange)
 
     async def aclose(self) -> None:
-        """Close the connections that were kept open."""
+        """Close the connections kept open."""
         await self._brokers.aclose()
 
     async def look(self, call: Call) -> Described:
-        """Return what a document that is a file says of the function. Nothing is fetched.
+        """Return the description of the function from its document, if that is a file. Nothing is fetched.
 
-        Raises CallFailed, or NotLocalError if the document leads to one on the web.
+        Raises CallFailed, or NotLocalError if the document refers to one on the web.
         """
         name, operation_id = FORM.of(call.function)
         document = await self._documents.load(name, call.base, check=check_asyncapi)
@@ -275,10 +275,10 @@ class AsyncApi(Performer):
 
 
 def check_asyncapi(document: Document) -> None:
-    """Raise CallFailed if *document* is not an AsyncAPI document of a version that is known here."""
+    """Raise CallFailed if *document* is not an AsyncAPI document of a supported version."""
     version = document.content.get("asyncapi")
     if version is None:
-        reason = "it has no 'asyncapi' at its top"
+        reason = "it has no 'asyncapi' at the top level"
     elif not str(version).startswith(("2.", "3.0")):
         reason = f"version {version} is not one of 2.0 to 2.6 and 3.0"
     else:

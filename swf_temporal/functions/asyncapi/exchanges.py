@@ -1,4 +1,4 @@
-"""The messages that go to a broker and come from it when an operation is performed."""
+"""The exchange of messages with a broker that an operation consists of."""
 
 import hashlib
 import uuid
@@ -49,16 +49,16 @@ class DocumentTarget(Target):
     """The address of a server that a document may describe."""
 
     server: BrokerServer | None = None
-    """What the document says about it."""
+    """The server's description in the document."""
 
 
 def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> DocumentTarget:
-    """Return the server to use, of those that a channel has.
+    """Return the server to use among the *servers* of a channel.
 
-    What is configured wins, for the function or for the document. What is configured for all counts only if its
-    protocol is one of the document's: it is meant for other services as well. Then the first server counts whose
-    protocol is spoken here, or the first that has the variables to which the function gives values. Raises CallFailed
-    if none of them says.
+    A configured one takes precedence, for the function or for the document. The one configured for all only counts if
+    its protocol is one of the document's: it is meant for other services as well. The next choice is the first server
+    with a supported protocol, or the first with the variables to which the function gives values. Raises CallFailed if
+    there is no server.
     """
     spoken = [server for server in servers if protocol_of(server) in WIRES]
     if configured := _configured(settings, call.callee, spoken):
@@ -74,7 +74,7 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
 
 
 def protocol_of(server: BrokerServer) -> str:
-    """Return the protocol of a server. Where the scheme of its URL says another, the secure one of the two is meant."""
+    """Return the protocol of a server. If the scheme of its URL differs, it is the secure one of the two."""
     scheme = server.url.partition("://")[0].lower() if "://" in server.url else server.protocol
     declared, in_url = WIRES.get(server.protocol), WIRES.get(scheme)
     is_better = in_url is not None and (declared is None or (in_url.family == declared.family and in_url.is_secure))
@@ -101,7 +101,7 @@ def _alike(servers: Sequence[BrokerServer], family: str) -> BrokerServer | None:
 
 
 def _filled(document: Document, server: BrokerServer, given: Mapping[str, JSON]) -> str:
-    """Return the URL of *server*, in which its variables have the values *given*, or those by default."""
+    """Return the URL of *server* with its variables replaced: by the values *given*, or their defaults."""
     for name in given:
         if name not in server.variables:
             message = f"the server '{server.name}' of '{document.name}' has no variable '{name}'"
@@ -125,10 +125,10 @@ def _target(protocol: str, rest: str, server: BrokerServer | None) -> DocumentTa
 async def channel_to(
     settings: Settings, call: Call, target: DocumentTarget, address: str, credentials: Credentials, bindings: Bindings
 ) -> Channel:
-    """Return the channel of that address at *target*, as the operator's settings want it. Raises CallFailed."""
+    """Return the channel of that address at *target*, with the operator's settings. Raises CallFailed."""
     family = target.wire.family
     options = settings.options_for(call.callee, target.host, target.port)
-    # Requests of HTTP are sent by those who look at settings and network themselves.
+    # The HTTP client applies settings and network rules itself.
     if family == "ws":
         credentials = _with_configured(credentials, options.headers)
     addresses = [] if family == "http" else await settings.network.allowed_addresses(target.host, target.port)
@@ -157,13 +157,13 @@ def _with_configured(credentials: Credentials, headers: Mapping[str, str]) -> Cr
 
 
 def identity_of(call: Call) -> str:
-    """Return what all attempts at a call have in common, and no other call has: short, and of letters and digits."""
+    """Return an id shared by all attempts at a call, and by no other call: short, of letters and digits."""
     key = call.idempotency_key or str(uuid.uuid4())
     return f"swf-{hashlib.sha256(key.encode()).hexdigest()[:18]}"
 
 
 def query_names(operation: AsyncApiOperation, family: str) -> Sequence[str]:
-    """Return the arguments that go into the query of what begins as HTTP does."""
+    """Return the names of arguments for the query, for protocols that begin with an HTTP request."""
     about = {
         "ws": _bindings_of(operation.place.bindings, "ws").get("query"),
         "http": _bindings_of(operation.bindings, "http").get("query"),
@@ -172,7 +172,7 @@ def query_names(operation: AsyncApiOperation, family: str) -> Sequence[str]:
 
 
 def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str]) -> str:
-    """Return *address* with what stands behind its question mark."""
+    """Return *address* with a query."""
     pairs = {
         name: [as_text(item) for item in value] if isinstance(value, list) else as_text(value)
         for name, value in query.items()
@@ -184,7 +184,7 @@ def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str
 def bindings_of(
     target: DocumentTarget, place: ChannelPlace, operation: AsyncApiOperation, kind: MessageType | None
 ) -> Bindings:
-    """Return what the document says about the protocol of *target*, in each place where it may say something."""
+    """Return the document's bindings for the protocol of *target*, at each level that can have them."""
     family = target.wire.family
     return Bindings(
         server=_bindings_of(target.server.bindings, family) if target.server else {},
@@ -203,7 +203,7 @@ _IDEMPOTENCY_KEY = "Idempotency-Key"
 
 @dataclass(frozen=True, slots=True)
 class BrokerCall:
-    """One call, and everything that is known of it before a broker is asked."""
+    """A call, with everything known about it before a broker is contacted."""
 
     call: Call
     operation: AsyncApiOperation
@@ -223,7 +223,7 @@ class Exchanges:
         self._brokers = brokers
 
     async def perform(self, task: BrokerCall) -> ReceivedMessage | None:
-        """Return the message that came, or None where none is to come. Raises CallFailed."""
+        """Return the received message, or None if none is expected. Raises CallFailed."""
         reply = task.operation.reply
         check_schemas([*task.operation.messages, *(reply.messages if reply else ())])
         if not task.operation.sends:
@@ -236,7 +236,7 @@ class Exchanges:
         return None
 
     async def _send(self, channel: Channel, task: BrokerCall, message: Message) -> None:
-        # The client of HTTP waits for a turn itself: calls that had one each could wait for a second one for ever.
+        # The HTTP client waits for a turn itself: calls that held one each could wait for a second one forever.
         turn = nullcontext() if task.family == "http" else self._limits.of_host(task.target.host, task.target.port)
         async with turn:
             await self._brokers.speaking(task.family).send(channel, _marked(message, task.call))
@@ -254,8 +254,8 @@ class Exchanges:
     async def _request(self, task: BrokerCall, reply: OperationReply) -> ReceivedMessage:
         """Send a message and wait for its reply.
 
-        That is the first message that has the id of what was sent. Without any id it counts only where nothing else can
-        come: on the connection on which was asked, or at an address that was made up for this call.
+        The reply is the first message with the id of the request. Without any id, a message only counts if it must be
+        the reply: on the request's own connection, or at an address that was made up for this call.
         """
         broker = self._brokers.speaking(task.family)
         request_id = task.given.correlation_id or identity_of(task.call)
@@ -279,7 +279,7 @@ class Exchanges:
     async def _reply_channel(self, task: BrokerCall, reply: OperationReply, address: str, *, is_own: bool) -> Channel:
         bindings = bindings_of(task.target, reply.place, task.operation, next(iter(reply.messages), None))
         if is_own and task.family == "amqp":
-            # A queue that is not declared is not there; one that is exclusive goes with the connection of this call.
+            # A queue only exists once it is declared; an exclusive one is deleted with the connection of this call.
             queue: JSON = {"name": address, "durable": False, "exclusive": True, "autoDelete": False}
             bindings = replace(bindings, channel={"is": "queue", "queue": queue})
         return await self._channel_at(task, address, bindings)
@@ -298,19 +298,17 @@ class Exchanges:
 
 
 def _reply_address(task: BrokerCall, reply: OperationReply) -> tuple[str, bool]:
-    """Return the address for a reply, and whether it was made up for this call alone."""
+    """Return the address for a reply, and whether it was made up for this call."""
     server, others = task.target.server, reply.place.servers
     if server is not None and server not in others:
-        message = (
-            f"operation '{task.operation.id}' is answered at another server than '{server.name}', where it is asked"
-        )
+        message = f"operation '{task.operation.id}' has its reply on another server than '{server.name}'"
         raise permanent_failure("BadDocument", message)
     if reply.place.address is not None:
         return address_of(reply.place, task.given, task.family), False
     given = task.given
     chosen = value_at(reply.location, given.headers, given.payload) if reply.location is not None else None
     if chosen and is_many(chosen, task.family):
-        message = f"operation '{task.operation.id}' would be answered at {chosen!r}, which is not one address"
+        message = f"operation '{task.operation.id}' would have its reply at {chosen!r}, which is not a single address"
         raise permanent_failure("BadArguments", message)
     return (chosen, False) if chosen else (f"{identity_of(task.call)}-reply", True)
 
@@ -329,12 +327,12 @@ async def _first(
     kinds: Sequence[MessageType],
     is_wanted: Callable[[Message], bool],
 ) -> ReceivedMessage:
-    """Return the first message that is wanted; all others stay where they were."""
+    """Return the first wanted message; all others stay on the broker."""
     async for delivery in deliveries:
         message = delivery.message
         if not is_wanted(message):
             continue
-        # Accepted even if it turns out to be broken: it would come again and again, and nothing behind it ever.
+        # Accepted even if it proves to be malformed: otherwise it would be redelivered forever, and block others.
         await delivery.accept()
         if len(message.payload) > channel.max_bytes:
             text = f"{channel}: the received message is larger than {channel.max_bytes} bytes"
@@ -344,7 +342,7 @@ async def _first(
 
 
 def _marked(message: Message, call: Call) -> Message:
-    """Return *message* with the key by which the receiver can tell a repetition."""
+    """Return *message* with the key by which the receiver can detect a repetition."""
     if call.key_in_headers is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
         return message
     return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.key_in_headers})

@@ -26,7 +26,7 @@ from swf_temporal.text.suggestions import suggestion
 _OUTRIGHT = ("payload", "headers", "correlationId")
 _WILD = {"mqtt": "+#\0", "nats": "*> \t\r\n\0"}
 _BETWEEN = {"mqtt": "/", "nats": "."}
-"""The separators of addresses, by family: a part that has one would lead to another channel."""
+"""The separators of addresses, by family: a parameter that contains one would lead to another channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,25 @@ class Given:
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, JSON] = field(default_factory=dict)
-    """For protocols that begin with HTTP, what their binding takes."""
+    """The arguments for the query, for protocols that begin with HTTP and whose binding has one."""
     headers: Mapping[str, JSON] = field(default_factory=dict)
     payload: JSON = None
     has_payload: bool = False
     correlation: JSON = None
-    """The id by which messages belong together, of the type that it was given."""
+    """The correlation id, of the type in which it was given."""
 
     @property
     def correlation_id(self) -> str | None:
-        """The id as it is compared: a text."""
+        """The correlation id as a text, for comparison."""
         return None if self.correlation is None else as_text(self.correlation)
 
 
 def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arguments: JSON) -> Given:
-    """Return what *arguments* are used for.
+    """Sort *arguments* by their use.
 
-    Those that the address needs, or the query, go there. `headers`, `payload` and `correlationId` are what they say,
-    unless the message itself has fields of these names; without `payload` the rest is the payload. Raises CallFailed.
+    Those that the address or the query needs go there. `headers`, `payload` and `correlationId` are what their names
+    say, unless the message itself has fields of these names; without `payload`, the rest is the payload. Raises
+    CallFailed.
     """
     if not isinstance(arguments, dict):
         if arguments is not None and not operation.sends:
@@ -66,7 +67,7 @@ def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arg
         set() if operation.sends else {"payload"}
     )
     elsewhere = {*query_names, *(parameter.name for parameter in _parameters(operation))}
-    # An order's id that leads to the order's channel belongs into the order too, if its schema says so.
+    # An order's id that is part of the channel's address is also part of the order, if its schema has it.
     rest = {
         name: value
         for name, value in arguments.items()
@@ -90,9 +91,9 @@ def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arg
 
 
 def address_of(place: ChannelPlace, given: Given, family: str) -> str:
-    """Return the address of a channel, its parameters filled in. Raises CallFailed for one that it cannot have."""
+    """Return the address of a channel, with its parameters replaced. Raises CallFailed if it would be invalid."""
     if place.address is None:
-        raise permanent_failure("BadDocument", "the document does not say which address the operation's channel has")
+        raise permanent_failure("BadDocument", "the document does not state the address of the operation's channel")
     write: Callable[[str], str] = escape if family in {"http", "ws"} else str
     for parameter in place.parameters:
         value = given.parameters[parameter.name]
@@ -104,7 +105,7 @@ def address_of(place: ChannelPlace, given: Given, family: str) -> str:
 
 
 def is_many(address: str, family: str) -> bool:
-    """Tell whether *address*, or a part of one, would mean several, or none."""
+    """Return whether *address*, or a part of one, would match several channels, or none."""
     return address in {"", ".", ".."} or bool(set(address) & set(_WILD.get(family, "\0")))
 
 
@@ -132,7 +133,7 @@ def _value(
     if value is None:
         raise permanent_failure("BadArguments", f"{what}, is missing")
     if parameter.enum and value not in parameter.enum:
-        raise permanent_failure("BadArguments", f"{what}, is {value!r} and none of {', '.join(parameter.enum)}")
+        raise permanent_failure("BadArguments", f"{what}, is {value!r} and not one of {', '.join(parameter.enum)}")
     return value
 
 
@@ -142,7 +143,7 @@ _ANYTHING = MessageType("message", "")
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """A message as a workflow may see it."""
+    """A message as a workflow sees it."""
 
     payload: JSON
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -161,10 +162,10 @@ class ReceivedMessage:
 def write_message(
     operation: AsyncApiOperation, given: Given, *, request_id: str | None = None, reply_to: str | None = None
 ) -> tuple[MessageType, Message]:
-    """Return the message that the arguments are, and its kind: the first of the operation's that it fits.
+    """Return the message made of the arguments, and its type: the first of the operation's types that it matches.
 
-    *request_id* is what a reply is recognised by if the arguments do not say. Raises CallFailed, naming the places that
-    do not fit.
+    *request_id* identifies the reply, unless the arguments have an id. Raises CallFailed, naming the places that do not
+    match.
     """
     misfits: list[str] = []
     for kind in operation.messages or (_ANYTHING,):
@@ -186,9 +187,9 @@ def write_message(
 
 
 def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> ReceivedMessage:
-    """Return a message that came, as the first of *kinds* that it fits.
+    """Return a received message, as the first of *kinds* that it matches.
 
-    Raises CallFailed if it is not what it says that it is, or fits none of them.
+    Raises CallFailed if it is malformed, or matches none of them.
     """
     misfits: list[str] = []
     broken: list[str] = []
@@ -198,7 +199,7 @@ def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> R
         try:
             payload = read_answer(message.payload, content_type)
         except ValueError as error:
-            broken.append(f"it is to be '{content_type}', but it is not: {error}")
+            broken.append(f"it should be '{content_type}', but it is not: {error}")
             continue
         violations = _violations(kind, _known_headers(kind, message), payload)
         if not violations:
@@ -213,13 +214,13 @@ def read_message(what: str, kinds: Sequence[MessageType], message: Message) -> R
 
 
 def ids_of(kinds: Iterable[MessageType], message: Message) -> set[str]:
-    """Return the ids by which *message* may be known to belong to another: the protocol's own, and the document's."""
+    """Return the correlation ids of *message*: the protocol's own, and those that the document locates."""
     found = {message.correlation_id}
     for kind in kinds:
         try:
             payload = read_answer(message.payload, message.content_type or kind.content_type)
         except ValueError:
-            payload = None  # what is broken may still say in a header whose it is
+            payload = None  # a malformed message may still have an id in a header
         found.add(_correlation_id(kind, message, payload))
     return {found_id for found_id in found if found_id is not None}
 
@@ -227,7 +228,7 @@ def ids_of(kinds: Iterable[MessageType], message: Message) -> set[str]:
 def _filled(
     operation: AsyncApiOperation, kind: MessageType, given: Given, request_id: str | None, reply_to: str | None
 ) -> tuple[Mapping[str, JSON], JSON, str | None]:
-    """Return headers and payload as they are sent as *kind*, and the id by which a reply is known to belong to it."""
+    """Return headers and payload as they are sent as *kind*, and the correlation id of a reply."""
     headers = given.headers
     payload: JSON = {} if not given.has_payload and kind.payload is not None else given.payload
     correlation_id = given.correlation_id
@@ -244,7 +245,7 @@ def _filled(
 
 
 def _violations(kind: MessageType, headers: Mapping[str, JSON], payload: JSON) -> list[str]:
-    # Of bytes in some other format a schema can say nothing.
+    # A schema cannot describe bytes in other formats.
     media_type = split_content_type(kind.content_type)[0]
     is_bytes = isinstance(payload, dict) and isinstance(payload.get("base64"), str)
     is_data = not media_type or is_json(media_type) or not is_bytes
@@ -252,7 +253,7 @@ def _violations(kind: MessageType, headers: Mapping[str, JSON], payload: JSON) -
 
 
 def _known_headers(kind: MessageType, message: Message) -> dict[str, JSON]:
-    """Return the headers that the document knows, of the types that it has for them: on the way all are texts."""
+    """Return the headers that the document declares, converted to their types: brokers transmit texts."""
     given = {name.lower(): value for name, value in message.headers.items()}
     schemas = named_properties(kind.headers)
     if not schemas:

@@ -1,8 +1,8 @@
 """The parts of an AsyncAPI document that versions 2 and 3 have in common.
 
-Versions 2 and 3 are read into the same words, those of 3.0. An operation that the document calls `publish` is one
-that sends: section "Using Functions for Async API Service Invocations" has workflows carry out the operations as they
-are called.
+Versions 2 and 3 are read into one model, with the terms of 3.0. An operation that the document calls `publish` is one
+that sends: by the section "Using Functions for Async API Service Invocations", workflows perform the operations as
+they are named.
 """
 
 import re
@@ -20,20 +20,20 @@ from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.functions.http.parameters import as_text
 
 Bindings = Mapping[str, Mapping[str, JSON]]
-"""The bindings of each protocol in a document."""
+"""The bindings in a document, by protocol."""
 Possibilities = Sequence[Mapping[str, tuple[dict[str, Any], list[JSON]]]]
-"""Of proving who is calling: in each, schemes by name, with the scopes that are needed."""
+"""Alternative authentications: each has schemes by name, with the required scopes."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressParameter:
-    """A part of an address that is not fixed."""
+    """A variable part of an address."""
 
     name: str
     default: str | None = None
     enum: tuple[str, ...] = ()
     location: str | None = None
-    """Where the message has it, `$message.payload#/id`."""
+    """Its location in the message, `$message.payload#/id`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class MessageType:
     name: str
     content_type: str
     payload: JSON = None
-    """The schema, free of references to anywhere else; None if any payload will do."""
+    """The schema, without references to other documents; None if any payload is valid."""
     headers: JSON = None
     """The schema of all headers together."""
     schema_format: str = ""
     correlation: str | None = None
-    """Where the id stands by which a message is known to belong to another, `$message.header#/id`."""
+    """The location of the correlation id, `$message.header#/id`."""
     bindings: Bindings = field(default_factory=dict)
 
 
@@ -55,10 +55,10 @@ class BrokerServer:
     name: str
     protocol: str
     url: str
-    """With `{name}`s for its variables; perhaps without a scheme."""
+    """The URL with `{name}`s for its variables; perhaps without a scheme."""
     variables: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
     version: str | None = None
-    """Of the protocol."""
+    """The version of the protocol."""
     security: Possibilities = ()
     bindings: Bindings = field(default_factory=dict)
 
@@ -66,10 +66,10 @@ class BrokerServer:
 @dataclass(frozen=True, slots=True)
 class ChannelPlace:
     address: str | None
-    """With `{name}`s for its parameters; None if it is only known at run time."""
+    """The address with `{name}`s for its parameters; None if it is only known at run time."""
     parameters: tuple[AddressParameter, ...] = ()
     servers: tuple[BrokerServer, ...] = ()
-    """Where the channel is; the others of the document do not have it."""
+    """The servers that have the channel; the others of the document do not."""
     bindings: Bindings = field(default_factory=dict)
 
 
@@ -77,7 +77,7 @@ class ChannelPlace:
 class OperationReply:
     place: ChannelPlace
     location: str | None = None
-    """Where the request has the address for the reply, `$message.header#/replyTo`."""
+    """The location of the reply address in the request, `$message.header#/replyTo`."""
     messages: tuple[MessageType, ...] = ()
 
 
@@ -90,7 +90,7 @@ class AsyncApiOperation:
     messages: tuple[MessageType, ...] = ()
     bindings: Bindings = field(default_factory=dict)
     security: Possibilities = ()
-    """What is needed besides what the server asks for."""
+    """The authentication required in addition to that of the server."""
     reply: OperationReply | None = None
 
 
@@ -105,7 +105,7 @@ class Location(NamedTuple):
 
 
 def read_location(expression: str) -> Location:
-    """Return the place that a runtime expression of AsyncAPI points to. Raises CallFailed if it is none."""
+    """Return the place that a runtime expression of AsyncAPI points to. Raises CallFailed if it is malformed."""
     match = _EXPRESSION.fullmatch(expression.strip())
     if match is None:
         message = f"the document points to '{expression}'; a place in a message is written $message.header#/name"
@@ -115,7 +115,7 @@ def read_location(expression: str) -> Location:
 
 
 def value_at(expression: str, headers: Mapping[str, JSON], payload: JSON) -> str | None:
-    """Return what stands at a place as a text, or None if nothing does. Names of headers are taken in any case."""
+    """Return the value at a place as a text, or None if it has none. Names of headers match in any case."""
     location = read_location(expression)
     value: JSON = {name.lower(): header for name, header in headers.items()} if location.in_headers else payload
     for depth, step in enumerate(location.path):
@@ -131,7 +131,7 @@ def value_at(expression: str, headers: Mapping[str, JSON], payload: JSON) -> str
 def placed(expression: str, value: JSON, headers: Mapping[str, JSON], payload: JSON) -> tuple[Mapping[str, JSON], JSON]:
     """Return the headers and the payload with *value* at the place that *expression* points to.
 
-    Raises CallFailed where there can be nothing, such as within a text.
+    Raises CallFailed if the place cannot exist, such as within a text.
     """
     location = read_location(expression)
     if not location.in_headers:
@@ -158,16 +158,16 @@ _DRAFTS = {
     "2019-09": "https://json-schema.org/draft/2019-09/schema",
     "2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
-"""By what schema formats call them. AsyncAPI's own is draft 7 with a few words more."""
+"""The URIs of drafts by their names in schema formats. AsyncAPI's own format is draft 7 with a few extensions."""
 _NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "definitions", "$defs", "dependencies"})
 _DATA = frozenset({"const", "enum", "default", "examples"})
 _MAX_VALIDATORS = 256
 
 
 def self_contained(document: Document, schema: JSON) -> JSON:
-    """Return *schema* with everything that it refers to, so that it can be read without the document."""
+    """Return *schema* with everything that it refers to, so that it can be used without the document."""
     definitions: dict[str, JSON] = {}
-    known: dict[int, tuple[str, DocumentPart]] = {}  # the part is held, lest its id becomes another's
+    known: dict[int, tuple[str, DocumentPart]] = {}  # the part is kept alive, so that its id is not reused
 
     def copied(document: Document, node: JSON, *, by_name: bool = False) -> JSON:
         if isinstance(node, list):
@@ -179,7 +179,7 @@ def self_contained(document: Document, schema: JSON) -> JSON:
             if by_name or key not in _DATA
             else value
             for key, value in node.items()
-            # What JavaScript alone understands as a pattern cannot be checked.
+            # A pattern that is only valid in JavaScript cannot be checked.
             if by_name or key != "pattern" or is_pattern(value)
         }
         is_reference = isinstance(node.get("$ref"), str) and not by_name
@@ -204,29 +204,29 @@ def self_contained(document: Document, schema: JSON) -> JSON:
 
 
 def is_understood(schema_format: str) -> bool:
-    """Tell whether schemas of that format are AsyncAPI's own or JSON Schema, as they are where nothing is said."""
+    """Return whether a schema format is AsyncAPI's own (the default) or JSON Schema."""
     return _format(schema_format) is not None
 
 
 def check_schemas(kinds: Iterable[MessageType]) -> None:
-    """Raise CallFailed if a schema of *kinds* is none, or in a language that is not understood here."""
+    """Raise CallFailed if a schema of *kinds* is invalid, or in an unsupported language."""
     for kind in kinds:
         for part, schema in (("payload", kind.payload), ("headers", kind.headers)):
             _ready(kind, part, schema)
 
 
 def payload_violations(kind: MessageType, payload: JSON) -> list[str]:
-    """Return what is wrong with the payload of a message, each with the place. Raises CallFailed for a bad schema."""
+    """Return the errors in the payload of a message, each with its place. Raises CallFailed for a bad schema."""
     return _violations(kind, "payload", kind.payload, payload)
 
 
 def header_violations(kind: MessageType, headers: Mapping[str, JSON]) -> list[str]:
-    """Return what is wrong with the headers of a message, each with the place. Raises CallFailed for a bad schema."""
+    """Return the errors in the headers of a message, each with its place. Raises CallFailed for a bad schema."""
     return _violations(kind, "headers", kind.headers, dict(headers))
 
 
 def named_properties(schema: JSON) -> dict[str, JSON]:
-    """Return the fields that a self-contained schema names, and those of its parts, with the schema of each."""
+    """Return the fields named in a self-contained schema and its parts, with the schema of each."""
     found: dict[str, JSON] = {}
     seen: set[int] = set()
     waiting = [schema]
@@ -266,7 +266,7 @@ def _ready(kind: MessageType, part: str, schema: JSON) -> DataSchemaValidator | 
 
 
 def _dated(kind: MessageType, schema: JSON) -> JSON:
-    """Return *schema* saying which draft it is written in."""
+    """Return *schema* with the draft that it is written in."""
     match = _format(kind.schema_format)
     if match is None:
         message = (
@@ -290,15 +290,15 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 
 
 def is_version_3(document: Document) -> bool:
-    """Tell whether the document is written in version 3."""
+    """Return whether the document is written in version 3."""
     return str(document.content.get("asyncapi")).startswith("3.")
 
 
 def with_traits(node: DocumentPart, document: Document) -> DocumentPart:
     """Return an operation or a message with its traits.
 
-    Traits are merged in order. Up to version 2 of *document* they win over what they are merged into, since version 3
-    it wins over them.
+    Traits are merged in order. Up to version 2 of *document* they override what they are merged into; since version 3
+    it overrides them.
     """
     if "traits" not in node.value:
         return node
@@ -311,7 +311,7 @@ def with_traits(node: DocumentPart, document: Document) -> DocumentPart:
 
 
 def read_bindings(node: DocumentPart) -> Bindings:
-    """Return what is said about each protocol."""
+    """Return the bindings of each protocol."""
     return {
         protocol.lower(): {
             key: self_contained(binding.document, value) if isinstance(value, dict) else value
@@ -322,7 +322,7 @@ def read_bindings(node: DocumentPart) -> Bindings:
 
 
 def read_message(name: str, node: DocumentPart, document: Document) -> MessageType:
-    """Return a kind of message, its traits merged into it; *document* says what holds for all messages."""
+    """Return a message type, with its traits merged; *document* has the defaults for all messages."""
     message = with_traits(node, document)
     fields = message.value
     schema_format, payload = _schema(message, "payload", str(fields.get("schemaFormat") or ""))
@@ -339,13 +339,13 @@ def read_message(name: str, node: DocumentPart, document: Document) -> MessageTy
 
 
 def read_parameters(channel: DocumentPart, address: str | None) -> tuple[AddressParameter, ...]:
-    """Return the parameters of an address, also those of which nothing is said but that they are in it."""
+    """Return the parameters of an address, including those that the document does not describe."""
     declared = channel.part("parameters")
     return tuple(_parameter(name, declared.part(name)) for name in dict.fromkeys(names_in(address or "")))
 
 
 def read_location_in(node: DocumentPart) -> str | None:
-    """Return the `location` that an object has, which is an expression. Raises CallFailed if it is none."""
+    """Return the `location` of an object, which is an expression. Raises CallFailed if it is malformed."""
     location = node.value.get("location")
     if location is None:
         return None
@@ -354,7 +354,7 @@ def read_location_in(node: DocumentPart) -> str | None:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names that stand in braces in an address or a URL."""
+    """Return the names in braces in an address or a URL."""
     return _VARIABLE.findall(text)
 
 
@@ -364,19 +364,19 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def read_variables(server: DocumentPart) -> Mapping[str, Mapping[str, JSON]]:
-    """Return what is said about the variables of a server."""
+    """Return the description of a server's variables."""
     return {name: variable.value for name, variable in server.named("variables")}
 
 
 def last_step(node: object) -> str:
-    """Return the name of what a `$ref` points to, or nothing if *node* is none."""
+    """Return the last step of a `$ref`, or an empty text if *node* is not a reference."""
     reference = node.get("$ref") if isinstance(node, dict) else None
     name = reference.rpartition("/")[2] if isinstance(reference, str) else ""
     return name.replace("~1", "/").replace("~0", "~")
 
 
 def _parameter(name: str, parameter: DocumentPart) -> AddressParameter:
-    # Version 2 writes what is said about the value into a schema.
+    # Version 2 describes the value in a schema.
     about = {**parameter.part("schema").value, **parameter.value}
     default = about.get("default")
     return AddressParameter(
@@ -388,7 +388,7 @@ def _parameter(name: str, parameter: DocumentPart) -> AddressParameter:
 
 
 def _schema(message: DocumentPart, key: str, schema_format: str = "") -> tuple[str, JSON]:
-    """Return the format that a schema is written in, where it may be said beside it, and the schema."""
+    """Return the format of a schema, which may be stated beside it, and the schema."""
     if not is_understood(schema_format):
         return schema_format, {}
     node, about = message.value.get(key), message.part(key)
@@ -399,7 +399,7 @@ def _schema(message: DocumentPart, key: str, schema_format: str = "") -> tuple[s
 
 
 def _for_reading_in(document: Document, part: DocumentPart) -> JSON:
-    """Return *part* with its references written so that they lead to the same from *document*."""
+    """Return *part* with its references rewritten so that they have the same targets from *document*."""
 
     def rewritten(node: JSON) -> JSON:
         if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""The credentials that an AsyncAPI document asks for, and how brokers take them."""
+"""The credentials that an AsyncAPI document asks for, in the form that brokers take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +20,10 @@ _MECHANISMS = {
     "scramSha256": "SCRAM-SHA-256",
     "scramSha512": "SCRAM-SHA-512",
 }
-"""The schemes that ask for a name and a password, and how SASL calls them."""
+"""The schemes that ask for a name and a password, with their SASL mechanisms."""
 _BEYOND = frozenset({"gssapi", "symmetricEncryption", "asymmetricEncryption"})
 _CERTIFICATE = Credential("certificate", "", "")
-"""Stands for the client certificate in the operator's settings for TLS."""
+"""Represents the client certificate in the operator's settings for TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,18 @@ class Authentication:
     """The credentials of a call, as far as they are known before tokens are fetched."""
 
     call: Call
-    """With the auths that `auths` name."""
+    """The call with the auths that `auths` names."""
     auths: tuple[str, ...] = ()
     credentials: tuple[Credential, ...] = ()
     mechanism: str | None = None
 
 
 def authenticate(document: str, demands: Sequence[Possibilities], call: Call) -> Authentication:
-    """Return the credentials of *call*, for one of the possibilities of each of *demands*.
+    """Return the credentials of *call*, for one alternative of each of *demands*.
 
-    The credentials are those of the auth that the function names, or else of the secret of the scheme. Without an auth
-    and such a secret there are none, and the server decides; where nothing is demanded, the function's auth counts as
-    it is. Raises CallFailed if the auth lacks what the document asks for.
+    The credentials are those of the auth that the function names, or else of the secret of the scheme. Without either,
+    none are sent, and the server decides; if the document requires nothing, the function's auth is used as it is.
+    Raises CallFailed if the auth lacks what the document asks for.
     """
     references = call.function.auth_ref
     named = find_auth(references.invocation, call) if references and references.invocation else None
@@ -64,9 +64,9 @@ def authenticate(document: str, demands: Sequence[Possibilities], call: Call) ->
 
 
 def broker_credentials(authentication: Authentication, call: Call, *, by_http: bool) -> Credentials:
-    """Return *authentication* as a broker takes it, where *call* has tokens for its auths.
+    """Return *authentication* as a broker takes it; *call* has tokens for its auths.
 
-    *by_http* is for protocols that begin with a request of HTTP.
+    *by_http* is for protocols that begin with an HTTP request.
     """
     found = Credentials(mechanism=authentication.mechanism)
     headers: list[tuple[str, str]] = []
@@ -96,7 +96,7 @@ def broker_credentials(authentication: Authentication, call: Call, *, by_http: b
 def _first(
     document: str, possibilities: Possibilities, named: Auth | None, call: Call
 ) -> list[tuple[dict[str, Any], Auth | Credential]]:
-    """Return what is offered for the first possibility for which there is something."""
+    """Return the credentials for the first alternative that has some."""
     for possibility in filter(None, possibilities):
         found = [
             (scheme, offered)

@@ -11,14 +11,14 @@ FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")
 
 
 class AsyncApiType(DeclaredType):
-    """Functions that send or receive messages as a document says."""
+    """Functions that send or receive messages as a document describes."""
 
     performed_by = "swf_temporal.functions.asyncapi.asyncapi:AsyncApi"
     example = FORM.example
     may_need_credentials = True
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation."""
+        """Yield the missing parts of the operation."""
         return FORM.problems(function)
 
     def document(self, operation: JSON) -> str | None:

@@ -22,13 +22,13 @@ _KEYS: Final = ("apiKey", "key", "token")
 
 
 class ResolvedAuth(Auth):
-    """An auth whose properties are values already: a secret or a token is never read as an expression."""
+    """An auth whose properties are already values: a secret or a token is never evaluated as an expression."""
 
 
 def properties_of(auth: Auth, call: Call) -> dict[str, JSON]:
-    """Return the properties of *auth*. A secret that is just a text is the token, for which no name is needed.
+    """Return the properties of *auth*. A secret that is only a text is the token, so that it needs no name.
 
-    Raises CallFailed if a secret is not known, or cannot be filled in.
+    Raises CallFailed if a secret is unknown, or cannot be filled in.
     """
     properties: JSON = auth.properties if isinstance(auth, ResolvedAuth) else call.fill_auth(auth, call.secrets)
     if isinstance(properties, str):
@@ -37,21 +37,21 @@ def properties_of(auth: Auth, call: Call) -> dict[str, JSON]:
 
 
 def key_in(properties: Mapping[str, JSON]) -> str | None:
-    """Return the key that *properties* hold for a service that knows its callers by one."""
+    """Return the API key in *properties*."""
     key = next((properties[name] for name in _KEYS if properties.get(name)), None)
     return key if isinstance(key, str) else None
 
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"
-"""The code of gRPC, which many GraphQL services use in an answer that has the status 200."""
+"""The gRPC status name, which many GraphQL services use in an answer with the status 200."""
 _PLACES: Final = ("header", "query", "cookie")
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A text that says who is calling, and where it is sent."""
+    """A credential in a request, and where it is sent."""
 
     where: str
     """`header`, `query` or `cookie`."""
@@ -60,18 +60,18 @@ class Credential:
 
 
 def credential_for(name: str | None, call: Call) -> Credential | None:
-    """Return what carries the credentials of the definition's auth *name*; nothing for None.
+    """Return the credential for the definition's auth *name*; None for None.
 
-    Those of the scheme oauth2 must have been exchanged, see `with_tokens`. Raises CallFailed if the definition
-    has no such auth, or if it or its secrets lack what its scheme needs.
+    Tokens of the scheme oauth2 must have been fetched, see `with_tokens`. Raises CallFailed if the definition
+    has no such auth, or if it or its secrets lack something that its scheme needs.
     """
     return None if name is None else _credential(find_auth(name, call), call)
 
 
 def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
-    """Return the headers that carry the credentials of the auth *name*, where there is nothing but headers.
+    """Return the headers with the credentials of the auth *name*, for requests that only have headers.
 
-    Raises CallFailed as `credential_for` does, and for one that is sent in the query.
+    Raises CallFailed as `credential_for` does, and for a credential that is sent in the query.
     """
     credential = credential_for(name, call)
     if credential is None:
@@ -87,9 +87,8 @@ def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
 def auth_for_document(call: Call, document: str, service: str | None) -> str | None:
     """Return the name of the auth with which the document at the URL *document* is fetched, if there is one.
 
-    It is what the function says as `resource`. If it does not say, what is for the call is used for the document
-    too, but only if that is on the server that is called: *service*, where it is known before. No other server is
-    shown the credentials of this one.
+    It is the function's `resource`. By default, it is the auth of the call, but only if the document is on the server
+    that is called (*service*, if it is known before): credentials are never sent to another server.
     """
     references = call.function.auth_ref
     if references is None:
@@ -102,9 +101,9 @@ def auth_for_document(call: Call, document: str, service: str | None) -> str | N
 async def with_tokens(
     names: Iterable[str | None], call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]
 ) -> _Answer:
-    """Return what *perform* does with *call*, whose auths *names* bear tokens where their scheme is oauth2.
+    """Return the result of *perform* for *call*, with tokens for those of its auths *names* whose scheme is oauth2.
 
-    If the service refuses them, which it may before they expire, it is asked once more with new ones.
+    If the service refuses the tokens, which it may before they expire, it is called once more with new ones.
     """
     auths = [find_auth(name, call) for name in dict.fromkeys(names) if name is not None]
     grants = {auth.name: read_grant(auth.name, properties_of(auth, call)) for auth in auths if auth.scheme == "oauth2"}
@@ -120,7 +119,7 @@ async def with_tokens(
 
 
 async def with_named_tokens(call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]) -> _Answer:
-    """Return what *perform* does with *call*, as `with_tokens` does for all auths that the function names."""
+    """Return the result of *perform* for *call*, as `with_tokens` does for all auths that the function names."""
     references = call.function.auth_ref
     return await with_tokens((references.resource, references.invocation) if references else (), call, tokens, perform)
 
@@ -132,13 +131,13 @@ async def reading_document(
     try:
         return await with_tokens([resource], call, tokens, read)
     except CallFailed as fault:
-        # Not the operation's status: what a definition does about a 404 of the service is not meant for this.
+        # Not the operation's status: a definition's handling of a 404 of the service is not meant for this.
         fault.status = None
         raise
 
 
 def find_auth(name: str, call: Call) -> Auth:
-    """Return the definition's auth *name*. Raises CallFailed, naming a near one, if there is none."""
+    """Return the definition's auth *name*. Raises CallFailed, suggesting a similar one, if it is not defined."""
     for auth in call.auth:
         if auth.name == name:
             return auth
@@ -147,7 +146,7 @@ def find_auth(name: str, call: Call) -> Auth:
 
 
 def derived_secrets(call: Call) -> list[JSON]:
-    """Return what was made of the call's secrets to be sent, which no answer may show any more than the secrets."""
+    """Return texts derived from the call's secrets for sending; like the secrets, no answer may show them."""
     references = call.function.auth_ref
     found: list[JSON] = [
         _login(secret) for secret in call.secrets.values() if isinstance(secret, dict) and "password" in secret
@@ -156,7 +155,7 @@ def derived_secrets(call: Call) -> list[JSON]:
         try:
             credential = credential_for(name, call)
         except CallFailed:
-            continue  # what cannot be sent is not shown
+            continue  # cannot be sent, and thus not shown
         if credential is not None:
             found.append(credential.value.removeprefix("Basic ").removeprefix("Bearer "))
     return found

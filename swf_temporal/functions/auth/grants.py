@@ -8,7 +8,7 @@ from swf_temporal.base.errors import permanent_failure
 from swf_temporal.text.suggestions import suggestion
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
-_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:"  # noqa: S105 - the beginning of the names of kinds of tokens
+_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:"  # noqa: S105 - the prefix of token types
 _KINDS = {
     "password": "password",
     "resourceOwner": "password",
@@ -33,19 +33,19 @@ _SENT = {
         "requestedTokenType": "requested_token_type",
     },
 }
-"""The properties that are sent as they are for each grant, and what they are called on the wire."""
+"""The properties that each grant sends unchanged, with their names in the request."""
 _SECRET_FIELDS = frozenset({"password", "subject_token", "actor_token"})
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """All that a token depends on: two calls with equal grants share a token."""
+    """Everything that a token depends on: calls with equal grants share a token."""
 
     auth: str
     """The name of the auth definition, for messages."""
     authority: str
     kind: str
-    """The grant type as it is written on the wire."""
+    """The grant type in the request."""
     client_id: str
     client_secret: str = field(default="", repr=False)
     scopes: tuple[str, ...] = ()
@@ -55,14 +55,14 @@ class Grant:
 
     @property
     def secrets(self) -> list[JSON]:
-        """What is sent to the token server, and never shown."""
+        """The secrets sent to the token server, which are never shown."""
         return [self.client_secret, *(value for name, value in self.others if name in _SECRET_FIELDS)]
 
 
 def read_grant(auth: str, properties: Mapping[str, JSON]) -> Grant:
-    """Return the grant that the OAuth2 *properties* of an auth definition describe, secrets filled in.
+    """Return the grant described by the OAuth2 *properties* of an auth definition, with secrets filled in.
 
-    `tokenEndpoint` is what an OpenAPI document adds to them. Raises CallFailed if they lack something.
+    `tokenEndpoint` is added to them from an OpenAPI document. Raises CallFailed if properties are missing.
     """
     grant_type = properties.get("grantType")
     if not isinstance(grant_type, str) or grant_type not in _KINDS:
@@ -91,7 +91,7 @@ def read_grant(auth: str, properties: Mapping[str, JSON]) -> Grant:
 
 
 def _sent(kind: str, properties: Mapping[str, JSON]) -> Iterable[tuple[str, str]]:
-    """Yield what a grant sends of its own."""
+    """Yield the request parameters specific to a grant."""
     if kind == _EXCHANGE:
         properties = {"subjectTokenType": "access_token", **properties}
         if _text(properties, "actorToken"):
@@ -99,7 +99,7 @@ def _sent(kind: str, properties: Mapping[str, JSON]) -> Iterable[tuple[str, str]
     for name, wire in _SENT[kind].items():
         value = _text(properties, name)
         if value:
-            # The kinds of tokens that are usual have names of their own within the long ones.
+            # The usual token types have short names, which are the ends of the full ones.
             yield wire, _TOKEN_TYPE + value if name.endswith("TokenType") and ":" not in value else value
 
 

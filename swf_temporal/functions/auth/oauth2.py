@@ -1,4 +1,4 @@
-"""The tokens of OAuth2: fetched, kept and replaced. Section "OAuth2 Properties Definition"."""
+"""The tokens of OAuth2: fetched, cached and replaced. Section "OAuth2 Properties Definition"."""
 
 import asyncio
 import base64
@@ -45,34 +45,34 @@ class _CacheEntry:
     token: str | None = None
     expiry: float | None = None
     answered: int = 0
-    """How many questions for a token are over."""
+    """The number of finished requests for a token."""
     fault: CallFailed | None = None
-    """What became of the last question, if there is no token."""
+    """The failure of the last request, if it failed."""
 
 
 class Tokens:
-    """Gets tokens, and keeps each until shortly before it expires.
+    """Gets tokens, and caches each until shortly before it expires.
 
-    oauthlib writes what is asked and reads what is answered. authlib's client is an httpx client of its own: it would
-    bypass the hosts guard, the limits and the operator's settings, and does not look up an authority's endpoint.
+    oauthlib writes the requests and reads the answers. authlib's client is a separate httpx client: it would bypass the
+    hosts guard, the limits and the operator's settings, and does not look up an authority's endpoint.
     """
 
     def __init__(self, http: Http, clock: Callable[[], float] = time.monotonic) -> None:
         self._http = http
         self._clock = clock
-        # A semaphore belongs to the event loop that waited for it.
+        # A semaphore belongs to the event loop that first waited for it.
         self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _CacheEntry]] = WeakKeyDictionary()
         self._issued: dict[str, None] = {}
 
     async def token(self, grant: Grant) -> str:
-        """Return a token for *grant*; calls at the same time share one request, and its failure. Raises CallFailed."""
+        """Return a token for *grant*; concurrent calls share one request, and its failure. Raises CallFailed."""
         entry = self._of_this_loop().setdefault(grant, _CacheEntry())
         before = entry.answered
         async with in_line(entry.turn):
             if entry.token is not None and (entry.expiry is None or self._clock() < entry.expiry):
                 return entry.token
             if entry.fault is not None and entry.answered != before:
-                raise entry.fault  # of the question that this call has waited for
+                raise entry.fault  # of the request that this call has waited for
             entry.token = entry.fault = None
             try:
                 entry.token, entry.expiry = await self._fetched(grant, entry)
@@ -85,7 +85,7 @@ class Tokens:
             return entry.token
 
     def forget(self, grant: Grant, token: str) -> None:
-        """Do not use *token* again, which a service refused; a newer one of the same grant stays."""
+        """Drop *token*, which a service refused; a newer one of the same grant stays."""
         entry = self._of_this_loop().get(grant)
         if entry is not None and entry.token == token:
             entry.token = None
@@ -108,17 +108,17 @@ class Tokens:
         except OAuth2Error as error:
             raise _failed(grant, ": ".join(filter(None, (error.error, error.description)))) from error
         except (AttributeError, TypeError, ValueError) as error:
-            raise _failed(grant, "the answer of the token endpoint is not what OAuth2 says") from error
+            raise _failed(grant, "the answer of the token endpoint does not conform to OAuth2") from error
         token = str(read["access_token"])
         self._issued[token] = None
         if len(self._issued) > _MAX_ISSUED:
             del self._issued[next(iter(self._issued))]
         lifetime = read.get("expires_in")
-        # A token that lives for a minute is not replaced after half of it.
+        # A token that is valid for a minute is not replaced after half of it.
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
 
     async def _endpoint(self, grant: Grant) -> _Endpoint:
-        """Return the token endpoint that the authority tells of itself, or else the authority."""
+        """Return the token endpoint in the authority's metadata, or else the authority."""
         for url in _metadata_urls(grant.authority):
             try:
                 metadata = (await self._http.request(Request("GET", url))).body
@@ -148,7 +148,7 @@ def _request(grant: Grant, endpoint: _Endpoint) -> Request:
     pairs = list(grant.others)
     headers = [("Content-Type", "application/x-www-form-urlencoded")]
     if grant.client_secret and endpoint.auth_method == _BASIC:
-        # RFC 6749, 2.3.1: as in a form. A blank is %20 there too, and not every server reads the plus sign.
+        # RFC 6749, 2.3.1: as in a form, but with %20 for a space, since not every server reads the plus sign.
         pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
         headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))
     else:
@@ -161,7 +161,7 @@ def _request(grant: Grant, endpoint: _Endpoint) -> Request:
 
 
 def _metadata_urls(authority: str) -> tuple[str, str]:
-    """Return where an authority may describe itself: after OpenID Connect, and after RFC 8414."""
+    """Return the URLs where an authority may describe itself: by OpenID Connect, and by RFC 8414."""
     parts = split_url(authority)
     inserted = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
     return (

@@ -1,4 +1,4 @@
-"""Requests with the credentials of a function, and with the key by which a repetition is recognised."""
+"""Requests with the credentials of a function, and with the idempotency key."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from swf_temporal.functions.http.requests import Request
 
 
 def authenticated(request: Request, call: Call) -> Request:
-    """Return *request* as the function's: with its credentials, and the idempotency key if it changes anything."""
+    """Return *request* with the function's credentials, and the idempotency key if it changes anything."""
     request = replace(request, callee=call.callee)
     references = call.function.auth_ref
     key = credential_for(references.invocation if references else None, call)
@@ -22,7 +22,7 @@ def authenticated(request: Request, call: Call) -> Request:
 
 
 def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:
-    """Return *request* with *credentials*; what is set already stays as it is."""
+    """Return *request* with *credentials*, which do not override what is already set."""
     url, headers = request.url, list(request.headers)
     for credential in credentials:
         name = credential.name.lower()

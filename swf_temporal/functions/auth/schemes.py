@@ -1,4 +1,4 @@
-"""The credentials that an auth offers to a security scheme that a document declares."""
+"""The credentials of an auth for a security scheme that a document declares."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +11,12 @@ from swf_temporal.functions.call import Call
 from swf_temporal.functions.urls import join_url
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
-"""The grant types that documents declare, and what versions 3 and 2.0 call their flows."""
+"""The grant types that documents declare, with the names of their flows in versions 3 and 2.0."""
 _GRANTS = {"resourceOwner": "password"}
 
 
 def secret_of(scheme: str, call: Call) -> Auth | None:
-    """Return the credentials in the secret of a scheme: that of the service which is called, else that of all."""
+    """Return the credentials in the secret of a scheme: the called service's, or else the general one."""
     known = {environment_name(name): name for name in call.secrets}
     wanted = map(environment_name, secrets_for(scheme, call.callee))
     name = next((known[each] for each in wanted if each in known), None)
@@ -33,7 +33,7 @@ def secret_of(scheme: str, call: Call) -> Auth | None:
 def matching(
     scheme: dict[str, Any], scopes: list[JSON], server: str, auth: Auth, properties: Mapping[str, JSON]
 ) -> Auth | Credential | None:
-    """Return what *auth* has for *scheme*; its own authentication for a scheme that nothing is known of."""
+    """Return the credentials of *auth* for *scheme*; its own authentication for an unknown scheme."""
     kind = str(scheme.get("type"))
     if kind == "http":
         kind = str(scheme.get("scheme")).lower()
@@ -56,12 +56,12 @@ def matching(
 
 
 def _is_authorization(scheme: Mapping[str, Any]) -> bool:
-    """Tell whether the key is in the header of HTTP's own schemes: version 2.0 has no other way to ask for a token."""
+    """Return whether the key is sent as `Authorization`: version 2.0 has no other way to ask for a token."""
     return scheme.get("in") == "header" and str(scheme.get("name")).lower() == "authorization"
 
 
 def _has_its_own(auth: Auth, properties: Mapping[str, JSON]) -> bool:
-    """Tell whether *auth* says itself how it is written in that header, and not what the whole of that is."""
+    """Return whether *auth* has its own form of that header, instead of its whole value."""
     if isinstance(auth, ResolvedAuth) or properties.get("apiKey") or properties.get("key"):
         return False
     needed = {"basic": ("username", "password"), "bearer": ("token",), "oauth2": ()}.get(auth.scheme)

@@ -1,7 +1,7 @@
 """Calls functions by the container contract of Direktiv.
 
-A call is a POST whose body is the input. An error is told by the header `Direktiv-ErrorCode`; without one the body is
-the result, whatever the status is. A call that is not wanted any more is ended by a DELETE.
+A call is a POST whose body is the input. An error is reported in the header `Direktiv-ErrorCode`; without it the body
+is the result, whatever the status. A call that is no longer needed is ended by a DELETE.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ _log = logging.getLogger("swf")
 @dataclass(frozen=True, slots=True)
 class CallDirectory:
     path: Path
-    """As the worker sees it."""
+    """The path on the worker."""
     in_container: str
     given: CallFolder
     variables: VariableStore
     write_id: str
 
     async def keep(self) -> None:
-        """Let what the function left there become variables: once, however often the call is attempted.
+        """Store the variables that the function left there: once, however often the call is attempted.
 
         Raises PayloadTooLarge and StoreUnavailable.
         """
@@ -54,9 +54,9 @@ class CallDirectory:
 async def call_directory(
     shared: SharedFolder, action_id: str, call: Call, given: CallFolder, variables: VariableStore
 ) -> AsyncIterator[CallDirectory]:
-    """Yield a directory with the files that *call* is *given*; it is there for as long as the context lasts.
+    """Yield a directory with the files that *call* is *given*, within the context.
 
-    What former attempts left whose worker was lost goes as well. Raises CallFailed and StoreUnavailable.
+    The directories of earlier attempts on a lost worker are removed as well. Raises CallFailed and StoreUnavailable.
     """
     name = f"{action_id}-{call.attempt}"
     found = {file.of: await variables.read_variable(file.of) for file in given.files}
@@ -95,7 +95,7 @@ ERROR_MESSAGE: Final = "Direktiv-ErrorMessage"
 INTERNAL: Final = "direktiv.internal.error"
 """The code of an error that has a message alone: nothing can catch it."""
 _GRACE: Final = 10.0
-"""Seconds in which a function may be told that it is not wanted any more."""
+"""Seconds within which a function may be notified that it is no longer needed."""
 _TIMEOUT: Final = "Timeout"
 
 
@@ -106,24 +106,24 @@ class _Answered:
 
 
 class Containers(Performer):
-    """Sends requests to where functions stand."""
+    """Sends requests to functions in containers."""
 
     def __init__(
         self, services: Services, variables: VariableStore | None = None, running: RunningCalls | None = None
     ) -> None:
-        """Let functions read and leave *variables*, if they are held somewhere; *running* is told of the calls."""
+        """Let functions read and write *variables*, if there is a store; calls are registered in *running*."""
         self._services = services
         self._variables = variables
         self._running = RunningCalls() if running is None else running
 
     def check(self, call: Call) -> None:
-        """Raise CallFailed where it is not configured where the function stands."""
+        """Raise CallFailed if the address of the function is not configured."""
         self._url(call)
 
     async def perform(self, call: Call) -> JSON:
-        """Return the result of one attempt. Raises CallFailed, and what is wrong with variables.
+        """Return the result of one attempt. Raises CallFailed, and errors of the variable store.
 
-        What the function leaves in its directory becomes variables, also where it tells of an error.
+        Files that the function leaves in its directory become variables, even if it reports an error.
         """
         url, action = self._url(call), _action_id(call)
         async with self._directory(call, action) as directory:
@@ -140,7 +140,7 @@ class Containers(Performer):
 
     @asynccontextmanager
     async def _directory(self, call: Call, action: str) -> AsyncIterator[CallDirectory | None]:
-        """Yield the directory of *call*, or None where no folder is shared with the function."""
+        """Yield the directory of *call*, or None if no folder is shared with the function."""
         shared = self._services.settings.shared_folder_for(call.callee)
         if shared is None or call.folder is None or self._variables is None:
             if call.folder is not None and call.folder.files:
@@ -153,7 +153,7 @@ class Containers(Performer):
             yield directory
 
     async def _ask(self, request: Request) -> _Answered:
-        """Return what the function answers, whatever the status is: the contract does not look at it."""
+        """Return the function's answer, whatever the status: the contract ignores it."""
         try:
             content, headers = await self._services.http.request_raw(request)
         except HttpStatusError as error:
@@ -164,13 +164,13 @@ class Containers(Performer):
                 await self._end(request)
             raise
         except asyncio.CancelledError:
-            if not await is_made_again():  # which has the same id: it would be ended, too
+            if not await is_made_again():  # which has the same id, and would be ended, too
                 await self._end(request)
             raise
         return _Answered(headers, json_or_base64(content))
 
     async def _end(self, request: Request) -> None:
-        """Tell the function that its result is not wanted any more, if it can be told."""
+        """Notify the function that its result is no longer needed, if possible."""
         headers = tuple((name, value) for name, value in request.headers if name == ACTION_ID)
         with suppress(CallFailed, TimeoutError):
             async with asyncio.timeout(_GRACE):
@@ -188,7 +188,7 @@ class Containers(Performer):
 
 
 def _action_id(call: Call) -> str:
-    """Return an id of the call that is the same for every attempt, and that a URL can have."""
+    """Return an id of the call that is the same for every attempt, and valid in a URL."""
     return sha256((call.idempotency_key or call.function.name).encode()).hexdigest()[:32]
 
 

@@ -1,10 +1,10 @@
 """The endpoint that functions in containers use while they are called: `log` and `var`.
 
-    GET or POST …/log?aid=ID[&log=TEXT]         a line of the log: the parameter, or the body
-    GET         …/var?aid=ID&scope=SCOPE&key=KEY    what a variable holds; nothing if it is not there
-    POST        …/var?aid=ID&scope=SCOPE&key=KEY    lets a variable hold the body, of the type in Content-Type
+    GET or POST …/log?aid=ID[&log=TEXT]         writes a line to the log: the parameter, or the body
+    GET         …/var?aid=ID&scope=SCOPE&key=KEY    returns the value of a variable; empty if it is not set
+    POST        …/var?aid=ID&scope=SCOPE&key=KEY    sets a variable to the body, of the type in Content-Type
 
-The id is that of the header `Direktiv-ActionID`. Only calls that are under way on this worker have one.
+The id is the header `Direktiv-ActionID`. Only calls in progress on this worker have one.
 """
 
 from collections.abc import Awaitable, Callable
@@ -33,7 +33,7 @@ class _RefusedError(Exception):
 
 
 def endpoint(running: RunningCalls, variables: VariableStore) -> Starlette:
-    """Return the application that answers the functions whose calls are *running*, about *variables*."""
+    """Return the application that serves functions whose calls are *running*, with access to *variables*."""
 
     async def log(request: Request) -> Response:
         call = _call(request, running)
@@ -65,7 +65,7 @@ def endpoint(running: RunningCalls, variables: VariableStore) -> Starlette:
 
 
 def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return *handler* with its errors as answers, whose text says what is wrong."""
+    """Return *handler* with its errors as answers, with the reason in the text."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -77,7 +77,7 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
         except StoreUnavailable as error:
             return PlainTextResponse(f"{error}\n", _UNAVAILABLE)
         except ClientDisconnect:
-            return Response()  # the caller has gone
+            return Response()  # the caller has disconnected
 
     return answer
 
@@ -86,7 +86,7 @@ def _call(request: Request, running: RunningCalls) -> RunningCall:
     action_id = request.query_params.get("aid", "")
     call = running.get(action_id)
     if call is None:
-        raise _RefusedError(_NOT_FOUND, f"no call with the id {action_id!r} is under way on this worker; see 'aid'")
+        raise _RefusedError(_NOT_FOUND, f"no call with the id {action_id!r} is in progress on this worker; see 'aid'")
     return call
 
 

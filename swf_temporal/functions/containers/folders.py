@@ -1,4 +1,4 @@
-"""The directory of a function in a container: variables that became files, and files that become variables."""
+"""The directory of a function in a container: variables as files, and files that become variables."""
 
 import io
 import os
@@ -24,14 +24,14 @@ _INTERNAL: Final = "direktiv.internal.error"
 _PACKED = "application/gzip"
 _TEXT = "text/plain; charset=utf-8"
 _FOR_ALL: Final = 0o777
-"""The mode of directories: the container may run as another user. Who may come near is said by the folder around."""
+"""The mode of directories: the container may run as another user. The parent folder restricts access."""
 _READABLE: Final = 0o644
 
 
 def write_files(folder: Path, call: CallFolder, variables: Mapping[VariableRef, Variable | None]) -> None:
-    """Write the files of *call*, made of *variables*, into *folder*, and directories for what the function leaves.
+    """Write the files of *call*, from *variables*, into *folder*, and create directories for the function's output.
 
-    A variable that is not there is an empty file. Raises CallFailed for what cannot be a file.
+    A variable that is not set is an empty file. Raises CallFailed if a file cannot be written.
     """
     for file in call.files:
         _write(folder, file, variables.get(file.of))
@@ -42,13 +42,14 @@ def write_files(folder: Path, call: CallFolder, variables: Mapping[VariableRef, 
 def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
     """Return the variables that a function left in *folder*, under `out/SCOPE`.
 
-    A file is one, by its name; a directory is one that holds a packed archive. Nothing else is, and no link is
-    followed: it could lead anywhere. Raises PayloadTooLarge, and CallFailed for what the worker may not read.
+    A file is a variable of its name; a directory becomes a packed archive. Everything else is ignored, and links are
+    not followed, since they could lead anywhere. Raises PayloadTooLarge, and CallFailed for what the worker may not
+    read.
     """
     found: dict[VariableRef, Variable] = {}
     left = MAX_BYTES
     try:
-        folder.stat()  # where all of it is gone, it is not that the function left nothing
+        folder.stat()  # distinguishes a missing folder from an empty one
         for scope, owner in call.owners.items():
             for path in _entries(folder / _OUT / scope):
                 variable = _read(path, left)
@@ -61,7 +62,7 @@ def read_files(folder: Path, call: CallFolder) -> dict[VariableRef, Variable]:
 
 
 def _entries(directory: Path) -> list[Path]:
-    """Return what stands in *directory*, if that is one still."""
+    """Return the content of *directory*, if it still is a directory."""
     if any(path.is_symlink() for path in (directory, directory.parent)) or not directory.is_dir():
         return []
     return sorted(directory.iterdir())
@@ -89,7 +90,7 @@ def _write(folder: Path, file: CallFile, variable: Variable | None) -> None:
 
 
 def _path_of(folder: Path, file: CallFile) -> Path:
-    """Return where *file* stands: its name may be a path, which leads nowhere but into *folder*."""
+    """Return the path of *file*: its name may be a path, which must stay within *folder*."""
     name = PurePosixPath(file.name)
     if name.is_absolute() or ".." in name.parts or not name.parts or "\0" in file.name:
         raise _internal(f"a file cannot have the name {file.name!r}, which leads out of its directory")
@@ -105,7 +106,7 @@ def _make(directory: Path, within: Path) -> None:
 
 
 def _read(path: Path, most: int) -> Variable | None:
-    """Return the variable that *path* is, of at most *most* bytes; None if it is neither a file nor a directory."""
+    """Return the variable in *path*, of at most *most* bytes; None if it is neither a file nor a directory."""
     if path.is_dir() and not path.is_symlink():
         _check(sum(each.lstat().st_size for each in path.rglob("*")), most)
         packed = io.BytesIO()
@@ -118,7 +119,7 @@ def _read(path: Path, most: int) -> Variable | None:
         if path.is_symlink() or not path.is_file():
             return None
         raise
-    with open(opened, "rb") as file:  # noqa: PTH123 - the file that was opened, whatever has the name by now
+    with open(opened, "rb") as file:  # noqa: PTH123 - the opened file, even if another one has its name by now
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             return None
         content = file.read(most + 1)

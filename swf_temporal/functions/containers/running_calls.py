@@ -1,4 +1,4 @@
-"""The calls of functions in containers that are under way on this worker: what these may still ask for."""
+"""The calls of functions in containers in progress on this worker, which may use the endpoint."""
 
 import logging
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from swf_temporal.runtime.variables import VariableRef, VariableScope
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A call that is under way."""
+    """A call in progress."""
 
     call: Call
 
@@ -21,21 +21,21 @@ class RunningCall:
         write_line(self.call, logging.INFO, text)
 
     def variable(self, scope: str, key: str) -> VariableRef | None:
-        """Return which variable the function means; no scope is the instance's. None if there is no such scope."""
+        """Return the variable that the function means, by default the instance's. None if there is no such scope."""
         owners = {} if self.call.folder is None else self.call.folder.owners
         named: list[VariableScope] = [one for one in owners if one == (scope or "instance")]
         return VariableRef(named[0], owners[named[0]], key) if named else None
 
 
 class RunningCalls:
-    """The calls that are under way, by their action ids."""
+    """The calls in progress, by their action ids."""
 
     def __init__(self) -> None:
         self._calls: dict[str, list[RunningCall]] = {}
 
     @contextmanager
     def entered(self, action_id: str, call: Call) -> Iterator[None]:
-        """Let *call* be known for as long as the context lasts. Two attempts may be under way for a moment."""
+        """Register *call* within the context. For a moment, two attempts may be in progress."""
         running = RunningCall(call)
         self._calls.setdefault(action_id, []).append(running)
         try:
@@ -46,5 +46,5 @@ class RunningCalls:
                 del self._calls[action_id]
 
     def get(self, action_id: str) -> RunningCall | None:
-        """Return the latest attempt at the call that is known by *action_id*."""
+        """Return the latest attempt at the call with this *action_id*."""
         return self._calls.get(action_id, [None])[-1]

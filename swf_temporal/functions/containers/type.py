@@ -9,7 +9,7 @@ _NAMES = ("image", "service")
 
 
 class ContainerType(DeclaredType):
-    """Functions that name an image or a service; where it stands is configuration."""
+    """Functions that name an image or a service; its address is configured."""
 
     performed_by = "swf_temporal.functions.containers.containers:Containers"
     example = "registry.example.com/images/resize:1"
@@ -28,6 +28,6 @@ TYPE = ContainerType()
 
 
 def _without_tag(image: str) -> str:
-    """Return *image* without its tag and its digest; a colon before the last slash is that of a registry's port."""
+    """Return *image* without its tag and its digest; a colon before the last slash belongs to a registry's port."""
     registry, slash, name = image.partition("@")[0].rpartition("/")
     return registry + slash + name.partition(":")[0]

@@ -1,1 +1,1 @@
-"""Python that definitions name or bring along."""
+"""Custom functions: Python that definitions name or contain."""

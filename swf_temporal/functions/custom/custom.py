@@ -1,4 +1,4 @@
-"""Performs functions of the type `custom`, and of types that no table names: their operations say what is called."""
+"""Performs functions of the type `custom`, and of unknown types: their operations say what is called."""
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
@@ -35,7 +35,7 @@ class Custom(Performer):
         return await self._python.perform(call)
 
     async def look(self, call: Call) -> Described | None:
-        """Return the activity or the URL that the operation names, or that it is a script; None for the rest."""
+        """Return the activity or the URL in the operation, or that it is a script; None for others."""
         activity = parse_activity(call.function)
         if activity is not None:
             address: dict[str, JSON] = {activity.word: activity.activity}
@@ -45,7 +45,7 @@ class Custom(Performer):
         return Described({"script": True}) if is_script(call.function.operation) else None
 
     def check(self, call: Call) -> None:
-        """Raise CallFailed if this is a Python function that is not there, or may not be called."""
+        """Raise CallFailed for a Python function that does not exist, or may not be called."""
         operation = call.function.operation
         is_python = not (is_plain_text(operation) or _is_sysout(operation) or is_script(operation))
         if is_python and not is_external_activity(call.function):
@@ -53,12 +53,12 @@ class Custom(Performer):
 
 
 def _is_sysout(operation: object) -> bool:
-    """Tell whether *operation* is `sysout` or `sysout:LEVEL`."""
+    """Return whether *operation* is `sysout` or `sysout:LEVEL`."""
     return isinstance(operation, str) and operation.strip().partition(":")[0] == "sysout"
 
 
 async def _write_line(call: Call) -> JSON:
-    """Log the argument `message`, or all arguments if there is none. The result is null: nothing is merged.
+    """Log the argument `message`, or all arguments without one. The result is null, so nothing is merged.
 
     SonataFlow has such functions, `sysout:LEVEL`.
     """
@@ -66,7 +66,7 @@ async def _write_line(call: Call) -> JSON:
     level = LEVELS.get(word.upper())
     if level is None:
         message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
-        raise permanent_failure("BadOperation", f"{message}; those known are {', '.join(LEVELS)}")
+        raise permanent_failure("BadOperation", f"{message}; the levels are {', '.join(LEVELS)}")
     log_lines.write_line(call, level, _text(call.arguments))
     return None
 

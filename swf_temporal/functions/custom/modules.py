@@ -1,10 +1,10 @@
 """The Python functions that `module:function` may name.
 
-A definition can come with the input of a workflow, from anyone who may start one. So a name reaches what the operator
-has named, and nothing else that happens to be installed: modules that a worker is given, or that installed packages
-offer, with what they offer; and packages that its settings list, with the public functions that are defined in them.
+A definition can come with the input of a workflow, from any client that may start one. So a name only reaches what the
+operator has allowed, and nothing else that happens to be installed: what is offered by modules that a worker is given
+or by installed packages; and the public functions defined in packages that its settings list.
 
-A package offers them by entry points. A worker finds them without being told the name of the package.
+A package offers functions by entry points, which a worker finds without the name of the package.
 """
 
 import importlib
@@ -29,7 +29,7 @@ class Modules:
         self._allowed = tuple(allowed)
 
     def find(self, module_name: str, name: str) -> Callable[..., Any]:
-        """Return the function *name* of a module. Raises CallFailed, saying what is missing or has to be named."""
+        """Return the function *name* of a module. Raises CallFailed, saying what is missing or has to be allowed."""
         offered = self._offered.get(module_name, {})
         if name in offered:
             return offered[name]
@@ -64,7 +64,7 @@ class Modules:
         return function
 
     def _offers(self, module: ModuleType, name: str, value: object) -> bool:
-        """Tell whether *value* is a public function of *module*, and not one that it merely uses."""
+        """Return whether *value* is a public function of *module*, and not one that it merely uses."""
         if not callable(value):
             return False
         if name in getattr(module, "__all__", ()):
@@ -82,9 +82,9 @@ TYPES = "swf_temporal.function_types"
 
 
 def installed(modules: tuple[str, ...] | None = None) -> Registry:
-    """Return what installed packages offer, from *modules* and what is in them, or from everywhere.
+    """Return what installed packages offer, from *modules* and their content, or from everywhere.
 
-    Raises UsageError for what cannot be loaded: a worker that lacks a function would fail, for good, the instances
+    Raises UsageError for what cannot be loaded: a worker that lacks a function would permanently fail the instances
     that call it.
     """
     found = Registry()
@@ -104,9 +104,9 @@ def installed(modules: tuple[str, ...] | None = None) -> Registry:
 
 
 def offered_by(module: ModuleType, name: str | None = None) -> Registry:
-    """Return what *module* offers: what its registries hold or, without any, its public functions by their names.
+    """Return what *module* offers: the content of its registries or, without any, its public functions by their names.
 
-    `module:function` names the same functions, by the name of the module, or by *name*.
+    `module:function` refers to the same functions, by the name of the module, or by *name*.
     """
     offered = Registry()
     registries = [value for value in vars(module).values() if isinstance(value, Registry)]
@@ -126,7 +126,7 @@ def _offered(point: EntryPoint) -> Registry:
     except (Exception, SystemExit) as error:
         why = error.message if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
         message = f"{_origin(point)} cannot be loaded: {why}"
-        raise UsageError(message, "mend or uninstall it, or leave it out of SWF_FUNCTION_MODULES") from error
+        raise UsageError(message, "fix or uninstall it, or leave it out of SWF_FUNCTION_MODULES") from error
 
 
 def _read(point: EntryPoint) -> Registry:

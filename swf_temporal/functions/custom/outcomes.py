@@ -24,7 +24,7 @@ _NOT_JSON: Final = (PydanticSerializationError, ValueError, RecursionError)
 
 
 def as_json(call: Call, result: object) -> JSON:
-    """Return *result* as JSON, or as what pydantic makes of it. Raises CallFailed if that is not possible."""
+    """Return *result* as JSON, converted by pydantic if necessary. Raises CallFailed if that is not possible."""
     try:
         return _plain(result)
     except _NOT_JSON as error:
@@ -36,11 +36,11 @@ def as_json(call: Call, result: object) -> JSON:
 def _plain(value: object) -> JSON:
     """Return *value* as JSON. Raises one of _NOT_JSON."""
     plain: JSON = to_jsonable_python(value)
-    return checked(plain, _written(plain))  # type: ignore[no-any-return]  # JSON, which it is now known to be
+    return checked(plain, _written(plain))  # type: ignore[no-any-return]  # now checked to be JSON
 
 
 def _written(value: JSON) -> bytes:
-    """Return *value* as JSON, which the library writes quickly; what it cannot write, ours refuses with the place."""
+    """Return *value* as JSON, written by the fast library; what that refuses, ours refuses with the place."""
     try:
         return to_json(value)
     except PydanticSerializationError:
@@ -49,7 +49,7 @@ def _written(value: JSON) -> bytes:
 
 @contextmanager
 def exceptions_as_faults() -> Iterator[None]:
-    """Let the fault of a call be raised for whatever its Python code raises, be it KeyboardInterrupt."""
+    """Raise a call's fault for anything that its Python code raises, even KeyboardInterrupt."""
     try:
         yield
     except (asyncio.CancelledError, GeneratorExit):
@@ -59,7 +59,7 @@ def exceptions_as_faults() -> Iterator[None]:
 
 
 def raised(error: BaseException) -> CallFailed:
-    """Return the fault that an exception is: its name and code are the exception's class."""
+    """Return the fault for an exception: its name and code are the exception's class."""
     if isinstance(error, CallFailed):
         return _recorded(error)
     name = type(error).__name__
@@ -69,9 +69,9 @@ def raised(error: BaseException) -> CallFailed:
 
 
 def _recorded(fault: CallFailed) -> CallFailed:
-    """Return *fault*, which the user's code made, with facts that are JSON.
+    """Return *fault*, raised by the user's code, with facts that are JSON.
 
-    With others it could not be recorded, and an attempt without an outcome is made again, for ever.
+    Others could not be recorded, and an attempt without an outcome would be repeated forever.
     """
     seconds: object = fault.retry_after
     if seconds is not None and not (isinstance(seconds, int | float) and isfinite(seconds)):
@@ -85,7 +85,7 @@ def _recorded(fault: CallFailed) -> CallFailed:
 
 
 def _frames_of(error: BaseException) -> str:
-    """Return where *error* and its cause were raised, the innermost frame last, without our own code."""
+    """Return the places where *error* and its cause were raised, the innermost frame last, without our own code."""
     own = list(dropwhile(_is_on_the_way, extract_tb(error.__traceback__)))
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     before = [] if cause is None else extract_tb(cause.__traceback__)[-_MAX_FRAMES:]
@@ -93,5 +93,5 @@ def _frames_of(error: BaseException) -> str:
 
 
 def _is_on_the_way(frame: FrameSummary) -> bool:
-    """Tell whether *frame* is where our code, in a thread or not, calls the user's."""
+    """Return whether *frame* is in our code, on the way to the user's."""
     return frame.filename == thread.__file__ or Path(frame.filename).is_relative_to(_PACKAGE)

@@ -1,7 +1,7 @@
 """Calls functions that are written in Python. Section "Defining custom function types".
 
-By the function's own words: names decide where they go, annotations what they become. All that depends on the function
-alone is looked up once.
+Arguments are bound by the function's signature: names decide where they go, annotations their types. Everything that
+depends on the function alone is cached.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
 
 _MAX_SHOWN = 5
-"""The number of mistakes that are reported at once."""
+"""The number of errors reported at once."""
 
 
 @dataclass(frozen=True)
 class _Taken:
     is_async: bool
     signature: inspect.Signature | None = None
-    """None for some functions written in C, which do not say."""
+    """The signature; None for some functions written in C."""
     adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict)
-    """What makes a value of JSON what a parameter's annotation says."""
+    """Converters of JSON values to the types of annotations, by parameter."""
 
     @cached_property
     def parameters(self) -> list[inspect.Parameter]:
@@ -54,26 +54,26 @@ class _Taken:
 
     @cached_property
     def needed(self) -> frozenset[str]:
-        """The names of the parameters that have to be given."""
+        """The names of the required parameters."""
         variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         given = (one for one in self.parameters if one.kind not in variable)
         return frozenset(one.name for one in given if one.default is inspect.Parameter.empty)
 
     @cached_property
     def extra(self) -> str:
-        """The name of the parameter that holds all other keywords; empty if there is none."""
+        """The name of the parameter for all other keywords; empty if the function has none."""
         return next((one.name for one in self.parameters if one.kind is inspect.Parameter.VAR_KEYWORD), "")
 
     def fits(self, keywords: Mapping[str, object]) -> bool:
-        """Tell whether *keywords* alone are at first sight what it takes: then there is no need to bind them."""
+        """Return whether *keywords* alone obviously match the signature, so that they need not be bound."""
         return self.needed <= keywords.keys() <= self.by_keyword
 
 
 def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...], Mapping[str, object]]:
-    """Return the arguments of a call as *function* takes them. Raises CallFailed if it cannot take them.
+    """Return the arguments of a call for *function*. Raises CallFailed if they do not match its signature.
 
-    An object is passed by keywords, except to a function whose only parameter it does not name: that takes
-    the object as it is, as it would take a text, a number or an array. Null is no argument at all.
+    An object is passed as keywords, unless the function's only parameter is not among its names: then it is passed
+    whole, like a text, a number or an array. Null means no argument.
     """
     taken = _remembered(function)
     positional: tuple[object, ...] = ()
@@ -95,14 +95,14 @@ def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...],
 
 
 def is_async(function: Callable[..., Any]) -> bool:
-    """Tell whether *function* is a coroutine function."""
+    """Return whether *function* is a coroutine function."""
     return _remembered(function).is_async
 
 
 def _converted(
     call: Call, taken: _Taken, positional: tuple[object, ...], keywords: Mapping[str, object]
 ) -> tuple[tuple[object, ...], Mapping[str, object]]:
-    """Return the arguments as their annotations want them."""
+    """Return the arguments converted by their annotations."""
     if not taken.adapters:
         return positional, keywords
     wrong: list[str] = []
@@ -147,13 +147,13 @@ def _takes_whole(taken: _Taken, arguments: dict[str, JSON]) -> bool:
 def _remembered(function: Callable[..., Any]) -> _Taken:
     try:
         return _looked_up(function)
-    except TypeError:  # it cannot be hashed, and so not be remembered
+    except TypeError:  # it cannot be hashed, and thus not be cached
         return _looked_up.__wrapped__(function)
 
 
 @lru_cache(maxsize=1024)
 def _looked_up(function: Callable[..., Any]) -> _Taken:
-    """Return what *function* takes. Looking is slow, and the same function is called again and again."""
+    """Return the signature of *function* and its converters, which are slow to determine."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -162,10 +162,10 @@ def _looked_up(function: Callable[..., Any]) -> _Taken:
 
 
 def _adapters(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, TypeAdapter[Any]]]:
-    """Yield what converts each annotated parameter.
+    """Yield the converter of each annotated parameter.
 
-    An annotation that names what is not there when the program runs, or what pydantic does not know, is a remark
-    for readers: such a parameter takes what comes, as one without any does.
+    An annotation with names that do not exist at run time, or that pydantic does not support, is only documentation:
+    such a parameter accepts anything, like one without an annotation.
     """
     try:
         signature = inspect.signature(function, eval_str=True)
@@ -182,7 +182,7 @@ def _adapters(function: Callable[..., Any], signature: inspect.Signature) -> Ite
 
 
 _SERVICE = "service:python:"
-"""SonataFlow's way to name a function: `service:python:module::function`."""
+"""SonataFlow's prefix for functions: `service:python:module::function`."""
 
 
 class Python:
@@ -195,15 +195,15 @@ class Python:
         self._threads = threads
 
     async def perform(self, call: Call) -> JSON:
-        """Return what the function returns. Raises CallFailed with the name of the exception that it raises."""
+        """Return the function's result. Raises CallFailed with the name of the exception that it raises."""
         function = self.find(call)
         positional, keywords = bound(call, function)
         return as_json(call, await self._result(function, positional, keywords))
 
     def find(self, call: Call) -> Callable[..., Any]:
-        """Return the function that is called. Raises CallFailed if there is none, or if it may not be called.
+        """Return the function to call. Raises CallFailed if it does not exist, or may not be called.
 
-        A function of the definition is looked for by its operation, then by its name.
+        A function of the definition is looked up by its operation, then by its name.
         """
         operation = call.function.operation
         text = operation.strip() if isinstance(operation, str) else ""
@@ -222,9 +222,9 @@ class Python:
     async def _result(
         self, function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]
     ) -> object:
-        """Return what *function* returns, or all that it yields.
+        """Return the result of *function*, or a list of everything that it yields.
 
-        One that is not async runs in a thread, so that it may block.
+        A function that is not async runs in a thread, so that it may block.
         """
         with exceptions_as_faults():
             if is_async(function):
@@ -248,7 +248,7 @@ class Python:
 
 
 def _reference(operation: str) -> str:
-    """Return `module:function` as an operation has it."""
+    """Return `module:function` for an operation."""
     if operation.startswith(_SERVICE):
         return operation.removeprefix(_SERVICE).replace("::", ":", 1)
     return operation.removeprefix("python:")
@@ -257,8 +257,8 @@ def _reference(operation: str) -> str:
 def _in_thread(function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]) -> object:
     try:
         result = function(*positional, **keywords)
-        # The code of a generator runs as its items are taken: here, and not where the result is converted.
+        # A generator runs while its items are read: do so here, and not where the result is converted.
         return list(result) if inspect.isgenerator(result) else result
     except StopIteration as error:
-        # A future cannot carry it: the caller would wait for ever.
+        # A future cannot hold it: the caller would wait forever.
         raise RuntimeError("the function raised StopIteration") from error

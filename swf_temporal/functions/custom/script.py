@@ -1,8 +1,8 @@
-"""Runs scripts that a definition brings, with functions that SonataFlow knows: `script:python`.
+"""Runs scripts in a definition, by SonataFlow's function `script:python`.
 
-In a process of its own: with limits, without the worker's environment, in a folder that is removed afterwards, and
-killed with what it started when its time is up or its result is not wanted any more. That keeps accidents in; it is no
-sandbox. A script has the rights of the worker's user, so operators decide whether there are scripts at all.
+A script runs in a separate process: with limits, without the worker's environment, in a folder that is removed
+afterwards, and killed with everything that it started when it times out or is no longer needed. That limits accidents;
+it is not a sandbox. A script has the rights of the worker's user, so operators decide whether scripts are allowed.
 """
 
 import asyncio
@@ -26,21 +26,21 @@ from swf_temporal.functions.custom.script_process import LENGTH
 from swf_temporal.settings.calls import Options, Settings, merged
 
 MEMORY = 1 << 30
-"""Bytes of address space that a script may take, Python included."""
+"""The limit of a script's address space in bytes, including Python."""
 
 _MAX_GOODBYE = 1.0
-"""Seconds that a script that was killed has until its pipes are closed."""
+"""Seconds to wait until the pipes of a killed script are closed."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
 
 
 def is_script(operation: object) -> bool:
-    """Tell whether *operation* is `script:python`, with or without code after it."""
+    """Return whether *operation* is `script:python`, with or without code after it."""
     word, language, *_ = [*str(operation).strip().split(":", 2), "", ""]
     return isinstance(operation, str) and word == "script" and language.strip().lower() == "python"
 
 
 class Scripts:
-    """Runs scripts, as far as the operator lets them run."""
+    """Runs scripts, if the operator allows them."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -69,8 +69,8 @@ class Scripts:
         try:
             return _result(call, read_json(written))
         except (NotJSON, TypeError, KeyError):
-            # It has all that its process has, so it can also write where only its result is written.
-            message = f"the script of function '{name}' wrote something else than its result, or nested it too deeply"
+            # A script controls its process, so it can also write to the pipe for its result.
+            message = f"the script of function '{name}' wrote something other than its result, or nested it too deeply"
             raise CallFailed(message, code="ScriptCrashed") from None
 
 
@@ -89,12 +89,12 @@ async def _run(call: Call, request: bytes, largest: int) -> bytes:
 
 
 async def _ended(process: Process) -> None:
-    """Wait until *process* has ended, and take what it wrote and was not read."""
+    """Wait until *process* has ended, and discard its unread output."""
     try:
         async with asyncio.timeout(_MAX_GOODBYE):
             await process.communicate()
     except TimeoutError:
-        # What a script has started in a session of its own lives on, and holds the other end of the pipes.
+        # What a script has started in a new session continues, and holds the other end of the pipes.
         process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - there is no public way to let go
 
 
@@ -141,7 +141,7 @@ def _result(call: Call, answer: dict[str, Any]) -> JSON:
     try:
         result: JSON = read_json(answer["result"])
     except NotJSON as error:
-        message = f"the script of function '{name}' ended with what is not JSON: {error}"
+        message = f"the script of function '{name}' ended with a value that is not JSON: {error}"
         raise permanent_failure("NotJSON", message) from None
     return result
 

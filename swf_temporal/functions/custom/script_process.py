@@ -1,8 +1,8 @@
-"""The process of a script: it runs the script's code, within limits, and nothing else.
+"""The process of a script: runs the script's code within limits.
 
-A worker starts this file as a program, so it imports only the standard library. It reads one request, runs the code,
-writes one answer and then waits to be killed: as long as it is there, its process group is surely its own. The answer
-goes to what was standard output; whatever the script prints goes nowhere.
+A worker starts this file as a program, so it only imports the standard library. It reads one request, runs the code,
+writes one answer and then waits to be killed: while it exists, its process group cannot be reused. The answer goes to
+the original standard output; whatever the script prints is discarded.
 """
 
 import ast
@@ -22,7 +22,7 @@ _FILE_SIZE = 64 << 20
 """The size limit of a script's file, in bytes."""
 
 _PATIENCE = 5
-"""Seconds that a script may take longer than its worker waits."""
+"""Seconds by which a script may exceed the worker's timeout."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 def _limit(seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    # The worker is quicker, unless it is gone: then nothing else would end a script that waits for ever.
+    # The worker is quicker, unless it has died: then nothing else would end a script that waits forever.
     signal.setitimer(signal.ITIMER_REAL, seconds + _PATIENCE)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_SIZE, _FILE_SIZE))
@@ -50,7 +50,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def _answer(code: str, arguments: Any, *, variables: bool) -> dict[str, Any]:
-    """Return the result of *code*, or what it raised, ready to be written."""
+    """Return the result of *code*, or the exception that it raised, ready to be written."""
     try:
         names: dict[str, Any] = {"__name__": NAME, "arguments": arguments}
         value = _run(code, arguments, names)
@@ -67,7 +67,7 @@ def _written(value: Any) -> str:
 
 
 def _plain_variables(names: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables among *names* that are JSON, and so no modules and functions."""
+    """Return the variables among *names* that are JSON, and so not modules or functions."""
     found = {}
     for name, value in names.items():
         if name != "arguments" and not name.startswith("_"):
@@ -79,7 +79,7 @@ def _plain_variables(names: dict[str, Any]) -> dict[str, Any]:
 def _run(code: str, arguments: Any, names: dict[str, Any]) -> Any:
     """Run *code* and return its variable `result`, or else the value of its last line if that is an expression.
 
-    *names* are its variables, and have those afterwards that it has set.
+    *names* are its variables before, and contain those that it has set afterwards.
     """
     if isinstance(arguments, dict):
         names.update({name: value for name, value in arguments.items() if not name.startswith("_")})
@@ -98,7 +98,7 @@ def _error(error: BaseException) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return as JSON knows it what scripts often end with: arrays of numpy, times, sets."""
+    """Return as JSON values that scripts often end with: numpy arrays, times, sets."""
     for name in ("tolist", "isoformat"):
         if hasattr(value, name):
             return getattr(value, name)()

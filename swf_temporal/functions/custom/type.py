@@ -1,4 +1,4 @@
-"""The type `custom`: Python, scripts, lines of the log, plain HTTP or an activity, as the operation says."""
+"""The type `custom`: Python, scripts, lines of the log, plain HTTP or an activity, depending on the operation."""
 
 import logging
 import re
@@ -20,7 +20,7 @@ LEVELS: Final = {
     "WARNING": logging.WARNING,
     "ERROR": logging.ERROR,
 }
-"""SonataFlow's names of log levels, and Python's."""
+"""SonataFlow's names of log levels, with Python's levels."""
 
 _OURS = re.compile(r"service:python:|script:\s*(?:python\s*(?::|$)|$)", re.IGNORECASE)
 _FOREIGN: Mapping[str, str] = {
@@ -30,11 +30,11 @@ _FOREIGN: Mapping[str, str] = {
     "camel:": "a route of Camel",
     "java:": "a method in Java",
     "bean:": "a bean in Java",
-    "script:": "a script in another language than Python",
+    "script:": "a script in a language other than Python",
 }
-"""Prefixes of operations that are written for other runtimes, and what they name there."""
+"""Prefixes of operations that are written for other runtimes, with their meaning there."""
 _MAX_SHOWN = 80
-"""How many characters of an operation, which may be a script, are told."""
+"""The number of characters of an operation, which may be a script, in a message."""
 _INSTEAD = (
     "call an activity of a worker in any language, 'temporal:ACTIVITY@QUEUE', or a service, 'rest:POST:URL', or "
     "register a Python function under this name"
@@ -51,7 +51,7 @@ class CustomType(DeclaredType):
     needs_operation = False
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is wrong with an operation that begins with a word that is known here."""
+        """Yield the errors in an operation that begins with a known word."""
         if not isinstance(function.operation, str):
             return
         if is_plain_text(function.operation):
@@ -77,7 +77,7 @@ class CustomType(DeclaredType):
 
 
 def foreign_operation(operation: str) -> tuple[str, str] | None:
-    """Return what *operation* is, in a sentence, and what to do instead, if it is written for another runtime."""
+    """Return a description of *operation*, and what to do instead, if it is written for another runtime."""
     prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
     if prefix is None or _OURS.match(operation):
         return None

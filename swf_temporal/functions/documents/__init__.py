@@ -1,1 +1,1 @@
-"""Documents that describe services, and what stands in them."""
+"""Documents that describe services, and their parts."""

@@ -1,4 +1,4 @@
-"""Documents that describe services: found, read and kept."""
+"""Documents that describe services: found, read and cached."""
 
 import asyncio
 import hashlib
@@ -32,10 +32,10 @@ _Value = TypeVar("_Value")
 
 
 def check_openapi(document: Document) -> None:
-    """Raise CallFailed if *document* is not an OpenAPI document of a version that is known here."""
+    """Raise CallFailed if *document* is not an OpenAPI document of a supported version."""
     content = document.content
     if not ({"openapi", "swagger"} & content.keys()):
-        raise _not_openapi(document.name, "it has neither 'openapi' nor 'swagger' at its top")
+        raise _not_openapi(document.name, "it has neither 'openapi' nor 'swagger' at the top level")
     version = str(content.get("openapi", content.get("swagger")))
     if not version.startswith(("2.", "3.0", "3.1")):
         raise _not_openapi(document.name, f"version {version} is not one of 2.0, 3.0 and 3.1")
@@ -44,12 +44,12 @@ def check_openapi(document: Document) -> None:
 
 
 class Documents:
-    """Reads documents, and reads the same text only once."""
+    """Reads documents, and parses the same text only once."""
 
     def __init__(
         self, http: "Callable[[], Http]", lifetime: timedelta = timedelta(), resources: Resources | None = None
     ) -> None:
-        """Read documents with what *http* returns, which files do without, and keep those from URLs for *lifetime*."""
+        """Read URLs with the client that *http* returns, which files do not need, and cache those for *lifetime*."""
         self._http = http
         self._resources = resources or Resources()
         self._parsed = LRUCache[str, dict[str, Any]](_MAX_KEPT)
@@ -63,10 +63,10 @@ class Documents:
         headers: Headers = (),
         check: Callable[[Document], None] = check_openapi,
     ) -> Document:
-        """Return the document *name*, a URL or a path, found relative to *base*.
+        """Return the document *name*, a URL or a path relative to *base*.
 
-        *headers* are sent to a URL. Raises CallFailed if the document is not there, or as *check* does if it is of
-        another kind.
+        *headers* are sent to a URL. Raises CallFailed if the document does not exist, or as *check* does if it is
+        of another kind.
         """
         location = locate(name, base)
         if is_web(location):
@@ -75,7 +75,7 @@ class Documents:
             text = await asyncio.to_thread(_read_file, name, location)
         key = (name, base, headers)
         before, document = self._loaded.get(key, (b"", None))
-        # Others may have changed meanwhile, and not every caller may be shown them.
+        # Referenced documents may have changed meanwhile, and not every caller may see them.
         if document is None or (before, document.location) != (text, location) or len(document.others) > 1:
             document = Document(name, location, await self._parse(name, text))
             document.others[normal(location)] = document
@@ -86,19 +86,19 @@ class Documents:
     async def reading(
         self, document: Document, read: Callable[[], _Value], *, base: str | None = None, headers: Headers = ()
     ) -> _Value:
-        """Return what *read* finds in *document*, where references may lead it into other documents.
+        """Return the result of *read* on *document*, whose references may lead into other documents.
 
-        A file may refer to those in its own folder, that of the definition, and folders that the operator allows; a
-        URL to those on its own host. Other hosts are for the operator to allow. Raises CallFailed.
+        A file may refer to files in its own folder, in the definition's, and in folders that the operator allows; a URL
+        to URLs on its own host. The operator may allow other hosts. Raises CallFailed.
         """
         for _ in range(_MAX_OTHERS):
             try:
                 return read()
             except UnresolvedReference as needed:
-                # Begun again with what it needs. Most never need anything, and reading takes no time.
+                # Repeated with the document that it needs. Most need none, and *read* is fast.
                 document.others[needed.location] = await self._other(document, needed, base, headers)
         raise permanent_failure(
-            "BadDocument", f"the document '{document.name}' leads to more than {_MAX_OTHERS} others"
+            "BadDocument", f"the document '{document.name}' refers to more than {_MAX_OTHERS} others"
         )
 
     async def _other(
@@ -129,7 +129,7 @@ class Documents:
             raise permanent_failure("NoDocument", f"{referrer}, {error.reason}{hint}") from error
 
     def _credentials(self, referrer: str, url: str) -> Headers:
-        """Return what shows an allowed host who asks. Raises CallFailed for any other host."""
+        """Return the credentials for an allowed host. Raises CallFailed for any other host."""
         _, host, port = _origin(url)
         if not is_allowed(host, port, self._resources.hosts):
             raise permanent_failure(
@@ -139,14 +139,14 @@ class Documents:
         return (("Authorization", header),) if header else ()
 
     async def _fetch(self, url: str, headers: Headers) -> tuple[bytes, str]:
-        """Return a document and its URL, to which the server may have redirected: what is relative begins there."""
-        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
+        """Return a document and its URL after redirects, to which its references are relative."""
+        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - not needed for files
 
-        # A caller without credentials must not be shown what others fetched with theirs.
+        # A caller without credentials must not see what others fetched with theirs.
         key = (url, headers)
         try:
             return self._fetched[key]
-        except KeyError:  # also for one that expires while it is looked up, which `get` would raise
+        except KeyError:  # also if it expires during the look-up, for which `get` would raise
             found = self._fetched[key] = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
             return found
 
@@ -154,7 +154,7 @@ class Documents:
         digest = hashlib.sha256(text).hexdigest()
         content = self._parsed.get(digest)
         if content is None:
-            # A large document takes seconds to read; other calls go on meanwhile.
+            # A large document takes seconds to read; other calls continue meanwhile.
             content = await asyncio.to_thread(_parse, name, text)
             self._parsed[digest] = content
         return content

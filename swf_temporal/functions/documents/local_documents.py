@@ -1,6 +1,6 @@
-"""Documents on this machine that describe functions, so that those can be looked at before anything is called.
+"""Documents of functions on this machine, to inspect functions before anything is called.
 
-They are asked for with every function of every definition that is validated, so nothing heavy is imported here.
+Validation uses this for every function of every definition, so nothing heavy is imported here.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,19 +17,19 @@ _Value = TypeVar("_Value")
 
 
 class NotLocalError(Exception):
-    """A document is on the web, from which only a call may fetch it."""
+    """The document is on the web, and only a call may fetch it."""
 
 
 def document_named(function: Function) -> str | None:
-    """Return the file or URL of the document that *function* names; None if it names none."""
+    """Return the file or URL of the document that *function* names; None if it does not name one."""
     kind = operation_type(function.type)
     return None if kind is None else kind.document(function.operation)
 
 
 def file_named(function: Function, base: str | None) -> Path | None:
-    """Return the file with the document that *function* names, found relative to *base*; None if it names none.
+    """Return the file of the document that *function* names, relative to *base*; None if it does not name one.
 
-    Whether there is such a file is another question.
+    The file need not exist.
     """
     name = document_named(function)
     if name is None or is_web(name):
@@ -41,7 +41,7 @@ def file_named(function: Function, base: str | None) -> Path | None:
 
 
 async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, base: str | None) -> _Value | None:
-    """Return what *look* finds of *function*; None if that is on the web. Raises CallFailed, and nothing else."""
+    """Return the result of *look* for *function*; None if its document is on the web. Only raises CallFailed."""
     try:
         return await look(Call(function, base=base))
     except NotLocalError:
@@ -49,12 +49,12 @@ async def looked(look: Callable[[Call], Awaitable[_Value]], function: Function, 
     except CallFailed:
         raise
     except Exception as error:
-        message = f"function '{function.name}' could not be looked at: {type(error).__name__}: {error}"
+        message = f"function '{function.name}' could not be inspected: {type(error).__name__}: {error}"
         raise CallFailed(message, code="InternalError", cause=type(error).__name__) from error
 
 
 def only_local(read: Callable[[], _Value]) -> Callable[[], _Value]:
-    """Return *read*, but raising NotLocalError where a document leads into another one that is on the web."""
+    """Return *read*, but raising NotLocalError if a document refers to another one on the web."""
 
     def reading() -> _Value:
         try:

@@ -1,4 +1,4 @@
-"""Parts of a document, by their place, with references followed."""
+"""Parts of a document, by their location, with references resolved."""
 
 import os.path
 from collections.abc import Iterator
@@ -16,25 +16,25 @@ _NOTHING = object()
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
-# `referencing`, which jsonschema stands on, resolves references within schemas. Documents of OpenAPI and AsyncAPI are
-# none: in them it finds no anchors. Nor does it wait for what is fetched, or name a document as the definition does.
+# `referencing`, which jsonschema uses, resolves references within schemas. In documents of OpenAPI and AsyncAPI, which
+# are not schemas, it finds no anchors. Nor can it await fetching, or name a document as the definition does.
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document that describes a service, and where it was found."""
 
     name: str
-    """As the definition writes it, or the document that refers to it."""
+    """The name in the definition, or in the document that refers to it."""
     location: str
     """The URL or path that it was read from."""
     content: dict[str, Any] = field(repr=False)
     others: "dict[str, Document]" = field(default_factory=dict, repr=False, compare=False)
-    """Those that were read because this one refers to them, by location. All of them share it."""
+    """Documents that were read because this one refers to them, by location. All of them share this mapping."""
     kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What was read in it, for further calls; it is read anew with a document that has led to others."""
+    """Results of reading it, for further calls; not reused once the document has led to others."""
 
     @property
     def url(self) -> str | None:
-        """The URL that the document was fetched from, or None if it is a file."""
+        """The URL that the document was fetched from, or None for a file."""
         return self.location if is_web(self.location) else None
 
     @property
@@ -43,14 +43,14 @@ class Document:
         return "swagger" in self.content
 
     def resolve(self, node: object) -> dict[str, Any]:
-        """Return the object that *node* is, a part of this document, or that its `$ref` points to."""
+        """Return the object *node*, a part of this document, or the target of its `$ref`."""
         return self.follow(node).value
 
     def follow(self, node: object) -> "DocumentPart":
-        """Return the object that *node* is or refers to, and in which document it stands; an empty one for no object.
+        """Return the object *node*, or the target of its reference, with its document; an empty one for anything else.
 
-        Raises CallFailed for a reference that leads nowhere or to itself, and UnresolvedReference for one into
-        a document that is not local.
+        Raises CallFailed for a reference without a target or to itself, and UnresolvedReference for one into a document
+        that was not read yet.
         """
         document: Document = self
         for _ in range(_MAX_CHAIN):
@@ -63,7 +63,7 @@ class Document:
         raise permanent_failure("BadDocument", f"the document '{self.name}' has circular references")
 
     def target(self, reference: str) -> "tuple[Document, JSON]":
-        """Return what a reference in this document points to, which may be a reference too, and in which document."""
+        """Return the target of a reference in this document, which may be a reference too, and its document."""
         location, _, fragment = reference.partition("#")
         document = self._other(location, reference) if location else self
         node = _at(document.content, unquote(fragment))
@@ -88,18 +88,18 @@ class DocumentPart:
     value: dict[str, Any]
 
     def part(self, key: str) -> "DocumentPart":
-        """Return the object under *key*, its reference followed; an empty one if there is none."""
+        """Return the object under *key*, with its reference resolved; empty if it is missing."""
         return self.document.follow(self.value.get(key))
 
     def parts(self, key: str) -> "list[DocumentPart]":
-        """Return the objects in the list under *key*, their references followed."""
+        """Return the objects in the list under *key*, with their references resolved."""
         found = self.value.get(key)
         return [self.document.follow(node) for node in found] if isinstance(found, list) else []
 
     def named(self, key: str, *beginnings: str) -> "Iterator[tuple[str, DocumentPart]]":
-        """Yield the objects in the object under *key* with their names, their references followed.
+        """Yield the objects in the object under *key* with their names, and their references resolved.
 
-        Where *beginnings* are given, only those whose names begin with one of them, whatever the case.
+        With *beginnings*, only those whose names begin with one of them, in any case.
         """
         holder = self.part(key)
         for name in holder.value:
@@ -108,7 +108,7 @@ class DocumentPart:
 
 
 class UnresolvedReference(CallFailed):
-    """A reference leads into a document that was not read yet. The caller may get that, and read again with it."""
+    """A reference leads into a document that was not read yet. The caller may fetch it, and try again."""
 
     def __init__(self, document: Document, reference: str, location: str) -> None:
         message = f"'{document.name}' refers to '{reference}'; here only references within a document are followed"
@@ -119,12 +119,12 @@ class UnresolvedReference(CallFailed):
 
 
 def is_web(location: str) -> bool:
-    """Tell whether *location* is fetched over HTTP."""
+    """Return whether *location* is fetched over HTTP."""
     return location.lower().startswith(("http://", "https://"))
 
 
 def as_path(location: str) -> str:
-    """Return the path that *location* names, which may be a URI."""
+    """Return the path in *location*, which may be a URI."""
     # `classpath:` is what SonataFlow's users write for "beside the definition".
     if location.startswith("classpath:"):
         return location.removeprefix("classpath:").lstrip("/")
@@ -137,7 +137,7 @@ def as_path(location: str) -> str:
 
 
 def beside(location: str, name: str) -> str:
-    """Return where the document *name* is that one at *location* refers to."""
+    """Return the location of the document *name*, in a reference from the one at *location*."""
     if is_web(name):
         return name
     if is_web(location):
@@ -147,12 +147,12 @@ def beside(location: str, name: str) -> str:
 
 
 def normal(location: str) -> str:
-    """Return *location* as every reference to it comes to be written."""
+    """Return *location* in normalized form."""
     return location if is_web(location) else os.path.normpath(location)
 
 
 def _at(content: dict[str, Any], fragment: str) -> Any:
-    """Return what a fragment, with its percent signs resolved, points to: a JSON pointer or an anchor."""
+    """Return the target of a fragment, with its percent-encoding decoded: a JSON pointer or an anchor."""
     if fragment and not fragment.startswith("/"):
         return _anchored(content, fragment)
     node: Any = content
@@ -168,8 +168,8 @@ def _at(content: dict[str, Any], fragment: str) -> Any:
 
 
 def _anchored(content: object, name: str) -> object:
-    """Return the schema that calls itself *name*."""
-    waiting, seen = [content], set[int]()  # aliases of YAML may stand for the same in many places
+    """Return the schema with the anchor *name*."""
+    waiting, seen = [content], set[int]()  # YAML aliases may repeat the same object in many places
     while waiting:
         node = waiting.pop()
         if id(node) in seen:

@@ -1,6 +1,6 @@
-"""Schemas of OpenAPI documents in JSON Schema, with everything that they refer to.
+"""Conversion of schemas in OpenAPI documents to JSON Schema, with everything that they refer to.
 
-Versions 2.0 and 3.0 have a dialect of their own; 3.1 is JSON Schema. `format` is a remark here, as it is there.
+Versions 2.0 and 3.0 have their own dialect; 3.1 is JSON Schema. `format` is an annotation, as it is there.
 """
 
 import re
@@ -10,9 +10,9 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.documents.parts import Document
 
-# openapi-schema-validator has no dialect for 2.0, takes `format` for more than a remark, and matches patterns
-# without a limit of time: `^(a+)+$` kept it busy for eight seconds with 27 letters. Ours writes JSON Schema, for which
-# there is one validator with such limits.
+# openapi-schema-validator has no dialect for 2.0, treats `format` as an assertion, and matches patterns without a time
+# limit: `^(a+)+$` kept it busy for eight seconds with 27 letters. We convert to JSON Schema, whose validator has such
+# limits.
 _PLAIN = frozenset({
     "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength",
     "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties",
@@ -30,9 +30,9 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def self_contained(root: Document, document: Document, schema: JSON) -> JSON:
-    """Return what *schema*, which stands in *document*, asks of an answer, in JSON Schema and free of other documents.
+    """Return what the *schema* in *document* requires of an answer, as self-contained JSON Schema.
 
-    The *root* says in which version of OpenAPI. Raises CallFailed if there is no schema where one should be.
+    The *root* determines the version of OpenAPI. Raises CallFailed if a schema is missing or not one.
     """
     writer = _Writer(root)
     try:
@@ -45,7 +45,7 @@ def self_contained(root: Document, document: Document, schema: JSON) -> JSON:
 
 
 class _Writer:
-    """Writes schemas, those that they refer to under names of their own."""
+    """Writes schemas, with those that they refer to under generated names."""
 
     def __init__(self, root: Document) -> None:
         self.definitions: dict[str, JSON] = {}
@@ -59,7 +59,7 @@ class _Writer:
             raise permanent_failure("BadDocument", f"'{document.name}' has {schema!r} in place of a schema")
         reference = next((schema[key] for key in _REFERENCES if key in schema), None)
         referred = self._referred(document, reference) if isinstance(reference, str) else {}
-        # What stands beside a reference counts since version 3.1.
+        # Keywords beside a reference count since version 3.1.
         found = referred if referred and self._is_dialect else {**referred, **self._keywords(document, schema)}
         is_nullable = self._is_dialect and any(schema.get(key) is True for key in _NULLABLE)
         return {"anyOf": [{"type": "null"}, found]} if is_nullable else found
@@ -96,7 +96,7 @@ class _Writer:
 
 
 def _translated(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of version 2.0 or 3.0 with the limits as JSON Schema has them: numbers."""
+    """Return a schema of version 2.0 or 3.0 with exclusive limits as numbers, as in JSON Schema."""
     changed = dict(schema)
     for limit, exclusive in (("maximum", "exclusiveMaximum"), ("minimum", "exclusiveMinimum")):
         if isinstance(changed.get(exclusive), bool) and changed.pop(exclusive) and limit in changed:
@@ -105,14 +105,14 @@ def _translated(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _required(document: Document, schema: dict[str, Any]) -> list[JSON]:
-    """Return the properties that an answer must have: what is only ever written is not in one."""
+    """Return the required properties of an answer, which does not contain write-only ones."""
     required, properties = schema["required"], document.resolve(schema.get("properties"))
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     return [name for name in names if document.resolve(properties.get(name)).get("writeOnly") is not True]
 
 
 def is_pattern(text: object) -> bool:
-    """Tell whether a pattern is one in Python too; what JavaScript alone understands cannot be checked."""
+    """Return whether a pattern is also valid in Python; one that is only valid in JavaScript cannot be checked."""
     try:
         re.compile(str(text))
     except re.error:

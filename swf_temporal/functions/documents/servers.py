@@ -1,4 +1,4 @@
-"""The URLs of services: what the operator configures for a function or its document, or what a definition says."""
+"""The URLs of services: as configured for a function or its document, or as the definition states."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from swf_temporal.settings.calls import Settings
 
 
 def service_url(settings: Settings, callee: Callee, url: str) -> str:
-    """Return the *url* that a definition gives; one without a host follows what is configured for *callee*.
+    """Return the *url* in a definition; one without a host is relative to the configured server of *callee*.
 
     Raises CallFailed if it has no host, and none is configured.
     """
@@ -24,14 +24,14 @@ def service_url(settings: Settings, callee: Callee, url: str) -> str:
 
 
 def no_server(function: str, reason: str) -> CallFailed:
-    """Return the fault of a function whose service is nowhere, saying how to set it."""
+    """Return the fault of a function whose server is not known, with how to configure it."""
     variable = f"SWF_BASE_URL_{environment_name(function)}"
     message = f"the server of function '{function}' is not known: {reason}; set {variable} or SWF_BASE_URL"
     return permanent_failure("NoServer", message)
 
 
 def variable_value(document: Document, name: str, declared: Mapping[str, JSON], given: JSON) -> str:
-    """Return the value of a server's variable: what is *given*, or its default. Raises CallFailed if that cannot be."""
+    """Return the value of a server's variable: the *given* one, or its default. Raises CallFailed if it is invalid."""
     if given is None:
         return as_text(declared.get("default"))
     values = declared.get("enum")

@@ -1,4 +1,4 @@
-"""Queries and mutates fields of GraphQL endpoints.
+"""Calls queries and mutations of GraphQL endpoints.
 
 Section "Using Functions for GraphQL Service Invocations".
 """
@@ -40,7 +40,7 @@ def post(url: str, document: str, variables: Mapping[str, JSON] | None = None) -
 
 
 def operation(kind: str, field: str, arguments: Mapping[str, JSON], types: Mapping[str, str], selection: str) -> str:
-    """Return the document that asks for one *field*; *kind* is `query` or `mutation`.
+    """Return the document that requests one *field*; *kind* is `query` or `mutation`.
 
     Arguments that have one of the *types* become variables; the others are written into the document.
     """
@@ -55,7 +55,7 @@ def operation(kind: str, field: str, arguments: Mapping[str, JSON], types: Mappi
 
 
 def literal(value: JSON) -> str:
-    """Return *value* as it stands in a document. A text is a string there; nothing tells that it means an enum."""
+    """Return *value* as a literal in a document. A text becomes a string, since it cannot be known to be an enum."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name_of(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -64,17 +64,17 @@ def literal(value: JSON) -> str:
 
 
 def name_of(text: str) -> str:
-    """Return *text* if it can be a name in GraphQL. Raises CallFailed otherwise."""
+    """Return *text* if it is a valid name in GraphQL. Raises CallFailed otherwise."""
     if not is_name(text):
         raise permanent_failure("BadArguments", f"'{text}' cannot be the name of an argument in GraphQL")
     return text
 
 
 def selection_set(text: JSON) -> str:
-    """Return a selection set with its braces, or nothing where none is given.
+    """Return a selection set with its braces, or an empty text for an empty one.
 
-    Raises CallFailed for what is not a selection set, and for one that would end before its text does: data that
-    is written into it must not be able to add an operation of its own.
+    Raises CallFailed for anything else, and for one that would end before its text does: data in it must not be able to
+    add an operation.
     """
     if text is None:
         return ""
@@ -99,22 +99,22 @@ def selection_set(text: JSON) -> str:
 
 def _not_balanced(text: str) -> CallFailed:
     return permanent_failure(
-        "BadArguments", f"the selectionSet {text!r} is not one: its braces or quotation marks do not match"
+        "BadArguments", f"the selectionSet {text!r} is invalid: its braces or quotation marks do not match"
     )
 
 
 _MAX_SCHEMAS = 64
 
-# Three facts of two types are asked for, where the introspection of graphql-core asks for the whole schema: of large
-# services that is megabytes, which many refuse, and its `build_client_schema` refuses one that lacks anything.
+# Only three facts of two types are requested, while graphql-core's introspection requests the whole schema: for large
+# services that is megabytes, which many refuse, and its `build_client_schema` refuses incomplete ones.
 _WRAPPINGS = 8
-"""The limit of lists and exclamation marks around the name of a type."""
+"""The limit of list and non-null wrappings around the name of a type."""
 _OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
 _TYPE = "kind name " + "ofType { kind name " * _WRAPPINGS + "}" * _WRAPPINGS
 
 
 def _question(which: str) -> str:
-    """Return the document that asks for all fields, and those of their arguments that *which* says."""
+    """Return the introspection document for all fields, with the arguments selected by *which*."""
     arguments = f"args{which} {{ name defaultValue type {{ {_TYPE} }} }}"
     fields = f"fields(includeDeprecated: true) {{ name {arguments} type {{ {_TYPE} }} }}"
     return f"{{ __schema {{ queryType {{ {fields} }} mutationType {{ {fields} }} }} }}"
@@ -123,18 +123,18 @@ def _question(which: str) -> str:
 _ARGUMENT = "includeDeprecated"
 _QUESTION = _question(f"({_ARGUMENT}: true)")
 _OLDER_QUESTION = _question("")
-"""For servers in which arguments cannot be deprecated: they refuse the other, and name what they do not know."""
+"""For servers without deprecated arguments, which refuse the other document."""
 
 
 @dataclass(frozen=True, slots=True)
 class RootField:
-    """A field of the root of a schema: what may be asked, or done."""
+    """A field of a root type: a query or a mutation."""
 
     name: str
     is_object: bool
-    """Whether its value has fields of its own, of which a selection set must name some."""
+    """Whether its value has fields, some of which a selection set must name."""
     arguments: dict[str, str] = field(default_factory=dict)
-    """The types of its arguments, as GraphQL writes them: `[Int!]!`."""
+    """The types of its arguments, in GraphQL's notation: `[Int!]!`."""
     required: frozenset[str] = frozenset()
 
 
@@ -146,7 +146,7 @@ class Schema:
     roots: dict[str, dict[str, RootField]]
 
     def field(self, kind: str, name: str) -> RootField:
-        """Return the field *name* of the queries or mutations. Raises CallFailed if there is none."""
+        """Return the field *name* of the queries or mutations. Raises CallFailed if it does not exist."""
         fields = self.roots.get(kind, {})
         if name not in fields:
             message = f"{self.url} has no {kind} '{name}'" + suggestion(name, fields)
@@ -155,18 +155,18 @@ class Schema:
 
 
 class Schemas:
-    """Asks endpoints for their schemas, and each only once in a while."""
+    """Fetches schemas from endpoints, and caches them."""
 
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
         self._known: TTLCache[tuple[str, Headers], Schema | None] = TTLCache(_MAX_SCHEMAS, lifetime.total_seconds())
 
     async def schema(self, question: Request) -> Schema | None:
-        """Return the schema of the endpoint that *question* is put to, or None if it does not tell.
+        """Return the schema of the endpoint of *question*, or None if it does not support introspection.
 
-        Raises CallFailed if the endpoint cannot be reached, or is in trouble.
+        Raises CallFailed if the endpoint cannot be reached, or fails temporarily.
         """
-        # What an endpoint shows may depend on who asks.
+        # The schema may depend on the caller.
         key = (question.url, question.headers)
         try:
             return self._known[key]
@@ -192,12 +192,12 @@ class Schemas:
 
 
 def question_to(url: str) -> Request:
-    """Return the request that asks the endpoint at *url* for its schema."""
+    """Return the introspection request for the endpoint at *url*."""
     return post(url, _QUESTION)
 
 
 def read_schema(url: str, answer: JSON) -> Schema | None:
-    """Return the schema in the *answer* to an introspection, or None if that refuses or is something else."""
+    """Return the schema in the *answer* to an introspection, or None if it has none."""
     data = answer.get("data") if isinstance(answer, dict) else None
     schema = data.get("__schema") if isinstance(data, dict) else None
     if not isinstance(schema, dict):
@@ -209,7 +209,7 @@ def read_schema(url: str, answer: JSON) -> Schema | None:
 
 
 def _is_no(fault: CallFailed) -> bool:
-    """Tell whether *fault* is the endpoint's decision not to be introspected, and no trouble that passes."""
+    """Return whether *fault* means that the endpoint does not allow introspection, rather than a temporary failure."""
     if fault.status is None:
         return fault.code in {"AnswerTooLarge", "MalformedAnswer"}
     passing = fault.status >= HTTPStatus.INTERNAL_SERVER_ERROR or fault.status == HTTPStatus.TOO_MANY_REQUESTS
@@ -240,7 +240,7 @@ def _innermost(kind: Any) -> Any:
 
 
 def _written(kind: Any) -> str:
-    """Return a type as GraphQL writes it. Raises KeyError for one of a form that is not known."""
+    """Return a type in GraphQL's notation. Raises KeyError for one of an unknown form."""
     if kind["kind"] == "NON_NULL":
         return f"{_written(kind['ofType'])}!"
     if kind["kind"] == "LIST":
@@ -249,7 +249,7 @@ def _written(kind: Any) -> str:
 
 
 _FOR_GOOD = frozenset({"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"})
-"""Codes that many servers write in `extensions.code` if the request itself is wrong."""
+"""The codes in `extensions.code` with which many servers report an invalid request."""
 
 
 class GraphQL(Performer):
@@ -262,8 +262,7 @@ class GraphQL(Performer):
     async def perform(self, call: Call) -> JSON:
         """Return the answer's `data`, an object with the field's name as its key. Raises CallFailed.
 
-        The endpoint's schema gives the types of the arguments. One that does not show its schema is sent them
-        as literals.
+        The endpoint's schema gives the types of the arguments. Without a schema, they are sent as literals.
         """
         return await with_named_tokens(call, self._services.tokens, self._call)
 
@@ -296,13 +295,13 @@ class GraphQL(Performer):
         if _errors(body):
             raise _fault(request, body, answer.status)
         if not isinstance(body, dict) or "data" not in body:
-            message = f"{request}: the answer is not one of GraphQL: it has no 'data'"
+            message = f"{request}: the answer is not a GraphQL answer: it has no 'data'"
             raise CallFailed(message, code="MalformedAnswer", status=answer.status, body=body)
         return body["data"]
 
 
 def _parts(call: Call) -> tuple[str, str, str]:
-    """Return the endpoint, `query` or `mutation`, and the field that a function names."""
+    """Return the endpoint, `query` or `mutation`, and the field in a function's operation."""
     endpoint, kind, field = FORM.of(call.function)
     if kind.lower() == "subscription":
         section = "Using Functions for GraphQL Service Invocations"
@@ -333,7 +332,7 @@ def _check(field: RootField, kind: str, arguments: dict[str, JSON], selection: s
             "BadArguments", f"the argument '{missing[0]}' is missing, which the {kind} '{field.name}' needs"
         )
     if field.is_object and not selection:
-        message = f"the {kind} '{field.name}' gives an object: the selectionSet must say which of its fields are wanted"
+        message = f"the {kind} '{field.name}' returns an object: the selectionSet must name the fields to return"
         raise permanent_failure("BadArguments", message)
 
 
@@ -343,7 +342,7 @@ def _errors(answer: JSON) -> list[JSON]:
 
 
 def _fault(request: Request, answer: JSON, status: int | None, retry_after: float | None = None) -> CallFailed:
-    """Return the fault that a workflow sees of the errors in an answer: the first one's code, and all messages."""
+    """Return the fault for the errors in an answer: the first one's code, and all messages."""
     errors = [error for error in _errors(answer) if isinstance(error, dict)]
     messages = [str(error["message"]) for error in errors if error.get("message")]
     extensions = [error.get("extensions") for error in errors]

@@ -16,13 +16,13 @@ _NAME = re.compile(r"[_A-Za-z][_0-9A-Za-z]*")
 
 
 class GraphQLType(DeclaredType):
-    """Functions that name an endpoint, query or mutation, and a field."""
+    """Functions that name an endpoint, `query` or `mutation`, and a field."""
 
     performed_by = "swf_temporal.functions.graphql.graphql:GraphQL"
     example = FORM.example
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation, or cannot be called."""
+        """Yield the missing or invalid parts of the operation."""
         missing = list(FORM.problems(function))
         yield from missing
         if missing:

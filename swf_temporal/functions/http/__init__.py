@@ -1,1 +1,1 @@
-"""HTTP: requests, answers and how values are written into them."""
+"""HTTP: requests, answers, and the encoding of values in them."""

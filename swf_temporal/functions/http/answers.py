@@ -1,4 +1,4 @@
-"""The answer of a service: what a workflow sees of it, and when it wants to be asked again."""
+"""The answer of a service as a workflow sees it, and the delay that it asks for."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from swf_temporal.runtime.retrying import MAX_DELAY
 class HttpResponse:
     status: int
     headers: Mapping[str, str]
-    """With names in small letters."""
+    """The headers, with names in lower case."""
     body: JSON
     is_empty: bool = False
 
     @property
     def content_type(self) -> str:
-        """What the service says that the body is; an empty text if it does not say."""
+        """The Content-Type; empty if there is none."""
         return self.headers.get("content-type", "")
 
     def to_json(self) -> JSON:
-        """Return the whole answer as a workflow may see it."""
+        """Return the whole answer as a workflow sees it."""
         return {"status": self.status, "headers": dict(self.headers), "body": self.body}
 
 
 class HttpStatusError(CallFailed):
-    """A service answered with another status than 2xx."""
+    """A service answered with a status other than 2xx."""
 
     def __init__(self, message: str, answer: HttpResponse, retry_after: float | None = None) -> None:
         super().__init__(message, code=answer.status, status=answer.status, body=answer.body, retry_after=retry_after)
@@ -38,9 +38,9 @@ class HttpStatusError(CallFailed):
 
 
 async def result_of(call: Call, ask: Callable[[Call], Awaitable[HttpResponse]]) -> JSON:
-    """Return the body of what *ask* gets for *call*, or all of the answer if the function takes errors for answers.
+    """Return the body of the answer to *call* that *ask* gets, or the whole answer with `failOnStatusCode: false`.
 
-    It does so by `failOnStatusCode: false`: then its result is `{status, headers, body}`, whatever the status.
+    In that case the function accepts errors, and its result is `{status, headers, body}`, whatever the status.
     Raises CallFailed.
     """
     if switch(call, FAIL_ON_STATUS_CODE) is not False:
@@ -53,13 +53,13 @@ async def result_of(call: Call, ask: Callable[[Call], Awaitable[HttpResponse]]) 
 
 
 def seconds_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds that *headers* ask for, or None if they do not, or not in a way that can be read.
+    """Return the seconds that *headers* ask to wait, or None if they do not, or not in a readable form.
 
-    A date is compared with the service's own clock, where that is told, and else with *now*.
+    A date is compared with the service's own clock, if it is in the headers, and otherwise with *now*.
     """
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal():
-        return min(float(text), MAX_DELAY)  # which so many digits that it is infinite are no more than
+        return min(float(text), MAX_DELAY)  # also for a number with so many digits that it is infinite
     moment = _date(text)
     if moment is None:
         return None

@@ -1,4 +1,4 @@
-"""Bodies as they are written in the media type that a service asks for."""
+"""Request bodies, encoded in the media type that a service asks for."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,9 +27,9 @@ from swf_temporal.text.bodies import encoded, is_json, split_content_type
 def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | None = None) -> tuple[bytes, str]:
     """Return a body's bytes and its content type.
 
-    Anything can be written as JSON, objects as forms too, whose *fields* may have ways of their own, and texts as
-    themselves. `{"mediaType": …, "base64": …}`, which is how an answer that is not a text looks to a workflow, is
-    written as the bytes that it stands for. Raises CallFailed for what cannot be written so.
+    Anything can be written as JSON, objects also as forms, whose *fields* may have their own encodings, and texts as
+    they are. `{"mediaType": …, "base64": …}`, a workflow's representation of an answer that is not a text, is written
+    as the bytes that it represents. Raises CallFailed for a value that the media type does not allow.
     """
     kind, charset = split_content_type(media_type)
     if is_json(kind):
@@ -53,14 +53,14 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
 
 def _form(value: Mapping[str, JSON], fields: Mapping[str, FormField]) -> bytes:
     pieces = [_piece(name, item, fields.get(name)) for name, item in value.items() if item is not None]
-    # Of a space as `%20` not all services know in a form.
+    # Not all services understand `%20` for a space in a form.
     return "&".join(piece for piece in pieces if piece).replace("%20", "+").encode("ascii")
 
 
 def _piece(name: str, value: JSON, field: FormField | None) -> str:
     style = field.style if field else None
     if field is None or style is None:
-        # An object is JSON here. Exploded, it would lose its name.
+        # An object is written as JSON. Exploded, it would lose its name.
         is_written = isinstance(value, dict) or (field is not None and _is_json_text(value, field))
         media_type = "application/json" if is_written else None
         return in_query(Parameter(name, "query", explode=True, media_type=media_type), value)
@@ -85,7 +85,7 @@ _PLAIN = FormField()
 def _multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormField]) -> tuple[bytes, str]:
     """Return the bytes and the content type of a form: a part for each field, and for each item of an array.
 
-    Raises CallFailed for a form with no part, which no service can read.
+    Raises CallFailed for a form without parts, which no service can read.
     """
     parts: list[tuple[str, _Part]] = []
     for name, given in value.items():
@@ -105,7 +105,7 @@ def _multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormFi
 
 
 def _styled(name: str, value: JSON, field: FormField) -> Iterator[tuple[str, _Part]]:
-    """Yield the parts that a field with a style comes to: what would be in a query, without its percent-encoding."""
+    """Yield the parts for a field with a style: as in a query, without its percent-encoding."""
     for piece in filter(None, _piece(name, value, replace(field, allow_reserved=False)).split("&")):
         key, _, text = piece.partition("=")
         yield unquote(key), (None, unquote(text).encode(), None, field.headers)
@@ -130,31 +130,31 @@ def _part(name: str, item: JSON, field: FormField) -> _Part:
 
 
 def _is_json_text(item: JSON, field: FormField) -> bool:
-    """Tell whether *item* is a text that is sent as JSON, which has quotation marks. A file may be JSON already."""
+    """Return whether *item* is a text to be sent as JSON, with quotation marks. A file may be JSON already."""
     declared = _first(field)
     is_written = declared is not None and is_json(split_content_type(declared)[0])
     return isinstance(item, str) and is_written and not field.is_file
 
 
 def _type_of_file(item: Mapping[str, Any], field: FormField) -> str:
-    """Return what a file says that it is, or what the document says."""
+    """Return the media type that a file states, or else the document."""
     own = item.get("mediaType")
     return _line(str(own)) if own else _first(field) or OCTETS
 
 
 def _first(field: FormField) -> str | None:
-    """Return the first media type that is declared for a part and is one, and not a range such as `image/*`."""
+    """Return the first media type declared for a part, leaving out ranges such as `image/*`."""
     declared = [kind.strip() for kind in (field.content_type or "").split(",")]
     return next((kind for kind in declared if kind and "*" not in kind), None)
 
 
 def _whole(text: str) -> str:
-    """Return *text* with a question mark for each half of a character, which nothing can be written with."""
+    """Return *text* with a question mark for each lone surrogate, which cannot be encoded."""
     return text.encode(errors="replace").decode()
 
 
 def _line(text: str) -> str:
-    """Return what stands in the head of a part, where a line break would begin something else."""
+    """Return *text* for the head of a part. Raises CallFailed if it has control characters, such as line breaks."""
     if not text.isprintable():
         raise permanent_failure(
             "BadArguments", f"the head of a part would hold {text!r}, which has a control character"

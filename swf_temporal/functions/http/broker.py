@@ -1,7 +1,7 @@
 """Messages over HTTP.
 
-A message is sent by a request, whose answer is its reply. One is received by asking for it, again and again until there
-is one: the server may hold the request until then, or answer 204.
+A message is sent by a request, whose answer is its reply. One is received by polling: the server may hold the request
+until there is a message, or answer 204.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 
 _PAUSE = 1.0
-"""Seconds between two questions, so that a server that has nothing is not asked without end."""
+"""Seconds between two requests, so that a server without messages is not polled continuously."""
 
 
 class HttpBroker:
-    """Sends and receives by requests of HTTP."""
+    """Sends and receives messages by HTTP requests."""
 
     def __init__(self, http: Http, pause: float = _PAUSE) -> None:
         self._http = http
@@ -30,12 +30,12 @@ class HttpBroker:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Ask for messages by GET, or as the operation's binding says."""
+        """Poll for messages by GET, or as the operation's binding says."""
         yield self._asking(channel)
 
     @asynccontextmanager
     async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Send *message*; what is answered is the reply."""
+        """Send *message*; the answer is the reply."""
         yield _once(await self._http.request_raw(_sending(channel, message)))
 
     async def _asking(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
@@ -44,7 +44,7 @@ class HttpBroker:
             try:
                 content, headers = await self._http.request_raw(request)
             except CallFailed as fault:
-                # A server that holds the request may hold it longer than one attempt may take.
+                # A server may hold the request for longer than one attempt may take.
                 if fault.code != "Timeout":
                     raise
                 continue
@@ -74,4 +74,4 @@ def _delivery(content: bytes, headers: dict[str, str]) -> BrokerMessage:
 
 
 async def _nothing() -> None:
-    """Accept a message that would not be sent again."""
+    """Accept a message that would not be redelivered."""

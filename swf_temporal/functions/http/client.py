@@ -1,4 +1,4 @@
-"""The HTTP client: requests with limits, timeouts and redirects, as an operator decides."""
+"""The HTTP client: requests with the operator's limits, timeouts and redirects."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,15 +24,15 @@ from swf_temporal.text.bodies import is_json, read_answer, read_error_answer, sp
 
 _MAX_SHOWN = 200
 _MAX_KEPT_BYTES = 2000
-"""The length, in bytes, of the part of an unreadable answer that a workflow sees."""
+"""The number of bytes of an unreadable answer that a workflow sees."""
 _MAX_REDIRECTS = 20
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
-"""Headers of the length of a body, which HTTP sets itself: one of the definition could only contradict it."""
+"""Headers about the length of a body, which HTTP sets itself: those of a definition could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 
 class Http:
-    """Sends requests, as the operator's settings want them sent."""
+    """Sends requests with the operator's settings."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Http:
         self._limits = limits or RateLimits(settings)
 
     async def request(self, request: Request) -> HttpResponse:
-        """Return the answer, its body as JSON. Raises CallFailed for any status but 2xx, or if there is no answer."""
+        """Return the answer, with its body as JSON. Raises CallFailed for any status but 2xx, or without an answer."""
         response, content = await self._whole(request)
         try:
             body = read_answer(content, response.headers.get("content-type", ""))
@@ -56,7 +56,7 @@ class Http:
             raise CallFailed(message, code="MalformedAnswer", status=response.status_code, body=text) from error
 
     async def request_json(self, request: Request) -> HttpResponse:
-        """Return the answer of a service that can only answer in JSON. Raises CallFailed as `request` does."""
+        """Return the answer of a service that must answer in JSON. Raises CallFailed as `request` does."""
         answer = await self.request(request)
         media_type, _ = split_content_type(answer.content_type)
         if media_type and not is_json(media_type) and not answer.is_empty:
@@ -65,14 +65,14 @@ class Http:
         return answer
 
     async def request_raw(self, request: Request) -> tuple[bytes, dict[str, str]]:
-        """Return the answer as it came, and its headers in small letters. Raises CallFailed as `request` does."""
+        """Return the raw body of the answer, and its headers in lower case. Raises CallFailed as `request` does."""
         response, content = await self._whole(request)
         return content, dict(response.headers)
 
     async def download(self, request: Request, limit: int) -> tuple[bytes, str]:
-        """Return a document of at most *limit* bytes, and where it is on the service that was asked for it.
+        """Return a document of at most *limit* bytes, and its URL after redirects on the same service.
 
-        Raises CallFailed if it cannot be had.
+        Raises CallFailed if it cannot be fetched.
         """
         async with self._exchange(request) as (response, _):
             content, is_whole = await _read(response, limit)
@@ -89,7 +89,7 @@ class Http:
         await self._connections.aclose()
 
     async def _whole(self, request: Request) -> tuple[httpx.Response, bytes]:
-        """Return the answer to *request*, with all of its content. Raises CallFailed for any answer but 2xx."""
+        """Return the answer to *request*, with its whole body. Raises CallFailed for any answer but 2xx."""
         async with self._exchange(request) as (response, options):
             limit = options.max_response_bytes
             content, is_whole = await _read(response, limit)
@@ -102,7 +102,7 @@ class Http:
 
     @asynccontextmanager
     async def _exchange(self, request: Request) -> AsyncIterator[tuple[httpx.Response, HostOptions]]:
-        """Yield the answer to *request*, or to the last of those that a service redirected to; and how it was asked."""
+        """Yield the answer to *request*, or to the last redirect, and the options used."""
         check_headers(request)
         sent = request
         try:
@@ -114,7 +114,7 @@ class Http:
                     async with asyncio.timeout(left), self._answer(sent, there) as response:
                         target = response.next_request if request.is_safe else None
                         following = None if target is None else redirected(sent, target)
-                        # What a body holds was meant for one service, as what a POST does is.
+                        # A body, and the effect of a POST, are meant for one service only.
                         if following is None or (following.is_foreign and following.content):
                             yield response, there.options
                             return
@@ -164,7 +164,7 @@ class Http:
 
 @dataclass(frozen=True, slots=True)
 class _There:
-    """The destination of a request, and the operator's settings for it."""
+    """The destination of a request, with the operator's settings for it."""
 
     url: httpx.URL
     port: int
@@ -183,7 +183,7 @@ def _with_configured(request: Request, options: HostOptions) -> list[tuple[str, 
 
 
 def _check_coding(response: httpx.Response) -> None:
-    """Raise DecodingError for an answer that a little of could become very much: one that is compressed repeatedly."""
+    """Raise DecodingError for an answer that is compressed repeatedly, so that little could expand to very much."""
     codings = [coding.strip().lower() for coding in response.headers.get("content-encoding", "").split(",")]
     if len(codings) > 1 or not {*filter(None, codings)} <= _CODINGS:
         raise httpx.DecodingError(f"it is compressed as {', '.join(codings)}; only gzip or deflate is read here, once")

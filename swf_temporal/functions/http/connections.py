@@ -1,8 +1,8 @@
-"""The connections over which HTTP requests go: to addresses that were judged, and to no other.
+"""The connections of HTTP requests, which only go to permitted addresses.
 
-The library is given what makes its connections, a network backend, which it lets programs choose. So an address is
-judged between its look-up and the connection: a name cannot stand for a harmless address when it is checked, and for
-another one when it is used.
+The library lets programs supply the network backend that makes its connections. So an address is checked between its
+look-up and the connection: a name cannot resolve to a harmless address when it is checked, and to another one when it
+is used.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ _MAX_IDLE = 4.0
 """Seconds for which an idle connection is kept open: many servers close theirs after five."""
 
 RESEND = "swf.resend"
-"""The extension of a request that may be sent again if a connection that was kept is closed before it is answered."""
+"""The extension of a request that may be resent if a reused connection is closed before it is answered."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 
 
 class Connections:
-    """Keeps the connections of each event loop open; those that are secured or led differently are kept apart."""
+    """Keeps the connections of each event loop open, separately by TLS settings and proxy."""
 
     def __init__(self, settings: Settings, transport: httpx.AsyncBaseTransport | None = None) -> None:
         self._settings = settings
@@ -61,14 +61,14 @@ class Connections:
             clients[kind] = httpx.AsyncClient(
                 headers=_DEFAULT_HEADERS,
                 timeout=httpx.Timeout(None, connect=_CONNECTING),
-                # What a service remembers of one workflow must not reach another.
+                # Cookies of one workflow must not reach another.
                 cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
                 transport=self._transport or self._new_transport(*kind),
             )
         return clients[kind]
 
     async def aclose(self) -> None:
-        """Close the connections of this event loop; those of a loop that is gone went with it."""
+        """Close the connections of this event loop; those of a closed loop went with it."""
         for client in self._clients.pop(asyncio.get_running_loop(), {}).values():
             await client.aclose()
 
@@ -80,13 +80,13 @@ class Connections:
         return proxy if "://" in proxy else f"http://{proxy}"
 
     def _new_transport(self, tls: Tls, proxy: str | None) -> httpx.AsyncBaseTransport:
-        # A proxy is the operator's, and it looks the names up.
+        # A proxy is chosen by the operator, and resolves names itself.
         addresses = looked_up if proxy else self._settings.network.allowed_addresses
         return Transport(tls.context(), self._settings.max_connections, Backend(addresses), proxy)
 
 
 class Transport(httpx.AsyncBaseTransport):
-    """Sends requests over connections that are kept, of which none is used again that is not empty."""
+    """Sends requests over kept connections, which are only reused if they are empty."""
 
     def __init__(
         self,
@@ -105,10 +105,10 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the answer to *request*, whose content is still to be read.
+        """Return the answer to *request*, whose body is still to be read.
 
-        A service may close a kept connection while a request is on its way to it. One that has RESEND is then sent
-        again, once, over a fresh connection.
+        A service may close a kept connection while a request is on its way. A request with RESEND is then resent, once,
+        over a new connection.
         """
         url = request.url
         asked = httpcore.Request(
@@ -139,7 +139,7 @@ class Transport(httpx.AsyncBaseTransport):
 
 
 class _Content(httpx.AsyncByteStream):
-    """The part of an answer that is still to be read."""
+    """The unread body of an answer."""
 
     def __init__(self, answer: httpcore.Response, origin: str) -> None:
         self._answer = answer
@@ -149,19 +149,19 @@ class _Content(httpx.AsyncByteStream):
         with _as_httpx():
             async for piece in self._answer.aiter_stream():
                 yield piece
-        # What the library has read beyond the end, it would read as the next answer; it shows it to nobody.
+        # The library would read the excess beyond the end as the next answer, and has no public access to it.
         inner: Any = self._answer.stream
-        excess, _ = inner._stream._connection._h11_state.trailing_data  # noqa: SLF001 - as said above
+        excess, _ = inner._stream._connection._h11_state.trailing_data  # noqa: SLF001 - see above
         stream: Stream = self._answer.extensions["network_stream"]
         stream.end_answer(self._origin, excess)
 
     async def aclose(self) -> None:
-        """Let the connection go: to further requests, if the answer was read to its end and nothing is behind it."""
+        """Release the connection; it can be reused if the answer was read to its end and nothing follows it."""
         await self._answer.aclose()
 
 
 class Backend(httpcore.AsyncNetworkBackend):
-    """Connects to the addresses of a host and port that *addresses* returns, and to no others."""
+    """Connects only to the addresses of a host and port that *addresses* returns."""
 
     def __init__(self, addresses: Callable[[str, int], Awaitable[list[str]]]) -> None:
         self._addresses = addresses
@@ -198,7 +198,7 @@ def _url(url: httpx.URL) -> httpcore.URL:
 
 @contextmanager
 def _as_httpx() -> Iterator[None]:
-    """Raise what the lower library raises as what the upper one has under the same name."""
+    """Raise exceptions of httpcore as those of httpx with the same name."""
     try:
         yield
     except Exception as error:

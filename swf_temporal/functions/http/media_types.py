@@ -1,4 +1,4 @@
-"""Media types: which one a body is sent in, which ones are asked for, and values that stand for bytes."""
+"""Media types: the one for a body, those for an answer, and values that represent bytes."""
 
 import base64
 import binascii
@@ -18,13 +18,13 @@ _LAST = 9
 
 
 def has_fields(media_type: str) -> bool:
-    """Tell whether an object can be written in a media type, field by field."""
+    """Return whether an object can be written in a media type, field by field."""
     kind = split_content_type(media_type)[0]
     return is_json(kind) or is_form(kind)
 
 
 def is_multipart(kind: str) -> bool:
-    """Tell whether a media type is that of a body in parts."""
+    """Return whether a media type is a multipart one."""
     return kind.startswith("multipart/")
 
 
@@ -33,12 +33,12 @@ def is_xml(kind: str) -> bool:
 
 
 def is_text(kind: str) -> bool:
-    """Tell whether a media type is one that people can read, and is not XML."""
+    """Return whether a media type is a text for people, but not XML."""
     return (kind.startswith("text/") and not is_xml(kind)) or kind in _TEXTS
 
 
 def covers(declared: str, media_type: str) -> bool:
-    """Tell whether *media_type* is what is *declared*, which may be a range such as `image/*`."""
+    """Return whether *media_type* matches *declared*, which may be a range such as `image/*`."""
     wanted, kind = split_content_type(declared)[0], split_content_type(media_type)[0]
     if "*" not in wanted:
         return wanted == kind
@@ -47,18 +47,18 @@ def covers(declared: str, media_type: str) -> bool:
 
 
 def closest(declared: Iterable[str], media_type: str) -> str | None:
-    """Return the entry of *declared* that covers *media_type*, the narrowest one, or None if there is none."""
+    """Return the narrowest entry of *declared* that covers *media_type*; None if none does."""
     found = [entry for entry in declared if covers(entry, media_type)]
     return min(found, key=lambda entry: ("*" in entry, entry.startswith("*"), -len(entry)), default=None)
 
 
 def choose(declared: Sequence[str], value: JSON) -> str:
-    """Return the entry of *declared* that suits *value* best; of equally good ones the first."""
+    """Return the entry of *declared* that suits *value* best; the first of equally good ones."""
     return min(declared, key=lambda entry: _rank(split_content_type(entry)[0], value))
 
 
 def concrete(declared: str, value: JSON) -> str:
-    """Return the media type in which *value* is sent where *declared* is what the service takes."""
+    """Return the media type in which *value* is sent to a service that takes *declared*."""
     if "*" not in declared:
         return declared
     if is_file(value):
@@ -68,9 +68,9 @@ def concrete(declared: str, value: JSON) -> str:
 
 
 def accept(declared: Iterable[str]) -> str | None:
-    """Return the header Accept for what an operation may answer: JSON first, then the others as they are declared.
+    """Return the header Accept for the *declared* answers of an operation: JSON first, then the others in order.
 
-    Anything else is asked for last, since errors are often of another kind. None if nothing is declared.
+    Anything else comes last, since errors often have another type. None if nothing is declared.
     """
     kinds = sorted(dict.fromkeys(declared), key=lambda entry: not is_json(split_content_type(entry)[0]))
     weighed = [f"{kind};q={max(1 - place / 10, 0.2):.1f}" if place else kind for place, kind in enumerate(kinds)]
@@ -78,7 +78,7 @@ def accept(declared: Iterable[str]) -> str | None:
 
 
 def _rank(kind: str, value: JSON) -> int:
-    """Return how well a declared media type suits *value*: less is better."""
+    """Return the rank of a declared media type for *value*: lower is better."""
     if is_file(value):
         fits = covers(kind, str(value.get("mediaType") or OCTETS))
         order = [fits and "*" not in kind, fits, not is_json(kind) and not is_form(kind)]
@@ -105,7 +105,7 @@ def is_file(value: JSON) -> TypeGuard[dict[str, Any]]:
 
 
 def bytes_of(value: dict[str, Any]) -> bytes:
-    """Return the bytes that *value* stands for. Raises CallFailed if they cannot be read."""
+    """Return the bytes that *value* represents. Raises CallFailed if they cannot be decoded."""
     try:
         return base64.b64decode(value["base64"], validate=True)
     except (binascii.Error, ValueError) as error:

@@ -1,6 +1,6 @@
-"""Parameters as they are written into a path, a query, a header or a cookie.
+"""Encoding of parameters in a path, a query, a header or a cookie.
 
-The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of them under other names.
+The styles are OpenAPI 3.0's; the collection formats of 2.0 are some of them under other names.
 """
 
 import re
@@ -24,7 +24,7 @@ _Write = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An argument that travels in the path, the query, a header or a cookie."""
+    """An argument that is sent in the path, the query, a header or a cookie."""
 
     name: str
     where: str
@@ -33,13 +33,13 @@ class Parameter:
     style: str = "form"
     explode: bool = False
     media_type: str | None = None
-    """How the value is written, whatever the style."""
+    """The encoding of the value, which overrides the style."""
     allow_reserved: bool = False
-    """Whether characters that mean something in a URL stay as they are."""
+    """Whether reserved characters of URLs are not percent-encoded."""
     allow_empty: bool = False
     """Whether an empty array or object is sent, as a name without a value."""
     is_integer: bool = False
-    """Whether 5.0 is meant as 5."""
+    """Whether 5.0 is sent as 5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,31 +47,31 @@ class FormField:
     """The encoding of a field of a form. The defaults apply to a field that the document does not describe."""
 
     style: str | None = None
-    """Of OpenAPI's parameters. Without one arrays are repeated, and objects are JSON."""
+    """The style, as of OpenAPI's parameters. Without one, arrays are repeated, and objects are JSON."""
     explode: bool = True
     allow_reserved: bool = False
     content_type: str | None = None
-    """Of a part, or several with commas of which the first that fits is taken."""
+    """The media type of a part, or several separated by commas, of which the first suitable one is used."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Of a part, with values that are always the same."""
+    """The headers of a part, with fixed values."""
     is_file: bool = False
     """Whether a text is sent as a file."""
 
 
 def as_text(value: JSON) -> str:
-    """Return a value as it stands in a URL or header: texts bare, everything else as JSON writes it."""
+    """Return a value for a URL or header: texts bare, everything else as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else write_json(value, ensure_ascii=False)
 
 
 def escape(text: str) -> str:
-    """Return *text* with everything percent-encoded that could mean something in a URL."""
+    """Return *text* with everything percent-encoded that has a meaning in a URL."""
     return quote(text, safe="", errors="replace")
 
 
 def in_path(parameter: Parameter, value: JSON) -> str:
-    """Return what takes the place of `{name}` in a path."""
+    """Return the replacement of `{name}` in a path."""
     if parameter.media_type is not None:
         text = escape(_written(parameter.media_type, value))
     elif parameter.style == "label":
@@ -81,14 +81,14 @@ def in_path(parameter: Parameter, value: JSON) -> str:
         return "".join(f";{name}={text}" if text else f";{name}" for name, text in pairs)
     else:
         text = _simple(parameter, value, escape)
-    # A segment that is empty or made of dots would lead to another path than the one that was meant.
+    # A segment that is empty or made of dots would lead to another path.
     if text in {"", ".", ".."}:
         raise permanent_failure("BadArguments", f"the path parameter '{parameter.name}' cannot be '{text}'")
     return text
 
 
 def in_query(parameter: Parameter, value: JSON) -> str:
-    """Return a parameter as a piece of a query, such as `tag=new&tag=red`."""
+    """Return a parameter as a part of a query, such as `tag=new&tag=red`."""
     write = _keep_reserved if parameter.allow_reserved else escape
     if parameter.allow_empty and value in ([], {}):
         return f"{escape(parameter.name)}="
@@ -106,7 +106,7 @@ def in_header(parameter: Parameter, value: JSON) -> str:
 
 
 def in_cookie(parameter: Parameter, value: JSON) -> str:
-    """Return a parameter as a piece of a `Cookie` header, such as `session=abc`."""
+    """Return a parameter as a part of a `Cookie` header, such as `session=abc`."""
     return "; ".join(f"{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
 
 
@@ -116,21 +116,21 @@ def _simple(parameter: Parameter, value: JSON, write: _Write) -> str:
 
 
 def _pairs(parameter: Parameter, value: JSON, separator: str, write: _Write) -> list[tuple[str, str]]:
-    """Return the names and values that a parameter comes to; only exploded ones come to more than one."""
+    """Return the names and values for a parameter; only exploded ones have more than one."""
     name = escape(parameter.name)
     if parameter.media_type is not None:
         return [(name, write(_written(parameter.media_type, value)))]
     if parameter.explode and isinstance(value, list):
         return [(name, write(as_text(item))) for item in value if item is not None]
     if parameter.explode and isinstance(value, dict):
-        # An array in it repeats its name: so a page is asked for with `sort=name&sort=age`.
+        # An array in it repeats its name: `sort=name&sort=age`.
         items = ((key, item if isinstance(item, list) else [item]) for key, item in value.items())
         return [(escape(key), write(as_text(item))) for key, many in items for item in many if item is not None]
     return [(name, _joined(value, separator, separator, write))]
 
 
 def _deep(name: str, value: JSON, write: _Write) -> Iterator[tuple[str, str]]:
-    """Yield what a nested value comes to: `a[b]=1` for an object, `a[0]=1` for an array."""
+    """Yield the encoding of a nested value: `a[b]=1` for an object, `a[0]=1` for an array."""
     if isinstance(value, list | dict):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _deep(f"{name}[{key}]", item, write)
@@ -139,7 +139,7 @@ def _deep(name: str, value: JSON, write: _Write) -> Iterator[tuple[str, str]]:
 
 
 def _joined(value: JSON, between: str, within: str, write: _Write) -> str:
-    """Return a value as one text; *within* stands between a key and its value."""
+    """Return a value as one text; *within* separates a key from its value."""
     if isinstance(value, list):
         return between.join(write(as_text(item)) for item in value if item is not None)
     if isinstance(value, dict):
@@ -159,7 +159,7 @@ def _bare(text: str) -> str:
 
 
 def _keep_reserved(text: str) -> str:
-    # What is percent-encoded already stays so, as RFC 6570 (3.2.3) has it.
+    # Text that is percent-encoded already stays as it is, by RFC 6570 (3.2.3).
     pieces = _ENCODED.split(text)
     return "".join(
         piece if place % 2 else quote(piece, safe=_RESERVED, errors="replace") for place, piece in enumerate(pieces)

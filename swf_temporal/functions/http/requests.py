@@ -1,4 +1,4 @@
-"""An HTTP request, and what becomes of it where a service redirects."""
+"""An HTTP request, and how it changes with a redirect."""
 
 import re
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
 _IDEMPOTENT = SAFE_METHODS | {"TRACE", "PUT", "DELETE"}
 HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
-"""The headers that may go where a service redirects to. Any other might be a credential."""
+"""The headers that are kept on a redirect to another origin. Any other might be a credential."""
 
 _OF_ONE_HOP = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "te", "upgrade"})
-"""The headers that are about the request that had them, and not about what it asked for."""
+"""The headers that are about one request and its connection, rather than its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +31,33 @@ class Request:
     headers: tuple[tuple[str, str], ...] = ()
     content: bytes | None = None
     callee: Callee | None = None
-    """The target of the call, whose settings hold."""
+    """The target of the call, whose settings apply."""
     timeout: timedelta | None = None
-    """How long it may take, in place of what the operator says of the host."""
+    """The timeout, instead of the operator's setting for the host."""
     is_foreign: bool = False
-    """Whether a service of another origin redirected to it: then the operator's headers are not sent, either."""
+    """Whether it follows a redirect from another origin: then the operator's headers are not sent, either."""
 
     def __str__(self) -> str:
-        """Return `GET http://…` without what must not stand in a log: the query, and a password."""
+        """Return `GET http://…` without what must not be logged: the query, and a password."""
         return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
 
     @property
     def is_safe(self) -> bool:
-        """Whether the request only asks, and changes nothing."""
+        """Whether the request only reads, and changes nothing."""
         return self.method in SAFE_METHODS
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether to send it twice is the same as to send it once: by its method, or by an idempotency key."""
+        """Whether sending it twice has the same effect as once: by its method, or by an idempotency key."""
         return self.method in _IDEMPOTENT or any(name.lower() == "idempotency-key" for name, _ in self.headers)
 
 
 def check_headers(request: Request) -> None:
-    """Raise CallFailed for headers that HTTP cannot have."""
+    """Raise CallFailed for headers that are invalid in HTTP."""
     for name, value in request.headers:
         if not name.isascii():
             raise permanent_failure(
-                "BadRequestHead", f"{request}: the header {name!r} has letters that HTTP does not know"
+                "BadRequestHead", f"{request}: the header {name!r} has characters that HTTP does not allow"
             )
         if _CONTROL.search(name) or _CONTROL.search(value):
             raise permanent_failure(
@@ -67,7 +67,7 @@ def check_headers(request: Request) -> None:
 
 
 def redirected(request: Request, target: httpx.Request) -> Request:
-    """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
+    """Return the request for a redirect: to another origin without anything that could be secret."""
     if not is_same_service(request.url, str(target.url)):
         headers = tuple((name, value) for name, value in request.headers if name.lower() in HARMLESS)
         request = replace(request, headers=headers, callee=None, is_foreign=True)
@@ -76,18 +76,18 @@ def redirected(request: Request, target: httpx.Request) -> Request:
 
 
 def is_same_service(asked: str, found: str) -> bool:
-    """Tell whether *found*, to which a service redirects that was *asked*, is at the same one."""
+    """Return whether *found*, the target of a redirect from *asked*, is at the same service."""
     ours = origin_of(str(httpx.URL(asked)))
     return origin_of(found) in {ours, _secured(ours)}
 
 
 def _secured(origin: Origin) -> Origin:
-    """Return where a server is that was asked in the clear, at the usual port, and wants to be asked securely."""
+    """Return the HTTPS origin for an HTTP one at the default port."""
     return Origin("https", origin.host, PORTS["https"]) if origin[::2] == ("http", PORTS["http"]) else origin
 
 
 def with_inherited(request: Request, inherited: Mapping[str, str]) -> Request:
-    """Return *request* with those of the *inherited* headers that it has not itself and that are about no other."""
+    """Return *request* with those *inherited* headers that it does not set itself and that may be forwarded."""
     given = {name.lower() for name, _ in request.headers}
     more = [
         (name, value)

@@ -1,9 +1,8 @@
-"""Connections over TCP, with TLS or without, of which it is known whether anything is in them.
+"""TCP connections, with TLS or without, that can be checked for unread data.
 
-One that is kept must be empty when it is used again: what a service sends behind the end of an answer would be taken
-for the answer to the next request, which another instance may have made. The library that speaks HTTP over these
-connections looks at the socket alone. So they have no buffers but those that are looked at here: that of the kernel,
-and those of TLS.
+A kept connection must be empty when it is reused: data that a service sends after the end of an answer would be taken
+for the answer to the next request, perhaps of another instance. The library that speaks HTTP over these connections
+only checks the socket. So they have no buffers but those checked here: the kernel's, and those of TLS.
 """
 
 import asyncio
@@ -29,12 +28,12 @@ Result = TypeVar("Result")
 
 
 class UnansweredError(httpcore.RemoteProtocolError):
-    """A service closed a connection that was kept, and no byte of an answer to the request came on it."""
+    """A service closed a kept connection before it sent any byte of an answer."""
 
 
 @contextmanager
 def fresh() -> Iterator[None]:
-    """Let requests of this task go over connections that none went over before."""
+    """Let requests of this task only use new connections."""
     token = _IS_FRESH.set(True)
     try:
         yield
@@ -50,13 +49,13 @@ class Stream(httpcore.AsyncNetworkStream):
         self._is_spoiled = self._is_unanswered = False
 
     def end_answer(self, origin: str, excess: bytes) -> None:
-        """Let the connection be used again, after an answer of *origin*, if there was no *excess* behind its end."""
+        """Allow the connection to be reused, after an answer of *origin*, if there was no *excess* after its end."""
         self._answered_by = origin
         if excess:
             self._spoil(excess)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return what comes, at most *max_bytes*, or nothing at the end. Raises UnansweredError."""
+        """Return the data received, at most *max_bytes*, or nothing at the end. Raises UnansweredError."""
         try:
             with _faults(httpcore.ReadTimeout, httpcore.ReadError):
                 async with asyncio.timeout(timeout):
@@ -66,17 +65,17 @@ class Stream(httpcore.AsyncNetworkStream):
                 raise UnansweredError(str(error)) from error
             raise
         if self._is_unanswered and not received:
-            raise UnansweredError("the service closed the connection, which was kept, without an answer")
+            raise UnansweredError("the service closed the kept connection without an answer")
         self._is_unanswered = False
         return received
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send *buffer*. Raises ConnectionNotAvailable, so that the pool takes another, if this may not be used again.
+        """Send *buffer*. Raises ConnectionNotAvailable, so that the pool takes another, if this may not be reused.
 
-        That is looked at here as well, when nothing lies between it and the first byte of a request any more.
+        That is also checked here, right before the first byte of a request.
         """
         if not buffer:
-            return  # the end of a request whose length is known, and the body of one without
+            return  # the end of a request of known length, or the body of one without
         if self._answered_by is not None:
             if _IS_FRESH.get() or not self._is_empty():
                 raise httpcore.ConnectionNotAvailable
@@ -99,7 +98,7 @@ class Stream(httpcore.AsyncNetworkStream):
         return secured
 
     async def aclose(self) -> None:
-        """Close the connection; who waits for it gets an error."""
+        """Close the connection; a waiting reader or writer gets an error."""
         self._is_closed = True
         if self._is_waiting:  # the event loop must not lose a socket that it watches
             with suppress(OSError):
@@ -108,7 +107,7 @@ class Stream(httpcore.AsyncNetworkStream):
             self._socket.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Tell the pool whether something `is_readable`: what is idle is then closed, and not used again."""
+        """Return for the pool whether something `is_readable`: then an idle connection is closed instead of reused."""
         return not self._is_empty() if info == "is_readable" else None
 
     def _is_empty(self) -> bool:
@@ -124,7 +123,7 @@ class Stream(httpcore.AsyncNetworkStream):
             _tell(self._answered_by)
 
     async def _receive(self, max_bytes: int) -> bytes:
-        await asyncio.sleep(0)  # one that sends faster than is read must not hold up all others
+        await asyncio.sleep(0)  # a sender that is faster than we read must not block all others
         with self._waiting():
             return await asyncio.get_running_loop().sock_recv(self._socket, max_bytes)
 
@@ -133,7 +132,7 @@ class Stream(httpcore.AsyncNetworkStream):
             await asyncio.get_running_loop().sock_sendall(self._socket, buffer)
 
     def _at_once(self) -> bytes | None:
-        """Return what is there without waiting; None if nothing is, and nothing of it if no more can come."""
+        """Return the available data without waiting; None if there is none yet, and empty at the end."""
         try:
             return self._socket.recv(_PIECE)
         except BlockingIOError:
@@ -155,7 +154,7 @@ class Stream(httpcore.AsyncNetworkStream):
 
 
 class TlsStream(Stream):
-    """A connection that is secured by TLS, over another one."""
+    """A connection secured by TLS, over another one."""
 
     def __init__(self, below: Stream, context: ssl.SSLContext, hostname: str | None) -> None:
         super().__init__(below._socket)  # noqa: SLF001 - of the same class
@@ -164,7 +163,7 @@ class TlsStream(Stream):
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=hostname)
 
     async def shake_hands(self) -> None:
-        """Agree with the server upon keys. Raises ssl.SSLError if it is not whom it should be."""
+        """Perform the TLS handshake. Raises ssl.SSLError if the server's identity is wrong."""
         await self._perform(self._tls.do_handshake)
 
     async def aclose(self) -> None:
@@ -179,12 +178,12 @@ class TlsStream(Stream):
         try:
             return await self._perform(lambda: self._tls.read(max_bytes))
         except ssl.SSLEOFError:
-            return b""  # many servers close the connection without a word
+            return b""  # many servers close the connection without a TLS closure alert
 
     async def _send(self, buffer: bytes) -> None:
         rest = memoryview(buffer)
         while rest:
-            rest = rest[await self._perform(lambda: self._tls.write(rest)) :]  # noqa: B023 - it is called at once
+            rest = rest[await self._perform(lambda: self._tls.write(rest)) :]  # noqa: B023 - called immediately
 
     def _at_once(self) -> bytes | None:
         found = self._below._at_once()  # noqa: SLF001 - of the same class
@@ -194,10 +193,10 @@ class TlsStream(Stream):
             self._incoming.write(found or b"")
             return self._tls.read(_PIECE)
         except ssl.SSLError:
-            return b""  # a part of a record, which may become anything; or what TLS itself has to say
+            return b""  # part of a record, or data of TLS itself
 
     async def _perform(self, step: Callable[[], Result]) -> Result:
-        """Return what *step* does, for which TLS may have to send and receive."""
+        """Return the result of *step*, for which TLS may have to send and receive."""
         while True:
             try:
                 result = step()
@@ -217,7 +216,7 @@ class TlsStream(Stream):
 
 
 async def connected(address: str, port: int, timeout: float | None) -> Stream:
-    """Return a connection to *address*. Raises ConnectError or ConnectTimeout of httpcore."""
+    """Return a connection to *address*. Raises httpcore's ConnectError or ConnectTimeout."""
     with _faults(httpcore.ConnectTimeout, httpcore.ConnectError):
         made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
@@ -244,9 +243,9 @@ def _faults(late: type[Exception], broken: type[Exception]) -> Iterator[None]:
 
 @lru_cache(maxsize=_MAX_TOLD)
 def _tell(origin: str) -> None:
-    """Log what *origin* did, once."""
+    """Log once that *origin* sent excess data."""
     _log.warning(
-        "%s sends more than the answer to a request. The connection is closed, and what is behind the answer dropped. "
+        "%s sends more than the answer to a request. The connection is closed, and the excess is dropped. "
         "Find out whether the service, or a proxy before it, answers twice or with a wrong Content-Length: others may "
         "take one answer for another.",
         origin,

@@ -1,4 +1,4 @@
-"""What a request tells a service of the trace that it belongs to: nothing, unless the process traces."""
+"""Trace context of requests to services: empty, unless the process traces."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -8,16 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
-    """A request that is being made."""
+    """A request in progress."""
 
     headers: Mapping[str, str]
-    """Those that it gets besides its own."""
+    """The additional headers with the trace context."""
     answered: Callable[[int], Any]
-    """Told the status of the answer."""
+    """Is called with the status of the answer."""
 
 
 Traces = Callable[[str, str, int], AbstractContextManager[TracedRequest]]
-"""Given the method, the host and the port, holds the request for as long as it is made."""
+"""Makes a context for a request, from the method, the host and the port."""
 
 _UNTRACED = nullcontext(TracedRequest({}, lambda _: None))
 _traces: Traces = lambda *_: _UNTRACED  # noqa: E731 - replaced as a whole
@@ -30,5 +30,5 @@ def trace_requests(traces: Traces) -> None:
 
 
 def traced(method: str, host: str, port: int) -> AbstractContextManager[TracedRequest]:
-    """Hold a request for as long as it is made, and yield what it tells of its trace."""
+    """Return the context for a request, which yields its trace headers."""
     return _traces(method, host, port)

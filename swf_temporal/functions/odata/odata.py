@@ -1,4 +1,4 @@
-"""Queries sets of entities of OData services.
+"""Queries entity sets of OData services.
 
 Section "Using Functions for OData Service Invocations", with the arguments of the specification's `odata.json`.
 """
@@ -31,9 +31,9 @@ _ABOUT_THE_ANSWER = frozenset({"@odata.context", "@context", "odata.metadata"})
 
 
 def entities(answer: JSON) -> JSON:
-    """Return what *answer* holds without its wrapping: an array of entities, an entity, or a single value.
+    """Return the content of *answer* without its envelope: an array of entities, an entity, or a single value.
 
-    If it tells the count, the result is `{count, value}`.
+    If it has a count, the result is `{count, value}`.
     """
     inner = _inner(answer)
     if not isinstance(inner, dict):
@@ -45,21 +45,21 @@ def entities(answer: JSON) -> JSON:
 
 
 def next_link(answer: JSON) -> str | None:
-    """Return where the entities go on that are not in *answer*, or None."""
+    """Return the link to the next page of entities, or None."""
     inner = _inner(answer)
     links = [inner.get(name) for name in _LINKS] if isinstance(inner, dict) else []
     return next((link for link in links if isinstance(link, str)), None)
 
 
 def error_in(answer: JSON) -> tuple[str, str]:
-    """Return the code and the message of an answer that tells of an error; empty where it does not say."""
+    """Return the code and the message of an error answer; empty if it has none."""
     if not isinstance(answer, dict):
         return "", ""
     error = answer.get("error", answer.get("odata.error"))
     if not isinstance(error, dict):
         return "", ""
     code, message = error.get("code"), error.get("message")
-    if isinstance(message, dict):  # in versions 2 and 3 it has a language
+    if isinstance(message, dict):  # versions 2 and 3 add a language
         message = message.get("value")
     return "" if code is None else str(code), "" if message is None else str(message)
 
@@ -84,7 +84,7 @@ OPTIONS: Final = (
     *("filter", "expand", "select", "orderby", "top", "skip", "count", "search", "format", "compute", "index"),
     *("schemaversion", "apply", "skiptoken", "deltatoken", "inlinecount"),
 )
-"""The query options that are known, in small letters: those of the schema, and what services need besides."""
+"""The query options that are known, in lower case: those of the schema, and others that services need."""
 
 _LITERAL: Final = (
     r"(?:[A-Za-z][\w.]*)?'(?:[^']|'')*'"  # 'text', guid'…', datetime'…'
@@ -97,7 +97,7 @@ _READY = re.compile(rf"(?:{_LITERAL})|[A-Za-z_]\w*=(?:{_LITERAL})(?:,[A-Za-z_]\w
 def entity_url(service: str, entity_set: str, key: JSON, options: Mapping[str, JSON]) -> str:
     """Return the URL of an entity set of a *service*, or of its entity with that *key*, with the query *options*.
 
-    Raises CallFailed for a key or an option that cannot be one.
+    Raises CallFailed for an invalid key or option.
     """
     address, _, query = service.partition("?")
     path = quote(entity_set.lstrip("/"), safe="/()'=,$:")
@@ -111,7 +111,7 @@ def entity_url(service: str, entity_set: str, key: JSON, options: Mapping[str, J
 
 
 def key_text(key: JSON) -> str:
-    """Return a key as it stands in parentheses.
+    """Return a key for the parentheses in a URL.
 
     Numbers and booleans are bare; an object is a key of several properties. A text that is a literal already (a
     number, a GUID, something in quotation marks, or `Name=literal` pairs) stays as it is; any other is quoted.
@@ -131,7 +131,7 @@ def key_text(key: JSON) -> str:
 
 
 def _option(name: str) -> str:
-    """Return the name of a query option as services write it; definitions may write it in any case."""
+    """Return the name of a query option as services write it; definitions may use any case."""
     known = name.removeprefix("$").lower()
     if known not in OPTIONS:
         raise permanent_failure("BadArguments", f"'{name}' is not a query option of OData" + suggestion(known, OPTIONS))
@@ -147,7 +147,7 @@ def _written(name: str, value: JSON) -> str:
 
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
-"""Services of version 4 look at the second, those of versions 2 and 3 at the third."""
+"""The headers for JSON and for the version: services of version 4 read the second, those of 2 and 3 the third."""
 _ARGUMENTS = ("key", "queryOptions")
 
 
@@ -158,9 +158,9 @@ class OData(Performer):
         self._services = services
 
     async def perform(self, call: Call) -> JSON:
-        """Return the entities as an array, or the one entity that has the key. Raises CallFailed.
+        """Return the entities as an array, or the one entity with the key. Raises CallFailed.
 
-        If a count was asked for, the result is `{count, value}`. An answer that comes in pages is read to its end.
+        If a count was requested, the result is `{count, value}`. All pages of an answer are read.
         """
         return await with_named_tokens(call, self._services.tokens, self._call)
 
@@ -178,7 +178,7 @@ class OData(Performer):
             raise failure(error, str(request)) from error
 
     async def _read(self, request: Request, call: Call, limit: int) -> JSON:
-        """Return what *request* and the pages after its answer give."""
+        """Return the entities in the answer to *request* and its further pages."""
         result = await self._send(request)
         link, size = next_link(result), len(write_json(result))
         found = entities(result)
@@ -239,12 +239,12 @@ def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:
 
 
 def _following(url: str, link: str) -> str:
-    """Return where the next page is. Raises CallFailed for another server, which must not get the credentials."""
+    """Return the URL of the next page. Raises CallFailed for another server, which must not get the credentials."""
     following = join_url(url, link)
     if origin_of(following) != origin_of(url):
         message = (
             f"the next page of {url.partition('?')[0]} is on another server, {following.partition('?')[0]}, "
-            "which is not shown what is sent to this one; the service should name itself as it is called"
+            "which must not get the credentials; the service should use the name by which it is called"
         )
         raise permanent_failure("BadUrl", message)
     return following

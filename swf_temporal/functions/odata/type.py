@@ -1,4 +1,4 @@
-"""The type `odata`: sets of entities of OData services."""
+"""The type `odata`: entity sets of OData services."""
 
 from collections.abc import Iterator
 
@@ -11,13 +11,13 @@ FORM = PartedForm(("service", "entity set"), "https://example.com/Service.svc#En
 
 
 class ODataType(DeclaredType):
-    """Functions that name a service and a set of entities in it."""
+    """Functions that name a service and one of its entity sets."""
 
     performed_by = "swf_temporal.functions.odata.odata:OData"
     example = FORM.example
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation."""
+        """Yield the missing parts of the operation."""
         return FORM.problems(function)
 
     def services(self, operation: JSON) -> tuple[str, ...]:

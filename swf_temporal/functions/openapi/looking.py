@@ -1,4 +1,4 @@
-"""Functions in an OpenAPI document that is a file, which takes no client to read."""
+"""Inspection of functions in an OpenAPI document that is a file, without an HTTP client."""
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
@@ -14,9 +14,9 @@ from swf_temporal.settings.calls import Settings
 
 
 async def look(documents: Documents, call: Call) -> Described:
-    """Return what the document of a function, which is a file, says of it. Nothing is fetched.
+    """Return the description of a function from its document, which is a file. Nothing is fetched.
 
-    Raises CallFailed, or NotLocalError if the document leads to one on the web.
+    Raises CallFailed, or NotLocalError if the document refers to one on the web.
     """
     name, operation_id = FORM.of(call.function)
     document = await documents.load(name, call.base)
@@ -24,8 +24,8 @@ async def look(documents: Documents, call: Call) -> Described:
     operation = await documents.reading(document, find, base=call.base)
     address: dict[str, JSON] = {"method": operation.method, "path": operation.path}
     try:
-        # What the document says: the settings that count are those of the worker that makes the call.
+        # Only the document's server: the settings that apply are those of the worker that makes the call.
         address["server"] = server_url(Settings(), call.callee, document, operation)
-    except CallFailed:  # it names none: the worker's settings must
+    except CallFailed:  # it has no server: the worker's settings must
         address["serverFrom"] = [f"SWF_BASE_URL_{environment_name(call.function.name)}", "SWF_BASE_URL"]
     return Described(address, tuple(tuple(schemes) for schemes in operation.security or ()))

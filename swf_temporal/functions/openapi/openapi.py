@@ -45,10 +45,10 @@ from swf_temporal.functions.port import Performer, Services
 def secure(
     document: Document, operation: OpenApiOperation, server: str, call: Call
 ) -> tuple[Call, tuple[Credential, ...]]:
-    """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
+    """Return *call* with the auths that the operation requires instead of the function's, and credentials to add.
 
     The credentials are those of the auth that the function names, or else of the secret of the scheme. Of several
-    possibilities the first counts for which there are some. Without an auth and such a secret the call stays as it is.
+    alternatives, the first with credentials counts. Without an auth and such a secret, the call stays as it is.
     Raises CallFailed if the auth lacks what the document asks for.
     """
     if operation.security is None:
@@ -125,7 +125,7 @@ class OpenApi(Performer):
             expected = operation.responses.expected() if operation.responses and is_checked else None
             return secured, request, expected
 
-        # All that a document may lack is known before anything is sent.
+        # Everything that may be missing in a document is found before anything is sent.
         call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
 
         async def send(call: Call) -> HttpResponse:
@@ -138,7 +138,7 @@ class OpenApi(Performer):
         return answer
 
     async def _described(self, call: Call) -> tuple[Document, OpenApiOperation, Headers]:
-        """Return the operation that the function names, its document, and with which headers that was fetched."""
+        """Return the operation that the function names, its document, and the headers with which that was fetched."""
         name, operation_id = FORM.of(call.function)
         configured = self._settings.base_url_for(call.callee)
         location = locate(name, call.base)
@@ -158,7 +158,7 @@ class OpenApi(Performer):
         return await reading_document(resource, call, self._tokens, load)
 
     def _is_checked(self, call: Call, operation: OpenApiOperation, server: str) -> bool:
-        """Tell whether answers must fit: the function's own word counts before what the operator says for all."""
+        """Return whether answers must match their schema: the function's setting overrides the operator's for all."""
         asked = switch(call, CHECK_RESPONSE)
         if asked is not None or operation.method == "HEAD":
             return bool(asked) and operation.method != "HEAD"
@@ -179,7 +179,7 @@ def _reached(server: str) -> tuple[str, int]:
 async def _check(
     request: Request, operation: OpenApiOperation, expected: ResponseSchemas, answer: HttpResponse
 ) -> None:
-    # Patterns can take their time; other calls go on meanwhile.
+    # Patterns can take long; other calls continue meanwhile.
     found = await asyncio.to_thread(violations, expected, answer)
     if found:
         message = f"{request}: the answer is not what the document says of '{operation.id}': {'; '.join(found)}"

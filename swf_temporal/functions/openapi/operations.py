@@ -1,6 +1,6 @@
 """An operation as an OpenAPI document describes it.
 
-Versions 2.0, 3.0 and 3.1 are read into the same words, those of 3.0.
+Versions 2.0, 3.0 and 3.1 are read into one model, with the terms of 3.0.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ class Content:
     media_type: str = "application/json"
     fields: Mapping[str, FormField] = field(default_factory=dict)
     defaults: Mapping[str, JSON] = field(default_factory=dict)
-    """The values of required properties that are not given."""
+    """The default values of required properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class RequestBody:
     contents: tuple[Content, ...] = (Content(),)
     required: bool = False
     name: str = "body"
-    """The argument that may hold the whole body."""
+    """The name of the argument that may hold the whole body."""
     properties: frozenset[str] = frozenset()
-    """The fields that the schemas name and that may be sent; all others are possible too."""
+    """The fields in the schemas that may be sent; others are possible too."""
 
 
 def read_body(operation: DocumentPart, root: Document) -> RequestBody | None:
@@ -68,7 +68,7 @@ def read_body(operation: DocumentPart, root: Document) -> RequestBody | None:
 
 
 def read_swagger_body(declared: list[DocumentPart], consumes: list[str]) -> RequestBody | None:
-    """Return the body that the parameters of an operation of version 2.0 come to, or None."""
+    """Return the body that the parameters of an operation of version 2.0 define, or None."""
     fields = {str(part.value.get("name")): part for part in declared if part.value.get("in") == "formData"}
     if fields:
         has_files = any(part.value.get("type") == "file" for part in fields.values())
@@ -93,7 +93,7 @@ def read_swagger_body(declared: list[DocumentPart], consumes: list[str]) -> Requ
 
 
 def properties_of(schema: DocumentPart) -> dict[str, DocumentPart]:
-    """Return the properties that a schema names, and those of the schemas that it is made of."""
+    """Return the properties in a schema and in the schemas that it is composed of."""
     found: dict[str, DocumentPart] = {}
     for part in _made_of(schema):
         for name, property_schema in part.named("properties"):
@@ -102,13 +102,13 @@ def properties_of(schema: DocumentPart) -> dict[str, DocumentPart]:
 
 
 def collection_style(node: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return style and explode of what version 2.0 calls a collection format."""
+    """Return style and explode for a collection format of version 2.0."""
     name = str(node.get("collectionFormat", "csv"))
     return _STYLES.get(name, "form"), name == "multi"
 
 
 def _made_of(schema: DocumentPart, *keys: str) -> Iterator[DocumentPart]:
-    """Yield a schema and those that it is made of by *keys*, each once: a schema may be part of itself."""
+    """Yield a schema and those that it is composed of by *keys*, each once: a schema may be part of itself."""
     waiting, seen = [schema], set[int]()
     while waiting:
         part = waiting.pop()
@@ -136,11 +136,11 @@ def _defaults(schema: DocumentPart, properties: Mapping[str, DocumentPart]) -> d
 def _fields(
     media_type: str, content: DocumentPart, properties: Mapping[str, DocumentPart], root: Document
 ) -> dict[str, FormField]:
-    """Return how the fields of a form are written; in other media types none has a way of its own."""
+    """Return the encoding of the fields of a form; other media types have none."""
     kind = split_content_type(media_type)[0]
     if not is_form(kind):
         return {}
-    # In parts, version 3.0 ignores styles.
+    # In multipart forms, version 3.0 ignores styles.
     has_styles = kind == FORM or (kind == MULTIPART and not str(root.content.get("openapi")).startswith("3.0"))
     encoding = content.part("encoding")
     return {name: _field(schema, encoding.part(name), has_styles=has_styles) for name, schema in properties.items()}
@@ -148,7 +148,7 @@ def _fields(
 
 def _field(schema: DocumentPart, encoding: DocumentPart, *, has_styles: bool) -> FormField:
     fields = encoding.value
-    # A field that may be null, or an array, is so in some part of its schema.
+    # Whether a field may be null, or is an array, may be in any part of its schema.
     possible = [each.value for part in _made_of(schema) for each in (part, part.part("items"))]
     is_styled = has_styles and bool({"style", "explode", "allowReserved"} & fields.keys())
     style = str(fields.get("style", "form")) if is_styled else None
@@ -163,7 +163,7 @@ def _field(schema: DocumentPart, encoding: DocumentPart, *, has_styles: bool) ->
 
 
 def _is_binary(schema: dict[str, Any]) -> bool:
-    # Version 3.1 says it by a media type without an encoding.
+    # In version 3.1 this is a media type without an encoding.
     return schema.get("format") == "binary" or _content_type(schema) is not None
 
 
@@ -173,7 +173,7 @@ def _content_type(schema: dict[str, Any]) -> str | None:
 
 
 def _fixed(header: DocumentPart) -> JSON:
-    """Return the value that a header of a part always has, or None if it may have several."""
+    """Return the fixed value of a part's header, or None if it may vary."""
     schema = header.part("schema").value
     possible = schema.get("enum")
     only = possible[0] if isinstance(possible, list) and len(possible) == 1 else None
@@ -197,33 +197,33 @@ _MAX_VALIDATORS = 128
 _ANY = "*/*"
 
 ResponseSchemas = Mapping[str, Mapping[str, JSON]]
-"""By status, `2XX` or `DEFAULT`: the media types that are declared, each with its schema, or None for one without."""
+"""By status, `2XX` or `DEFAULT`: the declared media types with their schemas, or None for one without."""
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The answers that an operation declares, errors left out."""
+    """The answers that an operation declares, without errors."""
 
     root: Document
     operation: DocumentPart
     produces: tuple[str, ...] = ()
-    """Of version 2.0: the media types of all answers."""
+    """The media types of all answers, in version 2.0."""
 
     def accepted(self) -> str | None:
-        """Return the header Accept for the operation, or None if it does not say what it answers."""
+        """Return the header Accept for the operation, or None if it does not declare its answers."""
         if self.root.is_swagger:
             return accept(self.produces)
         return accept(kind for _, response in self._declared() for kind in response.part("content").value)
 
     def expected(self) -> ResponseSchemas:
-        """Return what is declared, each schema free of references to anywhere else. Raises CallFailed if one is bad."""
+        """Return the declared answers, with self-contained schemas. Raises CallFailed if a schema is invalid."""
         contents = self._swagger_contents if self.root.is_swagger else self._contents
         return {status: dict(contents(response)) for status, response in self._declared()}
 
     def _declared(self) -> Iterator[tuple[str, DocumentPart]]:
         declared = {name.upper(): response for name, response in self.operation.named("responses", "2", "default")}
         successes = [status for status in declared if status.startswith("2")]
-        # Beside a success that is declared, `default` is for errors.
+        # If a success is declared, `default` is for errors.
         return ((status, declared[status]) for status in successes or declared)
 
     def _contents(self, response: DocumentPart) -> Iterator[tuple[str, JSON]]:
@@ -243,13 +243,13 @@ class Responses:
         try:
             _validator(write_json(schema))
         except BadSchema as error:
-            message = f"'{holder.document.name}' has a schema for an answer that is not a JSON Schema: {error.message}"
+            message = f"'{holder.document.name}' has an invalid schema for an answer: {error.message}"
             raise permanent_failure("BadDocument", message) from error
         return schema
 
 
 def violations(expected: ResponseSchemas, answer: HttpResponse) -> list[str]:
-    """Return what is wrong with an answer that is not an error, each with the place; nothing if it fits."""
+    """Return the errors in a successful answer, each with its place; empty if it matches."""
     statuses = (str(answer.status), f"{answer.status // 100}XX", "DEFAULT")
     contents = next((expected[status] for status in statuses if status in expected), None)
     if contents is None:
@@ -263,7 +263,7 @@ def violations(expected: ResponseSchemas, answer: HttpResponse) -> list[str]:
     if declared is None:
         return [f"it is {kind or 'of no content type'}, and not {' or '.join(contents)}"]
     schema = contents[declared]
-    # Texts and files come as they are; what a schema may say of XML has no place in JSON.
+    # Texts and files are not converted; schemas of XML do not apply to JSON.
     return _validator(write_json(schema)).violations(answer.body) if schema is not None and is_json(kind) else []
 
 
@@ -275,7 +275,7 @@ def _validator(schema: str) -> DataSchemaValidator:
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEFAULT_STYLE = {"path": "simple", "header": "simple", "query": "form", "cookie": "form"}
 _NEGOTIATED = frozenset({"accept", "content-type"})
-"""Headers that are not parameters: the media types that an operation declares say what they may be."""
+"""Headers that are not parameters: the media types that an operation declares determine them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,14 +289,14 @@ class OpenApiOperation:
     body: RequestBody | None = None
     servers: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     security: tuple[dict[str, Any], ...] | None = None
-    """The schemes that are needed, by name, in each of several possibilities; None if nothing is said."""
+    """The alternatives of required schemes, by name; None if nothing is declared."""
     schemes: tuple[str, ...] = ()
-    """Of version 2.0: how the server can be reached, such as `https`."""
+    """The URL schemes of the server in version 2.0, such as `https`."""
     responses: Responses | None = field(default=None, repr=False)
 
 
 def find_operation(document: Document, operation_id: str) -> OpenApiOperation:
-    """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
+    """Return the operation of that id. Raises CallFailed, suggesting a similar one, if the document has none."""
     known: list[str] = []
     for path, method, item, operation in _operations(document):
         known.append(str(operation.value.get("operationId", "")))
@@ -347,7 +347,7 @@ def _is_parameter(part: DocumentPart) -> bool:
 
 
 def _is_required(fields: dict[str, Any]) -> bool:
-    # Of a parameter `Authorization` the specification says that it is ignored: credentials are what auths are for.
+    # By the specification, a parameter `Authorization` is ignored: auths are for credentials.
     is_credential = fields["in"] == "header" and str(fields.get("name")).lower() == "authorization"
     return fields["in"] == "path" or (fields.get("required") is True and not is_credential)
 
@@ -372,20 +372,20 @@ def _parameter(part: DocumentPart) -> Parameter:
 
 
 def _default(holder: DocumentPart) -> JSON:
-    """Return the default of the schema that *holder* has: its own, which 3.1 lets stand beside a reference, or that."""
+    """Return the default in the schema of *holder*: its own, which 3.1 allows beside a reference, or the target's."""
     own = holder.value.get("schema")
     beside = own.get("default") if isinstance(own, dict) else None
     return holder.part("schema").value.get("default") if beside is None else beside
 
 
 def _is_integer(schema: DocumentPart) -> bool:
-    """Tell whether a value, or an item of it, is to be an integer, perhaps among other types."""
+    """Return whether a value, or an item of it, is to be an integer, perhaps among other types."""
     kinds = (each.value.get("type") for each in (schema, schema.part("items")))
     return any("integer" in (kind if isinstance(kind, list) else [kind]) for kind in kinds)
 
 
 def _swagger_parameter(part: DocumentPart) -> Parameter:
-    # Version 2.0 writes the schema into the parameter itself.
+    # In version 2.0, the parameter itself is the schema.
     fields, where = part.value, str(part.value["in"])
     style, explode = collection_style(fields)
     return Parameter(

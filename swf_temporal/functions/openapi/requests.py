@@ -1,4 +1,4 @@
-"""The request that an operation and its arguments make."""
+"""The request for an operation and its arguments."""
 
 import re
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ _CONTENT_TYPE = "content-type"
 
 
 def build_request(operation: OpenApiOperation, server: str, arguments: JSON) -> Request:
-    """Return the request that asks *server* for *operation*.
+    """Return the request to *server* for *operation*.
 
     Each parameter takes the argument of its name, or its default; null is the same as absent. The arguments `Accept`
-    and `Content-Type` say in which media types to answer and to send, if there is a choice. The others are the body. An
-    argument that is none of these is a mistake, and is not passed over in silence. Raises CallFailed.
+    and `Content-Type` choose the media types of answer and request, if there is a choice. The others are the body. An
+    argument that fits nowhere is an error, and not ignored. Raises CallFailed.
     """
     asked, arguments = _without_media_types(operation, arguments)
     named = _named(operation, arguments)
@@ -46,7 +46,7 @@ def build_request(operation: OpenApiOperation, server: str, arguments: JSON) -> 
 
 
 def _without_media_types(operation: OpenApiOperation, arguments: JSON) -> tuple[dict[str, str], JSON]:
-    """Return the media types that the arguments ask for, in small letters, and the other arguments."""
+    """Return the media types that the arguments ask for, by names in lower case, and the other arguments."""
     if not isinstance(arguments, dict):
         return {}, arguments
     fields = operation.body.properties if operation.body else ()
@@ -77,7 +77,7 @@ def _value(operation: OpenApiOperation, parameter: Parameter, named: dict[str, J
 
 
 def _body_value(operation: OpenApiOperation, named: dict[str, JSON]) -> JSON:
-    """Return the arguments that are the body, or None if there is none."""
+    """Return the arguments that are the body, or None if there are none."""
     parameters = {parameter.name for parameter in operation.parameters}
     body = operation.body
     if body is None:
@@ -86,13 +86,13 @@ def _body_value(operation: OpenApiOperation, named: dict[str, JSON]) -> JSON:
                 message = f"operation '{operation.id}' takes no argument '{name}'{suggestion(name, parameters)}"
                 raise permanent_failure("BadArguments", message)
         return None
-    # `PUT /orders/{id}` with an order that has an id: what the body's schema names too goes to both.
+    # `PUT /orders/{id}` with an order that has an id: an argument that the body's schema also names goes to both.
     rest = {name: value for name, value in named.items() if name not in parameters or name in body.properties}
     return _unwrapped(body, rest) if rest else None
 
 
 def _unwrapped(body: RequestBody, rest: dict[str, JSON]) -> JSON:
-    """Return the body itself where it is passed as a whole, under the name of the body."""
+    """Return the body itself if it is passed as a whole, under the name of the body."""
     if list(rest) == [body.name] and body.name not in body.properties:
         return rest[body.name]
     return rest
@@ -101,7 +101,7 @@ def _unwrapped(body: RequestBody, rest: dict[str, JSON]) -> JSON:
 def _written(operation: OpenApiOperation, body: RequestBody, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
     content, media_type = _content(operation, body, {} if value is None else value, asked.get(_CONTENT_TYPE))
     if value is None:
-        # Whether nothing at all will do, the service knows where an object could be; nowhere else can it be written.
+        # A form or an object may be empty, which the service decides; others cannot be written without a value.
         if not has_fields(media_type):
             raise permanent_failure("BadArguments", f"operation '{operation.id}' needs a body, as {media_type}")
         value = {}

@@ -22,11 +22,11 @@ def server_url(
     operation: OpenApiOperation,
     variables: Mapping[str, JSON] | None = None,
 ) -> str:
-    """Return the URL in front of an operation's path.
+    """Return the URL that precedes an operation's path.
 
-    What is configured wins: for the function, for the service, for all. Then the document's first server counts, or
-    the first that has the *variables* which the definition gives; others have their defaults. A server that is relative
-    to the document needs one that was fetched. Raises CallFailed if none of them says.
+    A configured one takes precedence: for the function, for the service, for all. Then it is the document's first
+    server, or the first with the *variables* that the definition gives; others have their defaults. A server relative
+    to the document requires a document that was fetched. Raises CallFailed if there is no server.
     """
     configured = settings.base_url_for(callee)
     if configured:

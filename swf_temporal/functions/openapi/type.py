@@ -28,7 +28,7 @@ class RestType(DeclaredType):
     may_need_credentials = True
 
     def problems(self, function: Function) -> Iterable[OperationProblem]:
-        """Return what is wrong with either form."""
+        """Return the errors in either form."""
         if _is_plain(function.operation):
             return PLAIN.problems(function)
         return (replace(problem, hint=_meant(str(function.operation).strip())) for problem in FORM.problems(function))
@@ -48,7 +48,7 @@ TYPE = RestType()
 
 
 class _Rest(Performer):
-    """Performs both forms. To look at a document takes no client, so that what sends requests is imported by calls."""
+    """Performs both forms. Inspecting a document does not need the client, which is only imported for calls."""
 
     def __init__(self, services: Services) -> None:
         from swf_temporal.functions.documents.documents import Documents
@@ -64,7 +64,7 @@ class _Rest(Performer):
         return await performer.perform(call)
 
     async def look(self, call: Call) -> Described | None:
-        """Return the method and the URL, or what a document that is a file says of them. Nothing is fetched."""
+        """Return the method and the URL, or their description in a document that is a file. Nothing is fetched."""
         if _is_plain(call.function.operation):
             return await self._plain.look(call)
         from swf_temporal.functions.openapi.looking import look
@@ -83,7 +83,7 @@ class _Rest(Performer):
 
 
 def _meant(operation: str) -> str | None:
-    """Return what may be meant by an *operation* without an operationId: a request, or a function of the worker."""
+    """Return a hint for an *operation* without an operationId: a request, or a function of the worker."""
     request = _REQUEST.fullmatch(operation)
     if request is not None:
         return f"a request without a document is written 'rest:{(request['method'] or 'GET').upper()}:{request['url']}'"

@@ -1,7 +1,7 @@
-"""Calls services that no document describes.
+"""Calls services without a document that describes them.
 
-Two forms are read: SonataFlow's text `rest:METHOD:URL`, and the object `{method, uri, headers, cookies}` of
-later texts.
+There are two forms: SonataFlow's text `rest:METHOD:URL`, and the object `{method, uri, headers, cookies}` of later
+versions.
 """
 
 import re
@@ -36,7 +36,7 @@ class _Parts:
 
 
 class PlainHttp(Performer):
-    """Calls functions that say themselves which method and URL they are."""
+    """Calls functions that state their method and URL."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -44,14 +44,14 @@ class PlainHttp(Performer):
     async def perform(self, call: Call) -> JSON:
         """Return the service's answer. Raises CallFailed.
 
-        Arguments fill the URL's `{name}`s. The others are the body, or the query of a method that has no
-        body. To say it outright, begin a name with `HEADER_` or `QUERY_` in the text form, and use the
-        arguments `headers`, `cookies`, `query` and `body` in the object form.
+        Arguments replace the URL's `{name}`s. The others are the body, or the query of a method without a body. To
+        choose explicitly, begin a name with `HEADER_` or `QUERY_` in the text form, and use the arguments `headers`,
+        `cookies`, `query` and `body` in the object form.
         """
         return await result_of(call, self._ask)
 
     async def look(self, call: Call) -> Described:
-        """Return the method and the URL as the function has them. Raises CallFailed if it lacks one."""
+        """Return the method and the URL of the function. Raises CallFailed if it lacks one."""
         method, url = target(call)
         return Described({"method": method, "url": url})
 
@@ -67,7 +67,7 @@ class PlainHttp(Performer):
 
 
 def target(call: Call) -> tuple[str, str]:
-    """Return the method and the URL, with its `{name}`s, that a function says it is."""
+    """Return the method and the URL, with its `{name}`s, of a function."""
     operation = call.function.operation
     method = uri = ""
     if isinstance(operation, dict):
@@ -80,7 +80,7 @@ def target(call: Call) -> tuple[str, str]:
             "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
         )
         raise permanent_failure("BadOperation", message)
-    # A fragment is not sent: what is added to the URL would be lost with it.
+    # A fragment is not sent: a query added after it would be lost.
     return method.upper(), uri.strip().partition("#")[0]
 
 
@@ -110,14 +110,14 @@ def _request(call: Call, method: str, uri: str) -> Request:
 
 
 def _type_of(body: JSON) -> str:
-    """Return the media type of a body for which no header says one."""
+    """Return the default media type of a body."""
     if is_file(body):
         return as_text(body.get("mediaType") or OCTETS)
     return "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
 
 
 def _filled(uri: str, named: dict[str, JSON]) -> str:
-    """Return *uri* with its `{name}`s replaced by the arguments, which are taken out of *named*."""
+    """Return *uri* with its `{name}`s replaced by the arguments, which are removed from *named*."""
     used: set[str] = set()
     query_begins = uri.find("?") if "?" in uri else len(uri)
 
@@ -150,7 +150,7 @@ def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
         declared, given = (
             value if isinstance(value, dict) else {} for value in (operation.get(key), named.pop(key, None))
         )
-        if key == "headers":  # whose names are the same in any case
+        if key == "headers":  # whose names are case-insensitive
             again = {name.lower() for name in given}
             declared = {name: value for name, value in declared.items() if name.lower() not in again}
         return {**declared, **given}
@@ -162,7 +162,7 @@ def _with_query(url: str, query: dict[str, JSON]) -> str:
     for name, value in query.items():
         if any(isinstance(one, dict | list) for one in (value if isinstance(value, list) else [value])):
             what = "an object" if isinstance(value, dict) else "an array of arrays or objects"
-            message = f"the argument '{name}' is {what}, which a query cannot hold: give its parts as arguments"
+            message = f"the argument '{name}' is {what}, which a query cannot contain: pass its parts as arguments"
             raise permanent_failure("BadArguments", message)
     pieces = [
         in_query(Parameter(name, "query", explode=True), value) for name, value in query.items() if value is not None

@@ -1,6 +1,6 @@
 """The type `http`, and the forms of plain HTTP: the text `rest:METHOD:URL`, and the object `{method, uri, …}`.
 
-Functions of other types may be written so too, and then they are performed as these are.
+Functions of other types may be written in these forms too, and then are performed alike.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,12 +22,12 @@ _KEYS = ("method", "uri", *_OBJECTS, "failOnStatusCode")
 
 
 class PlainType(DeclaredType):
-    """Functions that name a method and a URL themselves."""
+    """Functions that state their method and URL."""
 
     performed_by = "swf_temporal.functions.plain.plain:PlainHttp"
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is wrong with the method, the URL and the rest."""
+        """Yield the errors in the method, the URL and the rest."""
         operation = function.operation
         if isinstance(operation, dict):
             yield from problems_of_object(operation)
@@ -43,12 +43,12 @@ TYPE = PlainType()
 
 
 def is_plain_text(operation: JSON) -> bool:
-    """Tell whether *operation* is `rest:METHOD:URL`."""
+    """Return whether *operation* is `rest:METHOD:URL`."""
     return isinstance(operation, str) and operation.startswith(_PREFIX)
 
 
 def split_text(operation: str) -> tuple[str, str]:
-    """Return the method, which may be left out, and the URL of the text form."""
+    """Return the optional method and the URL of the text form."""
     named = operation.removeprefix(_PREFIX).strip()
     if named.lower().startswith(("http://", "https://")) or (named.startswith("/") and named != operation):
         return _DEFAULT_METHOD, named
@@ -57,23 +57,23 @@ def split_text(operation: str) -> tuple[str, str]:
 
 
 def problems_of_text(operation: str) -> Iterator[OperationProblem]:
-    """Yield what is wrong with an operation `rest:METHOD:URL`."""
+    """Yield the errors in an operation `rest:METHOD:URL`."""
     method, uri = split_text(operation)
     if not uri:
-        yield OperationProblem(f"the operation {operation!r} names no URL: it is written rest:METHOD:URL")
+        yield OperationProblem(f"the operation {operation!r} has no URL: write it as rest:METHOD:URL")
     else:
         yield from _problems_of_method(method)
 
 
 def problems_of_object(operation: Mapping[str, JSON]) -> Iterator[OperationProblem]:
-    """Yield what is wrong with an operation that is an object, and the keys of it that mean nothing."""
+    """Yield the errors in an operation that is an object, including unknown keys."""
     method = operation.get("method") or _DEFAULT_METHOD
     if isinstance(method, str):
         yield from _problems_of_method(method, "method")
     else:
         yield OperationProblem("method must be a text", path=("operation", "method"))
     if not operation.get("uri"):
-        yield OperationProblem("the operation names no uri", "write the URL, as in 'uri: https://example.com/orders'")
+        yield OperationProblem("the operation has no uri", "write the URL, as in 'uri: https://example.com/orders'")
     for key in _OBJECTS:
         if operation.get(key) is not None and not isinstance(operation[key], dict):
             yield OperationProblem(f"{key} must be an object", path=("operation", key))

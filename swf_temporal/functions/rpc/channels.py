@@ -19,7 +19,7 @@ _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5
 _TLS = frozenset({"grpcs", "https"})
 _MAX_CHANNELS = 256
 _MAX_PAUSE = 1000
-"""Milliseconds after which a server that could not be reached is tried again, if a call asks for it."""
+"""Milliseconds after which an unreachable server is tried again, if a call needs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class Target:
 def target_of(url: str) -> Target:
     """Return the server at *url*: `grpc://host:port`, `grpcs://host:port` for TLS, or `host:port`.
 
-    Raises CallFailed if it is something else.
+    Raises CallFailed for anything else.
     """
     match = _SERVER.fullmatch(url.strip())
     if match is None:
         raise permanent_failure(
-            "BadUrl", f"the server of gRPC is {url!r}; it is written grpc://host:port, or grpcs://host:port"
+            "BadUrl", f"the gRPC server is {url!r}; it is written grpc://host:port, or grpcs://host:port"
         )
     scheme, host, port = match.groups()
     is_secure = scheme in _TLS
@@ -53,13 +53,13 @@ def target_of(url: str) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """All that tells one connection from another."""
+    """Everything that distinguishes connections."""
 
     target: Target
     endpoint: str
-    """The server as the library is told it: by its addresses, or by its name where a proxy looks that up.
+    """The server for the library: its addresses, or its name if a proxy resolves that.
 
-    A scheme stands before either: left to itself, the library takes `unix:80` for a file."""
+    It includes a scheme: otherwise, the library takes `unix:80` for a file."""
     tls: Tls
     proxy: str | None
     largest: int
@@ -79,23 +79,23 @@ class Channels:
         """Return the `grpc.aio.Channel` to *target*. Raises CallFailed if it may not be called."""
         self._network.check(target.host, target.port)
         proxy = _environment_proxy(target) if options.proxy is None else options.proxy or None
-        # A proxy is the operator's, and it looks the names up.
+        # A proxy is chosen by the operator, and resolves names itself.
         addresses = [] if proxy else await self._network.allowed_addresses(target.host, target.port)
         endpoint = endpoint_of(addresses, target.port) if addresses else f"dns:///{target.address}"
         kind = _Kind(target, endpoint, options.tls, proxy, options.max_response_bytes)
         channels = self._open.setdefault(asyncio.get_running_loop(), LRUCache(_MAX_CHANNELS))
         if kind not in channels:
-            channels[kind] = _channel(kind)  # a call under way holds on to its channel when that goes
+            channels[kind] = _channel(kind)  # a call in progress keeps its channel when that is evicted
         return channels[kind]
 
     async def aclose(self) -> None:
-        """Close the connections of this event loop; those of a loop that is gone went with it."""
+        """Close the connections of this event loop; those of a closed loop went with it."""
         for channel in self._open.pop(asyncio.get_running_loop(), {}).values():
             await channel.close()
 
 
 def endpoint_of(addresses: list[str], port: int) -> str:
-    """Return the *addresses* as the library takes them: of one family, so IPv4 is written as IPv6 if there is any."""
+    """Return *addresses* for the library: all of one family, so IPv4 is written as IPv6 if there are both."""
     if any(":" in address for address in addresses):
         written = [f"[{address if ':' in address else f'::ffff:{address}'}]:{port}" for address in addresses]
         return f"ipv6:{','.join(sorted(written))}"
@@ -103,7 +103,7 @@ def endpoint_of(addresses: list[str], port: int) -> str:
 
 
 def library(module: str) -> Any:
-    """Return a module of the gRPC libraries, which a worker need not have. Raises CallFailed if it has not."""
+    """Return a module of the gRPC libraries, which are optional. Raises CallFailed if they are missing."""
     return optional(module, "grpc", "functions of type 'rpc'")
 
 
@@ -111,9 +111,9 @@ def _channel(kind: _Kind) -> Any:
     aio = library("grpc.aio")
     options = [
         ("grpc.max_receive_message_length", kind.largest),
-        # Left alone, the library does not even try for minutes after a server was gone. Definitions say when to try.
+        # By default, the library does not even try for minutes after a server was down. Definitions say when to retry.
         ("grpc.max_reconnect_backoff_ms", _MAX_PAUSE),
-        # The name that the server's certificate must have, and that the server is told.
+        # The name that the server's certificate must have, and that is sent to the server.
         ("grpc.default_authority", kind.target.address),
         ("grpc.http_proxy", kind.proxy) if kind.proxy else ("grpc.enable_http_proxy", 0),
     ]
@@ -125,12 +125,10 @@ def _channel(kind: _Kind) -> Any:
 def _credentials(kind: _Kind) -> Any:
     tls = kind.tls
     if not tls.verify:
-        message = (
-            f"{kind.target}: gRPC always checks who a server is; name its authority in 'ca' in place of verify: false"
-        )
+        message = f"{kind.target}: gRPC always verifies the server; name its authority in 'ca' instead of verify: false"
         raise permanent_failure("TlsFailed", message)
     try:
-        tls.context()  # looks at the files, of which the library would only say that something does not work
+        tls.context()  # checks the files, for which the library has no specific errors
     except UsageError as error:
         raise permanent_failure("TlsFailed", f"{kind.target}: {error.message}") from error
     return library("grpc").ssl_channel_credentials(

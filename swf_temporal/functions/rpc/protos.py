@@ -1,6 +1,6 @@
-"""Services as proto files describe them.
+"""Services as proto files or servers describe them, and the metadata of their calls.
 
-The compiler runs in a process of its own: only so its complaints can be told, and not just printed.
+The compiler runs in a separate process: only that way its errors can be captured instead of printed.
 """
 
 import asyncio
@@ -43,16 +43,16 @@ class ProtoServices:
     """The services that a proto file, or a server, describes."""
 
     name: str
-    """As an error calls the description: `the proto file 'users.proto'`."""
+    """The name of the description in messages: `the proto file 'users.proto'`."""
     known: dict[str, ServiceDescriptor] = field(repr=False)
     """The services by their full names."""
     pool: DescriptorPool = field(repr=False)
-    """Every type that their messages may hold."""
+    """All types that their messages may contain."""
 
     def method(self, service: str, method: str) -> MethodDescriptor:
         """Return the method of a service, which may be named without its package.
 
-        Raises CallFailed, naming a near one, if there is none.
+        Raises CallFailed, suggesting a similar one, if it does not exist.
         """
         full_name = full_name_of(service, self.known, self.name)
         methods: dict[str, MethodDescriptor] = dict(self.known[full_name].methods_by_name)
@@ -63,7 +63,7 @@ class ProtoServices:
 
 
 def full_name_of(service: str, known: Iterable[str], where: str) -> str:
-    """Return the one of *known* that *service* means: itself, or the only one that ends in it."""
+    """Return the one of *known* that *service* refers to: itself, or the only one that ends in it."""
     names = list(known)
     found = [name for name in names if name == service] or [name for name in names if name.endswith(f".{service}")]
     if len(found) == 1:
@@ -88,16 +88,16 @@ def services_of(name: str, files: Iterable[FileDescriptorProto]) -> ProtoService
 
 
 class Protos:
-    """Compiles proto files, and compiles the same texts only once."""
+    """Compiles proto files, and caches the results by their texts."""
 
     def __init__(self) -> None:
         self._compiled: dict[Path, tuple[_Digests, ProtoServices]] = {}
 
     async def load(self, name: str, location: str, base: str | None) -> ProtoServices:
-        """Return the services in the proto file *name*, which lies at *location*, and in what it imports.
+        """Return the services in the proto file *name* at *location*, and in its imports.
 
-        Imports are looked for beside the file, and then from *base*, the definition's folder, on. Raises
-        CallFailed if the file is not there or is not a proto file.
+        Imports are looked for beside the file, and then from *base*, the definition's folder. Raises CallFailed if the
+        file does not exist or is not a proto file.
         """
         path, *others = _folders_of(location, base)
         digests, services = self._compiled.get(path, ({}, None))
@@ -115,7 +115,7 @@ class Protos:
 
 
 def _folders_of(location: str, base: str | None) -> list[Path]:
-    """Return the path of a proto file, and the folder besides its own that it may import from, if there is one."""
+    """Return the path of a proto file, and the other folder that it may import from, if there is one."""
     path = Path(location).absolute()
     folder = Path(base).absolute() if base and not is_web(base) else path.parent
     folder = folder.parent if folder.is_file() else folder
@@ -127,18 +127,18 @@ def _digests_of(paths: Iterable[Path]) -> _Digests:
 
 
 def included() -> Iterator[Path]:
-    """Yield the folders with the proto files that are always there: those of protobuf itself, and of Google's APIs."""
+    """Yield the folders with the proto files that are always available: protobuf's own, and those of Google's APIs."""
     yield Path(library("grpc_tools").__file__).parent / "_proto"
-    # The files alone are needed: what was made of them for Python may not suit this version of protobuf.
+    # Only the files are needed: their generated Python modules may not suit this version of protobuf.
     apis = find_spec("google.api")
     if apis is not None:
         yield from (Path(folder).parents[1] for folder in apis.submodule_search_locations or ())
 
 
 async def compiled(name: str, path: Path, folders: Iterable[Path]) -> list[FileDescriptorProto]:
-    """Return what the proto file at *path* says, and before it each file that it imports.
+    """Return the descriptor of the proto file at *path*, after those of its imports.
 
-    Imports are looked for in *folders*, one of which it lies in. Raises CallFailed if it is not a proto file.
+    Imports are looked for in *folders*, one of which contains it. Raises CallFailed if it is not a proto file.
     """
     with TemporaryDirectory() as scratch:
         output = Path(scratch, "descriptors")
@@ -173,21 +173,21 @@ _Sources: TypeAlias = dict[str, bytes]
 
 
 class FetchedProtos:
-    """Fetches proto files with what they import, and compiles the same texts only once."""
+    """Fetches proto files with their imports, and caches the compiled results by their texts."""
 
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
         self._lifetime = lifetime.total_seconds()
-        # What has expired is kept: a text that was fetched again is compiled only if it has changed.
+        # Expired entries are kept: a text that was fetched again is only compiled if it has changed.
         self._known = LRUCache[tuple[str, Headers], tuple[float, _Sources, ProtoServices]](_MAX_CACHED)
 
     async def load(self, name: str, url: str, headers: Headers = ()) -> ProtoServices:
-        """Return the services in the proto file *name*, which is at *url*, and in what it imports.
+        """Return the services in the proto file *name* at *url*, and in its imports.
 
-        Imports are looked for beside the file, on the same server. Raises CallFailed if the file cannot be had, or is
-        not a proto file.
+        Imports are looked for beside the file, on the same server. Raises CallFailed if the file cannot be fetched, or
+        is not a proto file.
         """
-        key = (url, headers)  # a caller without credentials is not shown what others were
+        key = (url, headers)  # a caller without credentials must not see what others fetched
         expiry, sources, services = self._known.get(key, (0.0, {}, None))
         if services is None or time.monotonic() >= expiry:
             fetched = await self._fetched(name, url, headers)
@@ -197,7 +197,7 @@ class FetchedProtos:
         return services
 
     async def _fetched(self, name: str, url: str, headers: Headers) -> _Sources:
-        """Return the text of the file, and of all that it imports, by the names that imports have."""
+        """Return the texts of the file and of its imports, by their import names."""
         first = _file_name(url)
         text, url = await self._http.download(Request("GET", url, headers), _MAX_BYTES)
         sources = {first: text}
@@ -220,7 +220,7 @@ class FetchedProtos:
         try:
             text, _ = await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _MAX_BYTES)
         except CallFailed as fault:
-            message = f"the proto file '{name}' imports '{wanted}', which cannot be had: {fault.message}"
+            message = f"the proto file '{name}' imports '{wanted}', which cannot be fetched: {fault.message}"
             raise CallFailed(message, code=fault.code, status=fault.status, retryable=fault.retryable) from fault
         return text
 
@@ -251,14 +251,14 @@ def _write(folder: Path, sources: _Sources) -> None:
 Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 STREAM: Final = "requests"
-"""The key of an array of requests where it stands beside metadata."""
+"""The key of an array of requests beside metadata in the arguments."""
 _PREFIX: Final = "HEADER_"
 _METADATA_NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+")
 _BINARY = "-bin"
 
 
 def taken_out(arguments: JSON) -> tuple[Sequence[tuple[str, JSON]], JSON]:
-    """Return the metadata in *arguments*, which begin with `HEADER_`, and the other arguments: the request."""
+    """Return the metadata in *arguments*, whose names begin with `HEADER_`, and the other arguments: the request."""
     if not isinstance(arguments, dict):
         return (), arguments
     headers = [(name.removeprefix(_PREFIX), value) for name, value in arguments.items() if name.startswith(_PREFIX)]
@@ -266,9 +266,9 @@ def taken_out(arguments: JSON) -> tuple[Sequence[tuple[str, JSON]], JSON]:
 
 
 def metadata_of(call: Call, headers: Iterable[tuple[str, JSON]], configured: Mapping[str, str]) -> Metadata:
-    """Return the metadata of a call: the definition's *headers* first, then credentials, and what is *configured*.
+    """Return the metadata of a call: the definition's *headers* first, then credentials, then those *configured*.
 
-    Raises CallFailed for what cannot be sent.
+    Raises CallFailed for metadata that cannot be sent.
     """
     references = call.function.auth_ref
     found: dict[str, str | bytes] = {}
@@ -285,7 +285,7 @@ def metadata_of(call: Call, headers: Iterable[tuple[str, JSON]], configured: Map
 
 
 def metadata_for_asking(call: Call, configured: Mapping[str, str]) -> Metadata:
-    """Return the metadata of the question what services there are: the same server is asked that will be called."""
+    """Return the metadata for server reflection, which goes to the same server as the call."""
     references = call.function.auth_ref
     named = (references.resource or references.invocation) if references else None
     found: dict[str, str | bytes] = {}
@@ -305,7 +305,9 @@ def _add(found: dict[str, str | bytes], name: str, text: str) -> None:
     elif text.isascii() and text.isprintable():
         found[key] = text
     else:
-        raise permanent_failure("BadArguments", f"the metadata '{name}' would hold a character that gRPC cannot send")
+        raise permanent_failure(
+            "BadArguments", f"the metadata '{name}' would contain a character that gRPC cannot send"
+        )
 
 
 def _bytes(name: str, text: str) -> bytes:
@@ -319,11 +321,11 @@ def _bytes(name: str, text: str) -> bytes:
 
 _MAX_SERVICES = 1024
 _PATHS = tuple(f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo" for version in ("v1", "v1alpha"))
-"""The messages of both versions are the same. New servers may have the first alone, and old ones the second."""
+"""The paths of both versions, with the same messages. New servers may only have the first, old ones the second."""
 
 
 class Reflection:
-    """Asks servers about services, and takes what they said as true for a while."""
+    """Fetches descriptions of services from servers, and caches them."""
 
     def __init__(self, lifetime: float) -> None:
         self._cached: TTLCache[tuple[Target, str, tuple[tuple[str, str | bytes], ...]], ProtoServices]
@@ -332,8 +334,8 @@ class Reflection:
     async def load(
         self, channel: Any, target: Target, service: str, metadata: Metadata, timeout: float
     ) -> ProtoServices:
-        """Return the service that the server behind *channel* describes, with all that its messages hold."""
-        key = (target, service, tuple(metadata))  # a caller without credentials is not shown what others were
+        """Return the service that the server behind *channel* describes, with all types of its messages."""
+        key = (target, service, tuple(metadata))  # a caller without credentials must not see what others fetched
         try:
             return self._cached[key]
         except KeyError:
@@ -353,12 +355,12 @@ async def _asked(
             except grpc.RpcError as error:
                 if error.code() is grpc.StatusCode.UNIMPLEMENTED:
                     break
-                # The client says INTERNAL where a server refused the stream before the question was written.
+                # The client reports INTERNAL if a server refused the stream before the request was written.
                 if error.code() is not grpc.StatusCode.INTERNAL or is_last:
                     raise
     message = (
         f"the server {target} does not describe its services: it has no server reflection; "
-        "name a proto file in place of it, as in 'service.proto#Service#Method'"
+        "name a proto file instead, as in 'service.proto#Service#Method'"
     )
     raise permanent_failure("NoDocument", message)
 

@@ -42,13 +42,13 @@ from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
 from swf_temporal.settings.calls import Settings
 
 _KNOWN: Final = "google.protobuf"
-"""The package of the messages that are more than objects in JSON."""
+"""The package of the messages with a special representation in JSON."""
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?", re.ASCII)
 _SHOWN: Final = 40
 
 
 def requests_of(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
-    """Return the messages that the arguments are: an array of them for a stream, else one. Raises CallFailed."""
+    """Return the messages for the arguments: for each of an array for a stream, else one. Raises CallFailed."""
     if not method.client_streaming:
         return [_message(method, {} if arguments is None else arguments, pool)]
     if isinstance(arguments, dict) and list(arguments) == [STREAM]:
@@ -69,10 +69,10 @@ def _message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Mess
     try:
         message = json_format.ParseDict(value, GetMessageClass(wanted)(), descriptor_pool=pool)
     except (json_format.Error, TypeError, ValueError, AttributeError) as error:
-        # Values of the wrong shape, such as an array in place of an object, reach the library's own code.
+        # Values of the wrong type, such as an array instead of an object, cause errors within the library.
         raise _bad(method, str(error)) from error
     for path, text in _bytes_in(value, wanted, pool):
-        if _BASE64.fullmatch(text) is None:  # the library leaves out what is none
+        if _BASE64.fullmatch(text) is None:  # the library ignores invalid characters
             raise _bad(method, f"the field '{path}' must be bytes, written in base64, and this is {text[:_SHOWN]!r}")
     lacking = message.FindInitializationErrors()  # type: ignore[attr-defined]  # public, but not in the stubs
     if lacking:
@@ -87,7 +87,7 @@ def _bad(method: MethodDescriptor, what: str) -> CallFailed:
 
 
 def _bytes_in(value: Any, kind: Descriptor, pool: DescriptorPool, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts that are bytes in *value*, which was read as a message of *kind*, and where they are."""
+    """Yield the base64 texts in *value*, which was read as a message of *kind*, each with its path."""
     if kind.full_name == f"{_KNOWN}.BytesValue":
         yield path or "value", str(value)
     if not isinstance(value, dict):
@@ -129,7 +129,7 @@ class _Operation:
 
     @property
     def is_reflected(self) -> bool:
-        """Whether the server itself says what its messages are."""
+        """Whether the server itself describes its messages."""
         return self.source == REFLECTION or self.source.startswith(SERVER_SCHEMES)
 
 
@@ -145,11 +145,11 @@ class Rpc(Performer):
         self._reflection = Reflection(settings.document_lifetime.total_seconds())
 
     async def perform(self, call: Call) -> JSON:
-        """Return the server's answer: a message as an object, a stream of them as an array. Raises CallFailed."""
+        """Return the server's answer: a message as an object, a stream as an array. Raises CallFailed."""
         return await with_named_tokens(call, self._services.tokens, self._call)
 
     async def look(self, call: Call) -> Described | None:
-        """Return the method that the function names, as its proto file has it. Raises CallFailed."""
+        """Return the method that the function names, by its proto file. Raises CallFailed."""
         operation = _Operation(*FORM.of(call.function))
         if operation.is_reflected:
             return None
@@ -157,7 +157,7 @@ class Rpc(Performer):
         return Described({"procedure": f"{method.containing_service.full_name}/{method.name}"})
 
     async def aclose(self) -> None:
-        """Close the connections that were kept open."""
+        """Close the connections kept open."""
         await self._channels.aclose()
 
     async def _call(self, call: Call) -> JSON:
@@ -166,7 +166,7 @@ class Rpc(Performer):
         target = _target(self._settings, call.callee, operation)
         check_local_host(self._settings, call.callee, target.host, target.port)
         what = f"{target}/{operation.service}/{operation.method}"
-        # Before the turn: where a proto file is fetched from the same host, that has to wait for a turn itself.
+        # Before waiting for a turn: fetching a proto file from the same host has to wait for a turn itself.
         services = None if operation.is_reflected else await self._described(call, operation)
         async with self._services.limits.of_host(target.host, target.port):
             try:
@@ -177,7 +177,7 @@ class Rpc(Performer):
     async def _ask(
         self, call: Call, operation: _Operation, services: ProtoServices | None, target: Target, what: str
     ) -> JSON:
-        """Return the server's answer. Without *services* it is asked for them, too."""
+        """Return the server's answer. Without *services*, the server is asked for them, too."""
         options = self._settings.options_for(call.callee, target.host, target.port)
         clock = asyncio.get_running_loop().time
         end = clock() + options.timeout.total_seconds()
@@ -194,7 +194,7 @@ class Rpc(Performer):
         async with aclosing(_answers(channel, method, requests, metadata, end - clock())) as answers:
             async for answer in answers:
                 result = _as_json(_read(method, answer, what), services.pool)
-                size += max(len(answer), json_size(result) + 1)  # small messages are larger when they are written
+                size += max(len(answer), json_size(result) + 1)  # small messages are larger as JSON
                 if size > options.max_response_bytes:
                     limit = options.max_response_bytes
                     raise permanent_failure(
@@ -204,7 +204,7 @@ class Rpc(Performer):
         return results if method.server_streaming else results[0]
 
     async def _described(self, call: Call, operation: _Operation) -> ProtoServices:
-        """Return what the operation's proto file says."""
+        """Return the services in the operation's proto file."""
         name = _path(operation.source)
         location = locate(name, call.base)
         if is_web(location):
@@ -217,7 +217,7 @@ class Rpc(Performer):
 async def _answers(
     channel: Any, method: MethodDescriptor, requests: Sequence[Message], metadata: Metadata, timeout: float
 ) -> AsyncGenerator[bytes, None]:
-    """Yield what the server answers. It stops when the caller does not want to hear it all."""
+    """Yield the server's answers. Stops the call if the caller does not read them all."""
     kind = "_".join("stream" if many else "unary" for many in (method.client_streaming, method.server_streaming))
     ask = getattr(channel, kind)(
         f"/{method.containing_service.full_name}/{method.name}",
@@ -235,7 +235,7 @@ async def _answers(
 
 
 def _read(method: MethodDescriptor, answer: bytes, what: str) -> Message:
-    """Return an answer as a message. The library, left to do it, would only log that it cannot, and give nothing."""
+    """Return an answer as a message. The library itself would only log an error, and return nothing."""
     try:
         return GetMessageClass(method.output_type).FromString(answer)
     except DecodeError as error:
@@ -244,12 +244,12 @@ def _read(method: MethodDescriptor, answer: bytes, what: str) -> Message:
 
 
 def _path(source: str) -> str:
-    """Return a proto file's path: the specification writes `file://` in front of relative ones, too."""
+    """Return a proto file's path: the specification also allows `file://` before relative ones."""
     return unquote(source.removeprefix("file://")) if source.startswith("file://") else source
 
 
 def _target(settings: Settings, callee: Callee, operation: _Operation) -> Target:
-    """Return where the service is: what is configured for the function, its file or its service wins."""
+    """Return the server of the service: a configured one for the function, its file or its service takes precedence."""
     configured = settings.base_url_for(callee)
     if configured:
         return target_of(configured)
@@ -265,7 +265,7 @@ def _as_json(message: Message, pool: DescriptorPool) -> JSON:
         preserving_proto_field_name=True,
         descriptor_pool=pool,
     )
-    return plain_numbers(result)  # all numbers of a Struct are doubles, so an id would stand in a URL as 7.0
+    return plain_numbers(result)  # all numbers of a Struct are doubles, so an id in a URL would be 7.0
 
 
 _UNREACHED = ("failed to connect to all addresses", "DNS resolution failed", "empty address list")
@@ -274,7 +274,7 @@ _TOO_LARGE = "CLIENT: Received message larger than max"
 
 
 def rpc_failure(error: Any, what: str) -> CallFailed:
-    """Return the fault that a `grpc.aio.AioRpcError` is to a workflow: the code is the status' name, or its number."""
+    """Return the fault for a `grpc.aio.AioRpcError`: its code is the status' name, or its number."""
     status, details = error.code(), error.details() or ""
     if _TOO_LARGE in details:
         return permanent_failure("AnswerTooLarge", f"{what}: the answer is too large: {details}")
@@ -285,7 +285,7 @@ def rpc_failure(error: Any, what: str) -> CallFailed:
 
 
 def _said(status: str, details: str) -> str:
-    """Return what was heard of the server: the library has the same statuses for what it finds out by itself."""
+    """Return what happened: the library uses the same statuses for errors that it detects itself."""
     if status == "UNAVAILABLE" and details.startswith(_UNREACHED):
         return " cannot be reached"
     if status == "DEADLINE_EXCEEDED" and details == _TOO_LATE:
@@ -294,5 +294,5 @@ def _said(status: str, details: str) -> str:
 
 
 def _readable(metadata: Iterable[tuple[str, str | bytes]]) -> dict[str, JSON]:
-    """Return metadata as JSON; values of bytes, whose names end in `-bin`, are written in base64."""
+    """Return metadata as JSON; binary values, whose names end in `-bin`, are written in base64."""
     return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in metadata}

@@ -9,7 +9,7 @@ from swf_temporal.functions.port import DeclaredType, PartedForm
 
 REFLECTION = "reflection:"
 SERVER_SCHEMES = ("grpc://", "grpcs://")
-"""The word in place of a proto file where the server itself describes its messages."""
+"""The prefixes in place of a proto file where the server itself describes its messages."""
 
 FORM = PartedForm(("proto file", "service", "method"), "service.proto#Service#Method")
 
@@ -21,7 +21,7 @@ class RpcType(DeclaredType):
     example = FORM.example
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation."""
+        """Yield the missing parts of the operation."""
         return FORM.problems(function)
 
     def document(self, operation: JSON) -> str | None:

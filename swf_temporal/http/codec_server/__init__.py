@@ -1,1 +1,1 @@
-"""The codec server: decrypts payloads for the Temporal UI and the `temporal` program."""
+"""The codec server: decodes payloads for the Temporal UI and the `temporal` command."""

@@ -1,7 +1,7 @@
-"""The application of the codec server, by Temporal's protocol for remote codecs.
+"""The ASGI application of the codec server, by Temporal's protocol for remote codecs.
 
-    POST [/NAMESPACE]/decode    payloads as JSON; answers with the same payloads, decrypted, and fetched if stored
-    POST [/NAMESPACE]/encode    the other way round
+    POST [/NAMESPACE]/decode    payloads as JSON; answers with the same payloads, decrypted and fetched
+    POST [/NAMESPACE]/encode    the reverse
 
 The namespace may also be in the header `X-Namespace`; the UI and `temporal` send it.
 """
@@ -42,13 +42,13 @@ from swf_temporal.temporal.payloads.encodings import reason_of
 _log = logging.getLogger("swf")
 
 MAX_PAYLOADS: Final = 10_000
-"""How many payloads a request may have."""
+"""The number of payloads in a request."""
 MAX_ANSWER_BYTES: Final = 512 * 1024 * 1024
-"""What all payloads of an answer may have together, in bytes."""
+"""The total size of the payloads in an answer, in bytes."""
 _BRACES: Final = 4
-"""How many objects a payload is in JSON, at most: itself, its metadata, and two of a reference."""
+"""The number of JSON objects in a payload: itself, its metadata, and two of a reference."""
 _HEADERS: Final = ("Authorization", "Content-Type", "X-Namespace", "Caller-Type", "Temporal-Namespace")
-"""The headers that the UI may send, by CORS."""
+"""The headers that the UI may send, for CORS."""
 
 ConverterOf = Callable[[str], DataConverter]
 """Returns the data converter of a namespace."""
@@ -61,7 +61,7 @@ class _RefusedError(Exception):
 
 
 def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, *, is_logged: bool = True) -> Starlette:
-    """Return the application that encodes and decodes payloads, and logs who asks for it."""
+    """Return the application that encodes and decodes payloads, and logs the caller of each request."""
     level = logging.INFO if is_logged else logging.DEBUG
     authentication = Authentication(settings)
     converters: dict[str, DataConverter] = {}
@@ -105,7 +105,7 @@ _MAX_NAMESPACES: Final = 100
 
 
 async def _answered(request: Request, work: Awaitable[Response]) -> Response:
-    """Return the answer of *work*, or its error, and log that without any payload."""
+    """Return the answer of *work*, or an error; log refusals, without any payload."""
     try:
         return await work
     except NotAuthenticatedError as error:
@@ -130,7 +130,7 @@ def _error(status: int, message: str) -> Response:
 
 
 def _refuse_origin(request: Request, settings: CodecServerSettings) -> None:
-    """Refuse web pages of other origins, which a browser would let ask without looking at the answer."""
+    """Refuse web pages of other origins: a browser sends their requests even if they may not read the answers."""
     origin = request.headers.get("origin")
     if origin is not None and origin.lower() not in settings.origins:
         raise _RefusedError(
@@ -168,17 +168,17 @@ async def _payloads_in(request: Request, limit: int) -> Payloads:
 
 
 async def _transformed(payloads: Payloads, converter: DataConverter, *, decode: bool) -> Payloads:
-    """Return what workers and clients make of *payloads*, one after the other. Raises _RefusedError."""
+    """Return *payloads* as workers and clients decode or encode them, one after the other. Raises _RefusedError."""
     found, size = Payloads(), 0
     for one in payloads.payloads:
         single = Payloads(payloads=[one])
         try:
-            # The SDK has no public name for it.
+            # The SDK has no public method for this.
             if decode:
                 await converter._transform_inbound_payloads(single)  # noqa: SLF001 - see above
             else:
                 await converter._transform_outbound_payloads(single)  # noqa: SLF001 - see above
-        except (RuntimeError, ValueError) as error:  # of the SDK, about references to stored payloads
+        except (RuntimeError, ValueError) as error:  # the SDK's, about references to stored payloads
             raise _RefusedError(400, str(error)) from None
         [payload] = single.payloads
         if reason := reason_of(payload):
@@ -191,7 +191,7 @@ async def _transformed(payloads: Payloads, converter: DataConverter, *, decode: 
 
 
 OPEN: Final = "-"
-"""The subject of a request that needs no token."""
+"""The subject of a request where no token is required."""
 
 
 class Authentication:
@@ -202,12 +202,12 @@ class Authentication:
         self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
     async def subject_of(self, request: Request) -> str:
-        """Return who asks, for the log. Raises NotAuthenticatedError."""
+        """Return the caller of *request*, for the log. Raises NotAuthenticatedError."""
         if self._settings.is_open:
             return OPEN
         token, secret = bearer_token(request), self._settings.token
         if secret is not None and is_same(token, secret):
             return "token"
         if self._jwts is None:
-            raise NotAuthenticatedError("this is not the token")
+            raise NotAuthenticatedError("the token is wrong")
         return str((await self._jwts.claims_of(token)).get("sub", "jwt"))

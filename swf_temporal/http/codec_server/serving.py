@@ -1,4 +1,4 @@
-"""Serving the codec server until the process is told to stop."""
+"""Serving the codec server until the process is asked to stop."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ def prepare(
         hint = "give the configuration of the workers with --config or SWF_CONFIG"
         raise UsageError("payloads are neither encrypted, compressed nor stored: there is nothing to decode", hint)
     settings = read_codec_server_settings(os.environ, address, origins, file=config)
-    converter_of(payloads)  # what is wrong with keys and storage is told now
+    converter_of(payloads)  # reports wrong keys and storage now
     log_lines(log_format or LogFormat.TEXT, LogLevel.INFO)
     return settings, payloads
 
@@ -33,7 +33,7 @@ async def serve(
     ready: Callable[[str], None],
     tls: Mapping[str, Path],
 ) -> int:
-    """Serve until cancelled, with *tls* of `tls_files`; *ready* is told the URL. Raises UsageError."""
+    """Serve until cancelled, with the options of `tls_files` (*tls*); call *ready* with the URL. Raises UsageError."""
     try:
         from swf_temporal.http.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra

@@ -1,1 +1,1 @@
-"""The console: pages of the gateway on which people see definitions and instances, start these and answer them."""
+"""The console: pages of the gateway that show definitions, instances and tasks, to start, change and complete them."""

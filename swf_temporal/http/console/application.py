@@ -1,4 +1,4 @@
-"""The routes of the console, its login, and what it answers where something is refused."""
+"""The routes of the console, its login, and its error pages."""
 
 import asyncio
 import logging
@@ -34,17 +34,17 @@ from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.settings.http import GatewaySettings, Operation
 
 _SECONDS: Final = 300.0
-"""How long a stream lasts. After that the browser asks again, and shows its key again."""
+"""The duration of a stream in seconds. Then the browser reconnects, and authenticates again."""
 
 
 async def stream(visit: Visit) -> Response:
-    """Answer with what changes on the page of an instance, as server-sent events, until it has ended."""
+    """Stream the changes to an instance's page as server-sent events, until the instance has ended."""
     visit.refuse(Operation.READ)
     request = visit.asked.request.scope[UNDER_WAY]
     try:
         visit.watching.count(visit.asked.tenant, request)
     except Refused as refusal:
-        return refusal.response()  # nobody looks at it: a page would cost more than the rest
+        return refusal.response()  # only a script reads it, not a person
     found = await _instance(visit)
     watched = visit.watching.watch(visit.asked.client, found, request)
     headers = HEADERS | {"X-Accel-Buffering": "no"}
@@ -65,7 +65,7 @@ async def _changes(visit: Visit, found: TenantInstance, watched: WatchedInstance
 
 
 def _own_parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> dict[str, str]:
-    """Return the parts of the page that differ by who sees it, by their ids."""
+    """Return the parts of the page that depend on the person, by their ids."""
     path, csrf, may = f"/console/instances/{segment(found.instance.id)}", visit.session.csrf, visit.values["may"]
     awaited = values["awaited"] if may["tasks"] else []
     parts = {"live-waiting": str(macros("live.html").waiting(awaited, csrf, may["tasks"]))}
@@ -75,7 +75,7 @@ def _own_parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> d
 
 
 async def pictures(visit: Visit) -> Response:
-    """Show what an instance has done on its definition, and when."""
+    """Show the diagram of an instance's definition with what it has done, and its timeline."""
     visit.refuse(Operation.READ)
     found = await _instance(visit)
     drawn, why = list[str](), ""
@@ -92,11 +92,11 @@ async def _instance(visit: Visit) -> TenantInstance:
 
 
 _RUN: Final = "run"
-"""The field of the form with the run of which a person has seen what is done again."""
+"""The form field with the id of the run whose plan the person has seen."""
 
 
 async def show_plan(visit: Visit) -> Response:
-    """Show what is done again, and what was done outside."""
+    """Show the plan of a retry: what is repeated, and what was done outside."""
     visit.refuse(Operation.RERUN)
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
     try:
@@ -107,7 +107,7 @@ async def show_plan(visit: Visit) -> Response:
 
 
 async def retry(visit: Visit) -> Response:
-    """Let an instance go on, if it has not done so since its page was shown."""
+    """Retry an instance, unless it has progressed since the plan was shown."""
     visit.refuse(Operation.RERUN)
     given = await visit.form()
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
@@ -116,7 +116,7 @@ async def retry(visit: Visit) -> Response:
         if given.get(_RUN) == plan.latest[0]:
             await plan.begin(visit.asked.client, drop_events="drop" in given)
             return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done=retry")
-        refusal = Refused(409, "gone-on", "it has gone on, and failed once more", "look again at what is done again")
+        refusal = Refused(409, "gone-on", "it has been retried meanwhile, and failed again", "check its new plan")
     except UsageError as error:
         refusal = refusal_of(error)
     return await shown(visit, found, refusal)
@@ -133,13 +133,13 @@ async def list_tasks(visit: Visit) -> Response:
 
 
 def refuse_reading(visit: Visit) -> None:
-    """Raise Refused if tasks are not the person's to see; where the console is read-only, they still are."""
+    """Raise Refused if the person may not see tasks; where the console is read-only, they can still be seen."""
     if Operation.TASKS not in visit.asked.tenant.operations:
         visit.refuse(Operation.TASKS)
 
 
 async def send(visit: Visit) -> Response:
-    """Give an instance the event that it waits for, with the data of the form."""
+    """Send an instance the event that it waits for, with the data of the form."""
     visit.refuse(Operation.TASKS)
     given = await visit.form()
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
@@ -150,7 +150,7 @@ async def send(visit: Visit) -> Response:
     if wanted is None:
         return await shown(visit, found, _no_task(event, facts))
     got = filled(wanted.task.data_schema, given)
-    refusal = Refused(422, "bad-form", "some fields are not right")
+    refusal = Refused(422, "bad-form", "some fields are invalid")
     if not got.errors:
         try:
             await complete_task(visit.asked.client, instance_id, event, got.data)
@@ -165,20 +165,20 @@ async def send(visit: Visit) -> Response:
 def _no_task(event: str, facts: Mapping[str, Any]) -> Refused:
     if is_open(facts["status"]) and "awaiting" not in facts:
         return Refused(409, "no-answer", f"the instance cannot be asked whether it waits for {event!r}", facts["note"])
-    return Refused(409, "no-task", f"the instance does not wait for {event!r} any longer")
+    return Refused(409, "no-task", f"the instance does not wait for {event!r} now")
 
 
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
 _MAX_LOGIN_BYTES: Final = 12 * 1024
-"""The longest form of a login, in bytes: a key that a cookie can hold, escaped, and a path."""
+"""The maximum size of a login form in bytes: a key that fits in a cookie, escaped, and a path."""
 _LOGGING_IN: Final = 10.0
-"""Seconds in which it has to arrive, from whoever sends it."""
+"""Seconds within which it has to arrive, since its sender is not authenticated yet."""
 _TOO_LONG: Final = f"The key has more than {MAX_KEY_BYTES} bytes, too many for a browser."
 
 Asked = Callable[[Request, str], Awaitable[RequestContext]]
-"""Returns a request as that of the tenant whose key it is. Raises Refused."""
+"""Returns the context of a request with this key. Raises Refused."""
 RefusalOf = Callable[[Exception, Request], Refused]
 
 _PAGES: Final[dict[tuple[str, str], Show]] = {
@@ -199,12 +199,12 @@ _PAGES: Final[dict[tuple[str, str], Show]] = {
 
 
 class Console:
-    """Answers people, with what the gateway knows of who asks."""
+    """Serves people pages, with the gateway's authentication and limits."""
 
     def __init__(
         self, asked: Asked, refuse_pages: Callable[[Request], None], refusal_of: RefusalOf, settings: GatewaySettings
     ) -> None:
-        """Answer by what the gateway makes of requests; where its *settings* have no tenants nobody logs in."""
+        """Serve pages with the gateway's functions; without tenants in *settings* there is no login."""
         self._asked = asked
         self._refuse_pages = refuse_pages
         self._refusal_of = refusal_of
@@ -233,7 +233,7 @@ class Console:
                 return await answer(request)
             except ClientDisconnect:
                 return Response(status_code=400)
-            except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
+            except Exception as error:  # noqa: BLE001 - every error is answered
                 refusal = self._refusal_of(error, request)
             if refusal.status == _UNAUTHENTICATED[0]:
                 return redirect(address(_LOGIN, next=request.url.path if request.method == "GET" else ""))
@@ -253,7 +253,7 @@ class Console:
             with refusals_as_usage_errors():
                 async with asyncio.timeout(PATIENCE):
                     response = await show(visit)
-            if is_new:  # nobody logs in here
+            if is_new:  # there is no login
                 session.keep(request, response)
             return response
 
@@ -269,7 +269,7 @@ class Console:
         return redirect(_HOME) if self._is_open else _login(request.query_params.get("next", ""))
 
     async def _log_in(self, request: Request) -> Response:
-        """Keep the key that was given, if it is one of a tenant."""
+        """Keep the given key in the session, if it is a tenant's."""
         try:
             body = await body_of(request, _MAX_LOGIN_BYTES, _LOGGING_IN)
         except BodyTooLargeError:
@@ -285,7 +285,7 @@ class Console:
         except Refused as refusal:
             if refusal.status not in _UNAUTHENTICATED:
                 raise
-            return _login(following, "This key is not known here.")
+            return _login(following, "This key is not valid.")
         response = redirect(_own(following))
         Session(key).keep(request, response)
         return response
@@ -307,13 +307,13 @@ def _login(following: str, error: str = "") -> Response:
 
 
 def _closing(response: Response) -> Response:
-    """Return *response* to a request whose body was not read to its end."""
+    """Return *response*, closing the connection, as the request's body was not read to its end."""
     response.headers["Connection"] = "close"
     return response
 
 
 def _own(path: str) -> str:
-    """Return *path* if it is a page of the console, else its first page: a link may have been made by anyone."""
+    """Return *path* if it is a page of the console, else the home page: the link may come from anywhere."""
     is_own = path.startswith("/console/") and path.isprintable() and "\\" not in path and "//" not in path
     return path if is_own and path != _LOGIN else _HOME
 

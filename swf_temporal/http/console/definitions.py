@@ -1,4 +1,4 @@
-"""Pages of definitions: which there are, what each is, and starting instances of it."""
+"""Pages of definitions: a list, a page for each, and starting instances."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from swf_temporal.settings.http import Operation
 
 _RECENT: Final = 8
 _MAX_LINES: Final = 5000
-"""How many lines of a source are shown."""
+"""The number of lines of a source that are shown."""
 
 
 async def list_definitions(visit: Visit) -> Response:
@@ -45,7 +45,7 @@ async def show_definition(visit: Visit) -> Response:
 
 
 async def show_source(visit: Visit) -> Response:
-    """Answer with the whole text of a definition, to be saved."""
+    """Answer with the source of a definition, as a download."""
     visit.refuse(Operation.READ)
     definition = definition_of(visit.asked)
     ending = "json" if definition.source.text.lstrip().startswith("{") else "yaml"
@@ -129,7 +129,7 @@ def _at(problems: Sequence[Problem], line: int) -> list[Problem]:
 
 
 async def _schedule_of(visit: Visit, definition: Definition) -> dict[str, Any] | None:
-    """Return what the server knows of the definition's schedule; None if it has none there."""
+    """Return the server's schedule of the definition; None if it has none."""
     if not definition.has_schedule:
         return None
     try:
@@ -140,7 +140,7 @@ async def _schedule_of(visit: Visit, definition: Definition) -> dict[str, Any] |
 
 @dataclass(frozen=True)
 class _Text:
-    """A definition, known by the text that it was read from."""
+    """A definition, as a cache key: equal if read from the same text."""
 
     definition: Definition
 
@@ -157,7 +157,7 @@ class _Text:
 
 @lru_cache(maxsize=500)
 def _problems_of(text: _Text) -> tuple[Problem, ...]:
-    """Return what is doubtful about a definition that can run."""
+    """Return the warnings about a definition."""
     source = text.definition.source
     folder = Path(source.name).parent if Path(source.name).is_file() else None
     try:
@@ -168,7 +168,7 @@ def _problems_of(text: _Text) -> tuple[Problem, ...]:
 
 @lru_cache(maxsize=100)
 def _graph_of(text: _Text) -> Markup | str:
-    """Return a definition as it is drawn, or why it cannot be."""
+    """Return the diagram of a definition, or why it cannot be drawn."""
     try:
         return Markup(svg_of(text.definition.picture(), is_styled=False, ids="g-"))  # noqa: S704 - it escapes all texts
     except UsageError as error:

@@ -1,7 +1,7 @@
-"""Pictures of instances on pages. Those of large ones are made by another process, so that nobody else waits for them.
+"""Pictures of instances on pages. Those of large ones are drawn in another process, so as not to block requests.
 
-Following a history takes as long as its workflow tasks took, in which nothing else would be answered. The process is
-started when it is first needed, makes one picture after the other, and ends with this one.
+Replaying a history takes as long as its workflow tasks took, and blocks everything else. The process is started when
+it is first needed, draws one picture after the other, and ends with this one.
 """
 
 import asyncio
@@ -29,19 +29,19 @@ from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.temporal.converter import CONVERTER, converter_of
 
 _SMALL: Final = 128 * 1024
-"""The size of histories that are followed here, in bytes: that takes about as long as starting a process."""
+"""The size of histories that are replayed in this process, in bytes: that takes about as long as starting another."""
 _PATIENCE: Final = 60.0
-"""Seconds in which a picture is made, or is not."""
+"""Seconds after which a picture is given up."""
 _IDLE: Final = 60.0
-"""Seconds after which the process is ended if nothing is to be drawn."""
+"""Seconds without work after which the process is ended."""
 LENGTH: Final = Struct(">I")
 
 
 class Order(NamedTuple):
-    """What is to be drawn, as it is told to the process."""
+    """A request to draw, as it is sent to the process."""
 
     executions: list[tuple[str, list[bytes], int | None]]
-    """Of each, the id of the instance, its history, and how many entries of its trace count."""
+    """For each execution: the id of the instance, its history, and the number of entries of its trace to show."""
     pending: list[bytes]
     payloads: PayloadSettings | None
     namespace: str
@@ -55,7 +55,7 @@ class Order(NamedTuple):
         return cls(executions, [one.SerializeToString() for one in history.pending], client.payloads, client.namespace)
 
     async def carried_out(self) -> list[str]:
-        """Return what was ordered."""
+        """Return the pictures, as SVG."""
         executions = [
             RunHistory("", WorkflowHistory(instance, [HistoryEvent.FromString(one) for one in events]), entries)
             for instance, events, entries in self.executions
@@ -73,7 +73,7 @@ class Drawing:
         self._ending: asyncio.TimerHandle | None = None
 
     async def pictures_of(self, client: Client, workflow_id: str, run_id: str | None = None) -> list[str]:
-        """Return what an instance, or one run of it, has done on its definitions, and when, as SVG.
+        """Return what an instance, or one run of it, has done, as SVG: on its definitions, and as timelines.
 
         Raises UsageError if it cannot be drawn.
         """
@@ -93,7 +93,7 @@ class Drawing:
             self._ending.cancel()
         try:
             process = self._process = self._process or await _started()
-            assert process.stdin is not None  # noqa: S101 - it was asked for both pipes
+            assert process.stdin is not None  # noqa: S101 - it was started with both pipes
             assert process.stdout is not None  # noqa: S101 - as above
             written = await asyncio.to_thread(pickle.dumps, order)
             process.stdin.write(LENGTH.pack(len(written)) + written)

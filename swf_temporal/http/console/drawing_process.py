@@ -1,4 +1,4 @@
-"""The program of the process that draws large instances: it answers one order after the other, until its input ends."""
+"""The process that draws large instances: it answers one request after the other, until its input ends."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from swf_temporal.http.console.drawing import LENGTH, Order
 from swf_temporal.languages.known import import_everything
 
 _LOWER_PRIORITY = 4
-"""By how much others go first."""
+"""The niceness added, so that other processes go first."""
 
 
 def _answer(order: Order) -> object:
@@ -21,11 +21,11 @@ def _answer(order: Order) -> object:
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Answer requests until the input ends."""
     os.nice(_LOWER_PRIORITY)
     import_everything()
     orders, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keeps what libraries print out of the answers
     while length := orders.read(LENGTH.size):
         answer = pickle.dumps(_answer(pickle.loads(orders.read(*LENGTH.unpack(length)))))  # noqa: S301 - our parent's
         answers.write(LENGTH.pack(len(answer)) + answer)

@@ -1,6 +1,6 @@
-"""Forms that are made of JSON Schemas, and the JSON that people fill them in with.
+"""Forms generated from JSON Schemas, and the JSON that people enter in them.
 
-A form helps; whether its data is right says the schema, which is asked once it is sent.
+A form only helps: the schema itself validates the data once it is sent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,55 +16,55 @@ from swf_temporal.operations.tasks import Task, tasks_in
 Kind: TypeAlias = Literal["text", "number", "choice", "json", "group"]
 
 RAW: Final = "json"
-"""The field that holds all the data as JSON, instead of those of a form."""
+"""The field that holds all data as JSON, instead of a form's fields."""
 _DEEPEST: Final = 4
-"""How deep groups of fields are nested; what is deeper is written as JSON."""
+"""The depth to which groups of fields nest; deeper data is entered as JSON."""
 _MAX_FIELDS: Final = 200
-"""How many fields a form has; further ones are written as JSON."""
+"""The number of fields in a form; further data is entered as JSON."""
 _TYPES: Final = {"date": "date", "email": "email", "uri": "url", "date-time": "text", "time": "text"}
-"""By the format of a text, the type of its element `input`."""
+"""The type of an `input` element, by the format of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     name: str
-    """Where its value stands in the data: a JSON pointer."""
+    """The JSON pointer to its value in the data."""
     label: str
     kind: Kind
     about: str = ""
     is_required: bool = False
     type: str = "text"
-    """That of the element `input`."""
+    """The type of the `input` element."""
     step: str = "any"
     value: str = ""
     options: tuple[tuple[str, str], ...] = ()
-    """The values to choose from, as JSON, and how they are shown."""
+    """The values to choose from: as JSON, and as shown."""
     error: str = ""
     fields: tuple["Field", ...] = ()
-    """Those of a group."""
+    """The fields of a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a form was filled in with."""
+    """The data of a form that was sent."""
 
     data: JSON
     errors: Mapping[str, str]
-    """By the names of fields, what is wrong with their values."""
+    """The errors of values, by the names of fields."""
 
 
 def fields_of(
     schema: JSON, given: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> tuple[Field, ...]:
-    """Return the fields of an object that fits *schema*; none if there is no telling what it holds.
+    """Return the fields of an object that matches *schema*; empty if the schema does not say what it holds.
 
-    They have the values *given* before, else the defaults of the schema, and the *errors* of these.
+    They have the values *given* before, or else the defaults of the schema, with their *errors*.
     """
     return tuple(_Form(schema, given, errors or {}).fields(schema, "", 0))
 
 
 def filled(schema: JSON, given: Mapping[str, str]) -> Filled:
-    """Return the data that a form holds: all of it as JSON, or that of its fields. Those left empty are left out."""
+    """Return the data of a form: all of it as JSON, or by its fields. Empty fields are left out."""
     if RAW in given:
         text = given[RAW].strip()
         try:
@@ -128,7 +128,7 @@ class _Form:
         return str(show(schema["default"])) if "default" in schema else ""
 
     def _resolved(self, schema: JSON) -> JSON:
-        """Return what a reference within the schema leads to; an empty one where it leads elsewhere."""
+        """Return the target of a reference within the schema; an empty schema if it is elsewhere."""
         for _ in range(_DEEPEST):
             reference = schema.get("$ref") if isinstance(schema, dict) else None
             if not isinstance(reference, str):
@@ -158,13 +158,13 @@ def _object(fields: tuple[Field, ...], errors: dict[str, str]) -> dict[str, JSON
             if one.kind == "number" and not isinstance(data[name], int | float):
                 errors[one.name] = "this is not a number"
             if one.kind == "choice" and one.value not in (value for value, _ in one.options):
-                errors[one.name] = "this is none of the choices"
+                errors[one.name] = "this is not one of the choices"
     return data
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """An awaited event, and the form that gives it to its instance."""
+    """An awaited event, and the form to send it."""
 
     task: Task
     fields: tuple[Field, ...]
@@ -174,7 +174,7 @@ class Awaited:
 
 
 def awaited_of(instance_id: str, definition: str, status: Mapping[str, Any]) -> list[Awaited]:
-    """Return what an instance waits for, by its status; each event once, and nothing where no worker has answered."""
+    """Return the events that an instance waits for, by its status: each event once; empty if no worker has answered."""
     if "awaiting" not in status:
         return []
     tasks = {one.event: one for one in tasks_in(instance_id, {**status, "workflow": definition})}
@@ -182,7 +182,7 @@ def awaited_of(instance_id: str, definition: str, status: Mapping[str, Any]) -> 
 
 
 def refilled(one: Awaited, given: Mapping[str, str], got: Filled) -> Awaited:
-    """Return the form of an event as it was sent, with what is wrong in it."""
+    """Return the form of an event as it was sent, with its errors."""
     is_raw = RAW in given
     return Awaited(
         one.task,

@@ -1,4 +1,4 @@
-"""Pages of instances: a list that can be filtered, and where one is, what happened in it and what it waits for."""
+"""Pages of instances: a list with filters, and for each instance its status, its trace and the events it waits for."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -39,9 +39,9 @@ from swf_temporal.temporal.pausing import pause, resume
 
 _PAGE: Final = 50
 MAX_RUNS: Final = 50
-"""How many runs of an instance a page lists: the latest, and from the page of a run those before it."""
+"""The number of runs on a page: the latest, or on the page of a run those before it."""
 _MAX_ENTRIES: Final = 200
-"""How many entries of a trace a page shows: the latest."""
+"""The number of entries of a trace on a page: the latest."""
 _SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
 DONE: Final = {
@@ -49,20 +49,20 @@ DONE: Final = {
     "cancel": "The instance was asked to cancel.",
     "terminate": "The instance was terminated.",
     "pause": "The instance is paused.",
-    "resume": "The instance goes on.",
-    "retry": "The instance goes on.",
+    "resume": "The instance was resumed.",
+    "retry": "The instance was retried.",
 }
-"""By what was done, what a person is told of it."""
+"""The confirmation of each action."""
 
 
 class Listing(NamedTuple):
     rows: list[dict[str, Any]]
     next: str
-    """What leads to the next page; empty if there is none."""
+    """The parameter that leads to the next page; empty if there is none."""
 
 
 async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: str = "", after: str = "") -> Listing:
-    """Return instances of *definitions*, in the order of `swf list`, which the list filter *wanted* finds too."""
+    """Return instances of *definitions* that the list filter *wanted* also matches, in the order of `swf list`."""
     if not definitions:
         return Listing([], "")
     try:
@@ -104,7 +104,7 @@ async def list_instances(visit: Visit) -> Response:
         try:
             found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
             counts = await _counts(visit, chosen, " AND ".join(parts))
-        except Exception as error:  # noqa: BLE001 - what a person asks for, the server may refuse
+        except Exception as error:  # noqa: BLE001 - the server may refuse a person's filter
             refusal = _refusal(error)
     return visit.page(
         "instances.html",
@@ -120,10 +120,10 @@ async def list_instances(visit: Visit) -> Response:
 
 
 def _wrong(query: Mapping[str, str]) -> Refused | None:
-    """Return what is wrong with the filters in the address of the list, which a person may have written."""
+    """Return what is wrong with the filters in the URL, which a person may have written."""
     for name, known in (("status", STATUSES), ("since", _SINCE)):
         if query[name] and query[name] not in known:
-            return Refused(422, "bad-filter", f"{name} is {query[name]!r}", f"it is one of {', '.join(known)}")
+            return Refused(422, "bad-filter", f"{name} is {query[name]!r}", f"it must be one of {', '.join(known)}")
     if query["attribute"] and not _ATTRIBUTE.fullmatch(query["attribute"]):
         return Refused(422, "bad-filter", f"{query['attribute']!r} is not the name of a search attribute")
     return None
@@ -136,7 +136,7 @@ def _refusal(error: Exception) -> Refused:
 
 
 async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict[str, int]:
-    """Return how many instances have each status."""
+    """Return the number of instances by status."""
     if not definitions:
         return {}
     found = await visit.asked.client.temporal.count_workflows(f"{_of(definitions, wanted)} GROUP BY ExecutionStatus")
@@ -152,7 +152,7 @@ async def show_instance(visit: Visit) -> Response:
 
 
 async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Response:
-    """Show what happened in one run of an instance, and the runs before it."""
+    """Show the trace of one run of an instance, and the runs before it."""
     client, instance_id = visit.asked.client, found.instance.id
     runs = [one async for one in list_runs(client, instance_id)]
     number = next((number for number, one in enumerate(runs) if one.described.run_id == run_id), None)
@@ -184,7 +184,7 @@ def _run_row(run: RunFacts) -> dict[str, Any]:
 async def shown(
     visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
 ) -> Response:
-    """Show an instance, with why something was refused, and the forms as they were sent."""
+    """Show an instance, with the reason for a refusal, and the forms as they were sent."""
     live = await live_of(visit.asked.client, found)
     if forms is not None or not visit.may(Operation.TASKS):
         live["awaited"] = forms or []
@@ -206,7 +206,7 @@ async def shown(
 
 
 async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
-    """Return what changes while an instance runs, for the templates that show it."""
+    """Return what changes while an instance runs, for the templates."""
     instance = found.instance
     facts = await facts_of(client, instance.id, with_trace=True)
     trace = facts.pop("trace", [])
@@ -231,7 +231,7 @@ async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
 
 
 async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
-    """Return the JSON of what *asked* gives as it is shown; None if it cannot be had."""
+    """Return the awaited value as shown JSON; None if it is unavailable."""
     try:
         return shown_payload((await asked).payload, client.temporal.data_converter)
     except (SwfError, RunEnded):
@@ -239,12 +239,12 @@ async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
 
 
 async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | None:
-    """Return the data with which an instance was started, as it is shown; None if it cannot be had."""
+    """Return the input of an instance as shown JSON; None if it is unavailable."""
     try:
         start = await first_start(client, row.id, row.run_id)
         given = start.workflow_execution_started_event_attributes.input.payloads
         converter = client.temporal.data_converter
-        if await record_of_start(converter, given):  # it went on there: its first input is in what it carried
+        if await record_of_start(converter, given):  # the run continues another: its input is in the record
             return shown_json(await input_of_start(converter, given))
         raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
         return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
@@ -253,7 +253,7 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
 
 
 async def act(visit: Visit) -> Response:
-    """Do to an instance what a person asks for: cancel, terminate, pause, resume."""
+    """Carry out an action on an instance: cancel, terminate, pause or resume."""
     visit.refuse(Operation.END)
     given, found = await visit.form(), await _instance(visit)
     what = str(visit.asked.request.path_params["action"])

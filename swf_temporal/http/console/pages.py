@@ -1,4 +1,4 @@
-"""The pages of the console: templates, what they are given, and the headers that keep others out of them."""
+"""The pages of the console: templates, their filters, and security headers."""
 
 import re
 from datetime import datetime
@@ -23,12 +23,12 @@ HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""The headers of all that has something of a definition or an instance: nothing in it can run, even if it were HTML."""
+"""The headers of every page with content of definitions or instances: it cannot run, even if it were HTML."""
 MAX_SHOWN: Final = 20_000
-"""How many characters of a value are shown."""
+"""The number of characters of a value that are shown."""
 _LATER: Final = 503
 _OF_PROGRAMS: Final = (404, 429)
-"""The statuses whose hints are about requests."""
+"""The statuses whose hints are meant for programs."""
 _STATIC: Final = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
@@ -38,33 +38,33 @@ def segment(text: object) -> str:
 
 
 def address(path: str, **query: object) -> str:
-    """Return *path* with those parameters that are set."""
+    """Return *path* with the parameters that are not empty."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(given)}" if given else path
 
 
 def shown_json(value: Any, most: int = MAX_SHOWN) -> str:
-    """Return *value* as indented JSON, cut if it is long."""
+    """Return *value* as indented JSON, truncated if it is long."""
     return cut(*show_beginning(value, most))
 
 
-def cut(text: str, is_cut: bool) -> str:  # noqa: FBT001 - what functions return that cut
-    """Return *text*, with a line that says so if it *is_cut*."""
+def cut(text: str, is_cut: bool) -> str:  # noqa: FBT001 - from functions that truncate
+    """Return *text*, with a line that says so if it was truncated (*is_cut*)."""
     return f"{text}\n… the rest is not shown" if is_cut else text
 
 
 def _moment(text: str | datetime | None) -> str:
-    """Return a time as people read it, to the second, in UTC."""
+    """Return a time for people, to the second, in UTC."""
     return "" if not text else str(text)[:19].replace("T", " ")
 
 
 def _sentence(text: str) -> str:
-    """Return a message as a sentence of a page."""
+    """Return a message as a sentence."""
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
 
 
 def _advice(refusal: Refused) -> str:
-    """Return what a person may do about a refusal: what it says to programs is of no use here."""
+    """Return what a person may do about a refusal: hints for programs do not help here."""
     if refusal.status == _LATER:
         return "try again in a moment"
     return "" if refusal.status in _OF_PROGRAMS else refusal.hint or ""
@@ -97,7 +97,7 @@ def html_of(template: str, **values: Any) -> str:
 
 
 def macros(template: str) -> Any:
-    """Return what a template defines for others."""
+    """Return the macros of a template."""
     return _ENVIRONMENT.get_template(template).module
 
 
@@ -113,7 +113,7 @@ def _content(name: str) -> bytes:
 
 
 def static(name: str) -> Response | None:
-    """Return a file that pages need; None if there is none of that name."""
+    """Return a static file of the pages; None if there is no such file."""
     media = (_STATIC | {"picture.css": "text/css"}).get(name)
     if media is None:
         return None
@@ -123,19 +123,19 @@ def static(name: str) -> Response | None:
 
 _TOKEN: Final = re.compile(r'\{\s*\}|\[\s*\]|[{}\[\],:]|"(?:[^"\\]+|\\.)*"?|[^\s{}\[\],:"]+', re.DOTALL)
 _WIDEST: Final = 6
-"""The bytes that a character takes at most, as JSON."""
+"""The number of bytes that a character can take in JSON."""
 _JSON: Final = b"json/plain"
 
 
 def shown_payload(payload: Payload, converter: DataConverter) -> str:
-    """Return what *payload* holds, which *converter* has decoded, as indented JSON, cut if it is long."""
+    """Return the decoded *payload* as indented JSON, truncated if it is long; *converter* decodes it."""
     if payload.metadata.get("encoding") == _JSON:
         return cut(*indented(payload.data, MAX_SHOWN))
     return shown_json(next(iter(converter.payload_converter.from_payloads([payload])), None))
 
 
 def indented(written: bytes, most: int) -> tuple[str, bool]:
-    """Return *most* characters of *written*, which is JSON, with lines and indents, and whether there are more."""
+    """Return the JSON *written*, indented and cut after *most* characters, and whether it was cut."""
     known = written[: _WIDEST * (most + 1)]
     pieces, length, depth = list[str](), 0, 0
     for found in _TOKEN.finditer(known.decode(errors="ignore")):
@@ -165,6 +165,6 @@ def _piece(token: str, line: str) -> str:
         case '"' if "\\" in token:
             try:
                 return show_json(read_written(token))
-            except NotJSON:  # it is cut
+            except NotJSON:  # it is truncated
                 return token
     return token

@@ -1,6 +1,6 @@
-"""A request of a person: who asks, what that person may do, and the form that was sent.
+"""A person's request: who sent it, what that person may do, and the form that was sent.
 
-Nothing is kept here: any gateway answers any browser, and a key that does not count any longer ends its sessions.
+No session is stored here: any gateway answers any browser, and a revoked key ends its sessions.
 """
 
 import hmac
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 COOKIE: Final = "swf-console"
 CSRF: Final = "csrf"
-"""The field of forms that tells that a page of the console has sent them."""
+"""The form field with the token against cross-site request forgery."""
 MAX_KEY_BYTES: Final = 2800
-"""How many bytes of a key a cookie can hold: browsers drop those of more than 4,096."""
+"""The number of bytes of a key that a cookie can hold: browsers drop cookies of more than 4,096."""
 _PATH: Final = "/console"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     key: str = field(default="", repr=False)
-    """An API key or a JWT; empty where nobody has logged in."""
+    """An API key or a JWT; empty if the person has not logged in."""
     secret: str = field(default_factory=lambda: token_urlsafe(24), repr=False)
-    """What only the browser knows."""
+    """A secret known to the browser alone."""
 
     @classmethod
     def of(cls, request: Request) -> Self | None:
-        """Return the session that *request* belongs to; None if it has no cookie that can be read."""
+        """Return the session of *request*; None if it has no readable cookie."""
         secret, _, key = request.cookies.get(COOKIE, "").partition(".")
         if not secret:
             return None
@@ -54,21 +54,21 @@ class Session:
 
     @property
     def csrf(self) -> str:
-        """What forms of this session say to be from its pages."""
+        """The token that forms of this session have to send."""
         return sha256(f"{CSRF}\n{self.secret}".encode()).hexdigest()
 
     def has_sent(self, csrf: str) -> bool:
         return hmac.compare_digest(csrf.encode(errors="replace"), self.csrf.encode())
 
     def keep(self, request: Request, response: Response) -> None:
-        """Let the browser keep the session until it is closed."""
+        """Store the session in the browser until that is closed."""
         value = f"{self.secret}.{urlsafe_b64encode(self.key.encode()).decode()}"
         is_secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
         response.set_cookie(COOKIE, value, path=_PATH, secure=is_secure, httponly=True, samesite="strict")
 
 
 def end_session(response: Response) -> None:
-    """Let the browser forget its session."""
+    """Remove the session from the browser."""
     response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
 
 
@@ -85,7 +85,7 @@ class Visit:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What every page is given."""
+        """The values that every page gets."""
         return {
             "csrf": self.session.csrf,
             "may": {str(one): self.may(one) for one in Operation},
@@ -95,12 +95,12 @@ class Visit:
         }
 
     def may(self, operation: Operation) -> bool:
-        """Tell whether the person may do that here. Where the console is read-only, all may only look."""
+        """Return whether the person may do this here. Where the console is read-only, people may only look."""
         is_barred = self.asked.settings.console_read_only and operation in _CHANGING
         return operation in self.asked.tenant.operations and not is_barred
 
     def refuse(self, operation: Operation) -> None:
-        """Raise Refused if the person may not do that here."""
+        """Raise Refused if the person may not do this here."""
         refuse_operation(self.asked.tenant, operation)
         if not self.may(operation):
             raise Refused(403, "read-only", "this console is read-only", "see gateway › consoleReadOnly")
@@ -109,7 +109,7 @@ class Visit:
         return self.asked.request.query_params.get(name, "").strip()
 
     async def form(self) -> Mapping[str, str]:
-        """Return the fields of the form that was sent. Raises Refused if no page of this session has sent it."""
+        """Return the fields of the form that was sent. Raises Refused unless a page of this session has sent it."""
         body = await self.asked.body()
         try:
             text = body.decode()
@@ -126,7 +126,7 @@ class Visit:
         return page(template, status, **self.values, **values)
 
     def download(self, text: str, name: str, media: str = "text/plain; charset=utf-8") -> Response:
-        """Answer with *text* for the browser to save."""
+        """Answer with *text* as a download."""
         where = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
         return Response(text.encode(), media_type=media, headers=HEADERS | {"Content-Disposition": where})
 

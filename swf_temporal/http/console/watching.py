@@ -1,4 +1,4 @@
-"""Instances whose pages move: all who watch one share each look at it, and there are only so many who do."""
+"""Live pages of instances: all viewers of an instance share one poll, and their number is limited."""
 
 import asyncio
 import time
@@ -21,13 +21,13 @@ from swf_temporal.sdk.http_connections import RequestUnderWay
 from swf_temporal.settings.http import GatewaySettings, Tenant
 
 _EVERY: Final = 1.0
-"""Seconds between two looks at an instance."""
+"""Seconds between two polls of an instance."""
 _MAX_SKIPPED: Final = 5
-"""After how many looks it is asked anew though its history is as long as before: an attempt may have failed."""
+"""The number of polls after which it is queried even if its history has not grown: an attempt may have failed."""
 
 
 class Look:
-    """What was seen of an instance, and the parts of its page that are the same for all, as JSON."""
+    """The state of an instance, and the parts of its page that are the same for everyone, as JSON."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         made, facts = macros("live.html"), values["facts"]
@@ -40,7 +40,7 @@ class Look:
 
 
 class WatchedInstance:
-    """An instance at which one looks again and again, for all who watch it."""
+    """An instance that is polled for all who view its page."""
 
     def __init__(self, client: Client, found: TenantInstance) -> None:
         self._client = client
@@ -51,9 +51,9 @@ class WatchedInstance:
         self.looking = asyncio.create_task(self._look())
 
     async def looks(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Look]:
-        """Yield what is seen, the last that was seen first, for so many *seconds*, until the server is *stopping*.
+        """Yield each state, beginning with the last one known, for *seconds*, or until the server is *stopping*.
 
-        It ends sooner if the instance has ended, or cannot be looked at.
+        It ends sooner if the instance has ended, or cannot be queried.
         """
         last, until = None, time.monotonic() + seconds
         is_over = asyncio.create_task(stopping.wait())
@@ -73,7 +73,7 @@ class WatchedInstance:
 
     async def _look(self) -> None:
         length, number, is_open = -1, 0, True
-        with suppress(SwfError, RPCError, TimeoutError), refusals_as_usage_errors():  # the next who asks is told
+        with suppress(SwfError, RPCError, TimeoutError), refusals_as_usage_errors():  # the next poll reports it
             while is_open:
                 async with asyncio.timeout(PATIENCE):
                     now = (await self._found.instance.handle.describe()).history_length
@@ -91,7 +91,7 @@ class WatchedInstance:
 
 
 class Watching:
-    """Who watches which instances."""
+    """The viewers of instances."""
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
@@ -99,7 +99,7 @@ class Watching:
         self._instances: dict[tuple[int, str], WatchedInstance] = {}
 
     def count(self, tenant: Tenant, request: RequestUnderWay) -> None:
-        """Count one who watches until *request* ends. Raises Refused if there are too many."""
+        """Count a viewer until *request* ends. Raises Refused if there are too many."""
         count = self._by_tenant
         if count[tenant.name] >= tenant.max_live_pages:
             raise _refused(f"{count[tenant.name]} pages of instances are open with this key")
@@ -109,7 +109,7 @@ class Watching:
         request.left.callback(count.subtract, [tenant.name])
 
     def watch(self, client: Client, found: TenantInstance, request: RequestUnderWay) -> WatchedInstance:
-        """Return an instance that is watched until *request* ends."""
+        """Return an instance that is polled until *request* ends."""
         key = id(client), found.instance.id
         watched = self._instances.get(key)
         if watched is None or watched.looking.done():
@@ -127,9 +127,9 @@ class Watching:
 
 
 def _refused(detail: str) -> Refused:
-    detail += ", as many as may be at once: this one does not show what changes until another is closed"
+    detail += ", which is the limit: this page does not update until another is closed"
     return Refused(429, "too-many-pages", detail, retry_after=_RETRY_AFTER)
 
 
 _RETRY_AFTER: Final = 30
-"""Seconds after which a page asks again."""
+"""Seconds after which a page tries again."""

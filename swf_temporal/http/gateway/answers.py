@@ -1,4 +1,4 @@
-"""The JSON that the gateway takes and answers. Its OpenAPI description has the schemas of these types."""
+"""The JSON that the gateway accepts and answers with. Its OpenAPI description has the schemas of these types."""
 
 import re
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
@@ -19,11 +19,11 @@ _OF_EVENTS: Final[Any] = {
     "then": {"properties": {"data": {"type": "null"}}},
     "example": {"specversion": "1.0", "id": "e-1", "source": "shop", "type": "order.placed", "data": {"item": "mouse"}},
 }
-"""What the schema of events says besides their attributes."""
+"""Parts of the schema of events besides their attributes."""
 
 
 class EventFacts(TypedDict):
-    """By what an event is known."""
+    """The attributes that identify an event."""
 
     id: Annotated[Text, Field(description="Unique among the events of its source.")]
     source: Text
@@ -46,7 +46,7 @@ class Event(EventFacts):
 
 
 class Receipt(TypedDict):
-    """What became of an event at one definition or instance."""
+    """The outcome of an event at one definition or instance."""
 
     definition: Text | None
     instance: Text | None
@@ -54,7 +54,7 @@ class Receipt(TypedDict):
 
 
 class NotTaken(TypedDict):
-    """Why a definition does not take an event."""
+    """The reason why a definition does not take an event."""
 
     definition: Text
     event: str | None
@@ -62,14 +62,14 @@ class NotTaken(TypedDict):
 
 
 class Taken(TypedDict):
-    """What became of an event."""
+    """The outcome of an event."""
 
     event: EventFacts
     status: Annotated[
         str,
         Field(
-            description="`accepted`; `duplicate`: it had its effect before; `ignored`: no instance takes it. "
-            "Of an event for one instance: `taken`, `kept`, `duplicate`, or `sent` if that is not known."
+            description="`accepted`; `duplicate`: it was processed before; `ignored`: no instance takes it. "
+            "For an event to one instance: `taken`, `kept`, `duplicate`, or `sent` if the outcome is not known."
         ),
     ]
     receipts: list[Receipt]
@@ -77,7 +77,7 @@ class Taken(TypedDict):
 
 
 class TakenBatch(TypedDict):
-    """What became of each event of a batch, in its order."""
+    """The outcomes of the events of a batch, in their order."""
 
     events: list[Taken]
 
@@ -93,7 +93,7 @@ class WorkflowEvent(TypedDict):
 
 
 class WorkflowLinks(TypedDict):
-    """Where a definition is started, and where its input schema is."""
+    """Links to start a definition, and to its input schema."""
 
     start: str
     inputSchema: str
@@ -117,14 +117,14 @@ class Workflows(TypedDict):
 
 
 class InstanceFacts(TypedDict):
-    """By what an instance is known."""
+    """The ids of an instance."""
 
     id: Text
     definition: Text
 
 
 class Instance(InstanceFacts):
-    """An instance. While a worker answers for it, or its workers set search attributes, also its state."""
+    """An instance. While a worker responds, or if its workers set search attributes, also its state."""
 
     runId: Text
     status: Status
@@ -138,13 +138,13 @@ class Instance(InstanceFacts):
 
 
 class Instances(TypedDict):
-    """Instances: those that run first, then what ended last."""
+    """Instances: running ones first, then the latest to end."""
 
     instances: list[Instance]
 
 
 class DoneSince(TypedDict):
-    """A call, or a sub-workflow, that an instance has begun: it is made again, with the same idempotency key."""
+    """A call or a sub-workflow that an instance has begun: it is repeated with the same idempotency key."""
 
     id: str
     name: Annotated[str, Field(description="The function, or the definition.")]
@@ -156,22 +156,20 @@ _Place = TypedDict("_Place", {"from": Text, "action": NotRequired[Text]})
 
 
 class Rerun(InstanceFacts, _Place):
-    """What becomes of an instance that goes on from where it failed, or from a state or an action, once more."""
+    """The plan for an instance to continue from where it failed, or from a state or an action."""
 
     status: Annotated[Status, Field(description="Its status before. If it runs, that run is terminated.")]
-    entered: Annotated[str, Field(description="When it came there.")]
-    times: Annotated[int, Field(description="How often it came there. It goes on from the last time.")]
-    again: Annotated[list[str], Field(description="The states that are done again, or go on.")]
-    done: Annotated[
-        list[DoneSince], Field(description="What it has begun outside, and makes again where it comes to it.")
-    ]
+    entered: Annotated[str, Field(description="When it reached that point.")]
+    times: Annotated[int, Field(description="How often it reached that point. It continues from the last time.")]
+    again: Annotated[list[str], Field(description="The states that are repeated, or continue.")]
+    done: Annotated[list[DoneSince], Field(description="Calls and sub-workflows to repeat if it reaches them again.")]
     data: NotRequired[Annotated[Any, Field(description="The JSON merge patch that changes its data.")]]
-    events: Annotated[int, Field(description="How many events have come since.")]
-    runId: NotRequired[Annotated[Text, Field(description="Its new run; not there if it is only planned.")]]
+    events: Annotated[int, Field(description="The number of events received since.")]
+    runId: NotRequired[Annotated[Text, Field(description="Its new run; missing if it is only planned.")]]
 
 
 class Fault(TypedDict):
-    """Why an instance has no output."""
+    """The reason why an instance has no output."""
 
     name: str
     code: str
@@ -190,7 +188,7 @@ class WorkflowData(TypedDict):
     """An instance and its data, or its output if it has completed."""
 
     id: Text
-    workflowdata: Annotated[Any, Field(description="Null if no worker told it.")]
+    workflowdata: Annotated[Any, Field(description="Null if no worker responds.")]
 
 
 class Task(TypedDict):
@@ -206,9 +204,9 @@ class Task(TypedDict):
 
 
 class TaskWithSchema(Task):
-    """A task, and the data that completes it."""
+    """A task, and the schema of the data that completes it."""
 
-    schema: Annotated[Any, Field(description="The JSON Schema of its data; null without one.")]
+    schema: Annotated[Any, Field(description="The JSON Schema of its data; null if it has none.")]
 
 
 class Tasks(TypedDict):
@@ -218,11 +216,11 @@ class Tasks(TypedDict):
     silent: Annotated[
         list[Text], Field(description="The instances that did not answer: no worker runs, or they are paused.")
     ]
-    more: Annotated[int, Field(description="How many more instances run that were not asked.")]
+    more: Annotated[int, Field(description="The number of further running instances that were not asked.")]
 
 
 class Done(TypedDict):
-    """A task that is completed."""
+    """A completed task."""
 
     id: Text
     status: Literal["taken", "sent"]
@@ -230,26 +228,26 @@ class Done(TypedDict):
 
 @with_config(ConfigDict(json_schema_extra={"example": {"reason": "the order was withdrawn"}}))
 class ChangedData(TypedDict):
-    """With what data an instance enters the state, where they are not those that it had."""
+    """Changes to the data before the state is entered."""
 
     data: Annotated[dict[str, Any], Field(description="A JSON merge patch: null removes a member.")]
 
 
 class Reason(TypedDict):
-    """Why an instance is to end."""
+    """The reason to end an instance."""
 
     reason: str
 
 
 class ProblemOfEvent(TypedDict):
-    """What is wrong with one event of a batch."""
+    """An error in one event of a batch."""
 
     index: int
     detail: str
 
 
 class Problem(TypedDict):
-    """Why a request is rejected, by RFC 9457."""
+    """A rejected request, by RFC 9457."""
 
     type: str
     title: str
@@ -263,9 +261,9 @@ class Problem(TypedDict):
 Parameter: TypeAlias = dict[str, Any]
 
 _KEY: Final = "^[!-~]{1,200}$"
-"""The ids of instances, and keys of requests, that clients choose."""
+"""The pattern of instance ids and idempotency keys that clients choose."""
 _FREE_KEY: Final = f"^(?={FREE_ID_PATTERN}$)[!-~]{{1,200}}$"
-"""Ids of new instances: those that are given here have a form of their own."""
+"""The pattern of ids for new instances: generated ids have a reserved form."""
 
 
 def _parameter(
@@ -281,24 +279,24 @@ INSTANCE_ID: Final = _parameter("id", "The id of an instance", "path", minLength
 INSTANCE: Final = _parameter("instance", "The id of an instance", "path", minLength=1)
 
 VERSION: Final = _parameter("version", "The version of the definition. The default is the latest.")
-_NEW_ID: Final = "The id of the new instance. Not one of a form that is reserved. By default one is generated."
+_NEW_ID: Final = "The id of the new instance, not of a reserved form. By default one is generated."
 NEW_ID: Final = _parameter("id", _NEW_ID, pattern=_FREE_KEY)
-_ONCE: Final = "All requests with the same key start one instance."
+_ONCE: Final = "Requests with the same key start only one instance."
 IDEMPOTENCY_KEY: Final = _parameter("Idempotency-Key", _ONCE, "header", pattern=_KEY)
-_WAIT: Final = "How many seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect."
+_WAIT: Final = "The number of seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect."
 WAIT: Final = _parameter("wait", _WAIT, type="integer", minimum=0, maximum=999_999_999, example=10)
-_FIRST_WAIT: Final = "How many seconds to wait at most. By default as long as the gateway lets requests wait."
+_FIRST_WAIT: Final = "The maximum number of seconds to wait. By default as long as the gateway allows."
 FIRST_WAIT: Final = WAIT | {"description": _FIRST_WAIT}
-_BUSINESS_KEY: Final = "By what the client knows the instance. Several may have the same."
+_BUSINESS_KEY: Final = "The client's own key for the instance. Several instances may have the same."
 BUSINESS_KEY: Final = _parameter("businessKey", _BUSINESS_KEY, minLength=1)
 _START: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, BUSINESS_KEY)
 START_OPTIONS: Final = (*_START, WAIT)
 SYNCHRONOUS_START_OPTIONS: Final = (*_START, FIRST_WAIT)
 
-DEFINITION: Final = _parameter("definition", "Those of this definition.")
+DEFINITION: Final = _parameter("definition", "Only instances of this definition.")
 STATUS: Final = _parameter("status", enum=list(STATUSES))
 MAX_INSTANCES: Final = _parameter("limit", type="integer", minimum=1, maximum=100, default=20)
-_FOUND_BY: Final = "Those with this {}, by a search attribute."
+_FOUND_BY: Final = "Only instances with this {}, by a search attribute."
 INSTANCE_FACTS: Final = (
     _parameter("version", _FOUND_BY.format("version"), minLength=1),
     _parameter("state", _FOUND_BY.format("state"), minLength=1),
@@ -312,29 +310,29 @@ TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)
 _EVENT: Final = "The name of the event in the definition, if the instance waits for several."
 EVENT: Final = _parameter("event", _EVENT, minLength=1)
 
-DRY_RUN: Final = _parameter("dryRun", "Whether to tell only what would be done.", type="boolean", default=False)
-_DROP: Final = "Whether not to give it the events again that have come since."
+DRY_RUN: Final = _parameter("dryRun", "Return the plan only, and change nothing.", type="boolean", default=False)
+_DROP: Final = "Drop the events received since, instead of delivering them again."
 DROP_EVENTS: Final = _parameter("dropEvents", _DROP, type="boolean", default=False)
 RETRY_OPTIONS: Final = (DRY_RUN, DROP_EVENTS)
-FROM: Final = _parameter("from", "The state from which it goes on.", required=True, minLength=1)
-ACTION: Final = _parameter("action", "The action of that state from which it goes on.", minLength=1)
+FROM: Final = _parameter("from", "The state from which it continues.", required=True, minLength=1)
+ACTION: Final = _parameter("action", "The action of that state from which it continues.", minLength=1)
 RERUN_OPTIONS: Final = (FROM, ACTION, *RETRY_OPTIONS)
 
 
 def what_is_wrong(parameter: Parameter, text: str) -> str | None:
-    """Return what *parameter* has to be, if it cannot be *text*."""
+    """Return what is wrong with *text* as the value of *parameter*; None if it is valid."""
     schema = parameter["schema"]
     if schema["type"] == "boolean":
-        return None if text in ("true", "false") else "it is true or false"
+        return None if text in ("true", "false") else "it must be true or false"
     if "enum" in schema:
-        return None if text in schema["enum"] else f"it is one of {', '.join(schema['enum'])}"
+        return None if text in schema["enum"] else f"it must be one of {', '.join(schema['enum'])}"
     if "pattern" in schema:
         if re.fullmatch(schema["pattern"], text):
             return None
         is_free = schema["pattern"] == _KEY or not (why := why_reserved(text))
-        return "it has 1 to 200 ASCII characters, without spaces" if is_free else f"it cannot be chosen: it {why}"
+        return "it must have 1 to 200 ASCII characters, without spaces" if is_free else f"it cannot be chosen: it {why}"
     if schema["type"] == "integer":
         least, most = schema["minimum"], schema["maximum"]
         fits = re.fullmatch(r"\d{1,9}", text, re.ASCII) and least <= int(text) <= most
-        return None if fits else f"it is a whole number from {least} to {most}"
-    return "it is not empty" if len(text) < schema.get("minLength", 0) else None
+        return None if fits else f"it must be a whole number from {least} to {most}"
+    return "it must not be empty" if len(text) < schema.get("minLength", 0) else None

@@ -1,4 +1,4 @@
-"""The application of the gateway: its endpoints, their description, and what tells operators how it is."""
+"""The application of the gateway: its endpoints, their description, and health checks."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ from swf_temporal.temporal.tracing import continued
 
 
 class _Reception:
-    """What a client sends: whoever reads its body does so here, and then it is watched."""
+    """The receiving side of a request: all who read its body go through this, and then it watches for a disconnect."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -50,17 +50,17 @@ class _Reception:
         return message
 
     async def departure(self) -> None:
-        """Return once the client has left. Before its body is read, reading it tells."""
+        """Return once the client has disconnected. Until its body is read, reading it notices that."""
         await self._is_read.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
 
 async def while_connected(request: Request, work: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Return what *work* answers. Raises ClientDisconnect if the client leaves before."""
+    """Return the response of *work*. Raises ClientDisconnect if the client disconnects first."""
     reception = _Reception(request.receive)
     if request.method in ("GET", "HEAD"):
-        await reception()  # nobody else reads it
+        await reception()  # nothing else reads it
     working = asyncio.ensure_future(work(Request(request.scope, reception)))
     leaving = asyncio.ensure_future(reception.departure())
     both = (working, leaving)
@@ -77,7 +77,7 @@ async def while_connected(request: Request, work: Callable[[Request], Awaitable[
 
 _PAGE: Final = (Path(__file__).parent / "docs.html").read_text(encoding="utf-8")
 _UI: Final = "fastapi_swagger"
-"""The package that has the files of Swagger UI, of which nothing else is used."""
+"""The package with the files of Swagger UI; nothing else of it is used."""
 _FILES: Final = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css"}
 
 
@@ -95,7 +95,7 @@ async def show_description(asked: RequestContext) -> Response:
 
 
 def docs_routes() -> list[Route]:
-    """Return the routes of the page; nothing on it comes from elsewhere."""
+    """Return the routes of the documentation page, which loads nothing from other hosts."""
     return [
         Route("/", _root),
         Route("/docs", _page),
@@ -123,7 +123,7 @@ def _file_of(name: str, media: str) -> Callable[[Request], Awaitable[Response]]:
 
 @cache
 def _content(name: str) -> bytes | None:
-    """Return a file of Swagger UI, if the package is there: it is looked up, and nothing of it imported."""
+    """Return a file of Swagger UI, if its package is installed: it is located, but not imported."""
     found = find_spec(_UI)
     if found is None or found.origin is None:
         return None
@@ -134,12 +134,12 @@ _log = logging.getLogger("swf")
 
 
 class Gateway:
-    """Answers requests, each by the client of its tenant."""
+    """Answers requests, each with the client of its tenant."""
 
     def __init__(self, settings: GatewaySettings, catalogue: Catalogue, clients: Mapping[str | None, Client]) -> None:
-        """Answer for the definitions of *catalogue*, as they are at each moment.
+        """Serve the definitions of *catalogue*, as they are at the time of a request.
 
-        *clients* are those of the namespaces that tenants have; that of None is for tenants without one.
+        *clients* are for the namespaces of tenants; the one under None is for tenants without a namespace.
         """
         self._settings = settings
         self._catalogue = catalogue
@@ -157,7 +157,7 @@ class Gateway:
             CORSMiddleware,
             allow_origins=settings.origins,
             allow_methods=["GET", "POST", "PUT", *(["DELETE", "PATCH"] if settings.sonataflow_api else [])],
-            allow_headers=["*"],  # attributes of events have any names
+            allow_headers=["*"],  # attributes of events may have any names
             expose_headers=["Location", "Retry-After"],
             max_age=600,
         )
@@ -165,7 +165,7 @@ class Gateway:
             console = Console(self._asked, self._refuse_pages, _refusal_or_bug, settings)
             routes += console.routes()
         routes += docs_routes()
-        if settings.sonataflow_api:  # last: a definition may have the id `events`
+        if settings.sonataflow_api:  # last, since a definition may have the id `events`
             routes += self._routes(SONATAFLOW)
         handlers: Any = {404: _unknown_path, 405: _unknown_path}
         middleware = [cors] if settings.origins else []
@@ -203,12 +203,12 @@ class Gateway:
     async def _answered(self, request: Request, endpoint: Endpoint) -> Response:
         try:
             self._refuse_pages(request)
-            if endpoint.takes_events:  # whoever does not wait for the answer has sent them, too
+            if endpoint.takes_events:  # they are sent even if the client disconnects
                 return await self._worked(request, endpoint)
             return await while_connected(request, lambda watched: self._worked(watched, endpoint))
         except ClientDisconnect:
             return Response(status_code=400)
-        except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
+        except Exception as error:  # noqa: BLE001 - every error is answered
             refusal = _refusal_or_bug(error, request)
         who = request.client.host if request.client else "?"
         path = in_one_line(request.url.path)
@@ -237,9 +237,9 @@ class Gateway:
         return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, identity)
 
     def _refuse_pages(self, request: Request) -> None:
-        """Refuse web pages of other origins, which a browser would let ask without looking at the answer.
+        """Refuse web pages of other origins: a browser sends their requests even if they may not read the answers.
 
-        Where no key is needed, nor may a page reach this machine by a name of its own: that is how DNS is rebound.
+        Without authentication, also refuse unknown host names for this machine, which DNS rebinding would use.
         """
         settings, headers = self._settings, request.headers
         origin, host = headers.get("origin"), headers.get("host", "")
@@ -266,13 +266,13 @@ _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "
 def _refusal_or_bug(error: Exception, request: Request) -> Refused:
     try:
         return refusal_of(error)
-    except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
+    except Exception:  # noqa: BLE001 - unforeseen errors are logged, and not shown
         _log.exception("a bug in swf-temporal: %s %s", request.method, in_one_line(request.url.path))
         return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
 
 
 def _name_in(host: str) -> str | None:
-    """Return the name or address in a Host header; None if there is none."""
+    """Return the name or address in a Host header; None if it has none."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:
@@ -293,7 +293,7 @@ async def _unknown_path(request: Request, error: Exception) -> Response:
 
 
 def _webhook_headers(request: Request) -> dict[str, str]:
-    """Return the consent to deliveries that a sender asks for, by the Web Hooks of CloudEvents: keys decide on each."""
+    """Return the headers that permit deliveries, by the Web Hooks of CloudEvents; each one is still authenticated."""
     origin = request.headers.get("webhook-request-origin")
     if origin is None or not origin.isprintable():
         return {}
@@ -301,7 +301,7 @@ def _webhook_headers(request: Request) -> dict[str, str]:
 
 
 def _raw_paths(application: Any) -> Any:
-    """Return *application* such that it sees paths as they were sent: a slash may be part of an id."""
+    """Return *application*, but with paths as they were sent: a slash may be part of an id."""
 
     async def with_raw_paths(scope: Any, receive: Any, send: Any) -> None:
         raw = scope.get("raw_path")

@@ -14,30 +14,30 @@ from swf_temporal.settings.http import EVERYONE, GatewaySettings, Operation, Ten
 _log = logging.getLogger("swf")
 
 API_KEY = "x-api-key"
-"""The header of an API key, beside that of bearer tokens."""
+"""The header of an API key, besides that of bearer tokens."""
 
 
 class Caller(NamedTuple):
-    """Who sent a request."""
+    """The sender of a request."""
 
     tenant: Tenant
     name: str | None
-    """The subject of the token, or the tenant of the key; None if everyone may ask."""
+    """The subject of the token, or the tenant of the key; None without authentication."""
 
 
 class Authentication:
-    """Finds who sent a request."""
+    """Finds the sender of a request."""
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
-        # By their hashes: how long it takes to find one tells nothing about those that there are.
+        # Looked up by hash, so that the time of a look-up reveals nothing about the keys.
         self._by_key = {_hashed(key): tenant for tenant in settings.tenants.values() for key in tenant.keys}
         self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
     async def caller_of(self, request: Request, token: str | None = None) -> Caller:
-        """Return who sent *request*, whose *token* it is, unless it stands in a header.
+        """Return the sender of *request*, by its *token* or, without one, by its headers.
 
-        Raises Refused: 401 without a key that counts, 403 if it is of no tenant, 503 if that cannot be known.
+        Raises Refused: 401 without a valid key, 403 if the key belongs to no tenant, 503 if it cannot be verified.
         """
         if self._settings.is_open:
             return Caller(EVERYONE, None)
@@ -79,7 +79,7 @@ def refuse_operation(tenant: Tenant, operation: Operation) -> None:
 
 
 def refuse_workflow(tenant: Tenant, definition_id: str) -> None:
-    """Raise Refused if the definition of that id is not for *tenant*, whether there is one or not."""
+    """Raise Refused if *tenant* may not use the definition of that id, whether it exists or not."""
     if not tenant.has_workflow(definition_id):
         raise Refused(403, "not-permitted", f"this key is not for the definition {definition_id!r}")
 
@@ -89,7 +89,7 @@ def _claims(claims: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
 
 
 def _values(claim: object) -> list[str]:
-    """Return the values of a claim: those of a list, and of a text also its words, as `scope` has them."""
+    """Return the values of a claim: the elements of a list, or a text and its words, as in `scope`."""
     if isinstance(claim, str):
         return [claim, *claim.split()]
     return [str(one) for one in claim] if isinstance(claim, list) else [] if claim is None else [str(claim)]

@@ -1,4 +1,4 @@
-"""The events of a batch: several are sent at once, and those that meet one another in their order."""
+"""Batches of events: events are sent concurrently, except that those with the same recipients keep their order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,12 +11,12 @@ from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE
 
 NOT_TAKEN: Final = "not-taken"
-"""The status of an event of a batch that Temporal has not got, or has not said that it has."""
+"""The status of an event of a batch that Temporal has not stored, as far as is known."""
 _AT_ONCE: Final = 16
-"""The number of events of one batch that are sent at the same time."""
+"""The number of events of a batch that are sent concurrently."""
 
 Work: TypeAlias = Callable[[CloudEvent], Awaitable[Taken]]
-"""Sends an event; returns its answer. Raises SwfError and OSError, of which TimeoutError is one."""
+"""Sends an event; returns its answer. Raises SwfError and OSError (such as TimeoutError)."""
 
 
 def event_facts(event: CloudEvent) -> EventFacts:
@@ -49,9 +49,9 @@ class Batch:
     async def answers(self, lanes: Sequence[frozenset[str]]) -> list[Taken]:
         """Return the answers, in the order of the events.
 
-        *lanes* has for each event where it meets others: it is sent after those before it in the same lane. Each has
-        time of its own. After one that is not taken no further one is sent. Raises Refused for the first of these, with
-        what became of each event.
+        *lanes* has for each event the lanes that it shares with others: it is sent after the earlier events of the same
+        lanes. Each event has its own timeout. After a failure no further event is sent. Raises Refused for the first
+        failure, with the outcome of each event.
         """
         last: dict[str, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as tasks:

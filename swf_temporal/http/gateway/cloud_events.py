@@ -23,7 +23,7 @@ _HOW: Final = (
     "ce-specversion, ce-id, ce-source and ce-type"
 )
 MAX_ERRORS: Final = 100
-"""How many events of a batch an answer says to be wrong."""
+"""The number of malformed events of a batch that an answer lists."""
 _SHOWN: Final = 300
 _ESCAPED: Final = re.compile(r"\\(.)")
 
@@ -35,16 +35,16 @@ class Received:
 
 
 class _WrongError(ValueError):
-    """An event is malformed. What it shows of that is cut."""
+    """An event is malformed. The message is truncated, as it may quote the event."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message if len(message) <= _SHOWN else f"{message[:_SHOWN]}…")
 
 
 def events_of(headers: Iterable[tuple[str, str]], body: bytes, max_batch: int) -> Received:
-    """Return the events that a request carries, at most *max_batch*, all of which are well-formed. Raises Refused.
+    """Return the events in a request, at most *max_batch*, if all are well-formed. Raises Refused.
 
-    *headers* are in lower case.
+    The names of *headers* are in lower case.
     """
     given = _distinct(headers)
     media, charset = content_type_of(given.get("content-type", ""))
@@ -53,7 +53,7 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes, max_batch: int) -
     if media == STRUCTURED:
         return Received((_structured(json_of_body(body, charset)),))
     if media.startswith(_CLOUDEVENTS):
-        raise Refused(415, "unknown-format", f"the event format {media} is not read here", _HOW)
+        raise Refused(415, "unknown-format", f"the event format {media} is not supported", _HOW)
     attributes = {name.removeprefix(_PREFIX): value for name, value in given.items() if name.startswith(_PREFIX)}
     if not attributes:
         raise Refused(415, "no-event", f"a request with Content-Type {media or 'of no kind'} is not a CloudEvent", _HOW)
@@ -64,7 +64,7 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes, max_batch: int) -
 
 
 def json_of_body(body: bytes, charset: str = "utf-8", max_elements: int | None = None) -> JSON:
-    """Return the JSON that *body* is. Raises Refused: for an array of more than *max_elements*, before it is read."""
+    """Return *body* parsed as JSON. Raises Refused, also if it is an array of more than *max_elements*."""
     try:
         text = _text_in(body, charset)
         if max_elements is not None and has_more_elements(text, max_elements):
@@ -141,12 +141,12 @@ def _data_in(body: bytes, media: str, charset: str) -> dict[str, JSON]:
 
 
 def _header_value(name: str, value: str) -> str:
-    """Return the value of an attribute that a header has: without quotes, and with its percent-encoding undone."""
+    """Return the value of an attribute in a header, without quotes and percent-encoding."""
     value = value.strip()
     if len(value) > 1 and value.startswith('"') and value.endswith('"'):
         value = _ESCAPED.sub(r"\1", value[1:-1])
     try:
-        # Servers hand headers on as Latin-1; senders that do not encode them write UTF-8.
+        # Servers pass headers as Latin-1; senders that do not percent-encode them write UTF-8.
         return unquote_to_bytes(value.encode("latin-1")).decode()
     except UnicodeError:
         raise _WrongError(f"the header ce-{name} is not UTF-8, percent-encoded") from None

@@ -1,7 +1,7 @@
-"""The operations of the gateway: where each is, whom it is for, what it takes and what it answers.
+"""The endpoints of the gateway: path, permission, parameters, bodies and answers of each.
 
-Routes follow from this table, and so does the description for clients, which has the docstrings of the functions too.
-Ids in paths are percent-encoded, slashes too.
+The routes are generated from this table, and so is the OpenAPI description, together with the docstrings of the
+functions. Ids in paths are percent-encoded, slashes too.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -39,17 +39,17 @@ class Endpoint:
     path: str
     work: Callable[[RequestContext], Awaitable[Response]]
     permits: Operation | None
-    """What tenants have to be allowed; None if all may ask."""
+    """The operation that a tenant needs permission for; None if everyone may ask."""
     answers: Mapping[int, Any] = field(default_factory=dict)
-    """By status, the type of the answer. Its description is that of the type."""
+    """The type of the answer, by status. The type's description is used."""
     parameters: tuple[dict[str, Any], ...] = ()
-    """Those besides the id in its path."""
+    """The parameters besides the id in its path."""
     body: Mapping[str, Any] = field(default_factory=dict)
-    """By media type, the type of the body, if it takes one."""
+    """The type of the body by media type, if it accepts one."""
     media: str = JSON_MEDIA
     """The media type of the answer."""
     problems: tuple[int, ...] = ()
-    """The statuses of refusals that it has besides the usual ones."""
+    """The statuses of its refusals besides the usual ones."""
 
     @property
     def name(self) -> str:
@@ -61,33 +61,33 @@ class Endpoint:
 
     @property
     def always_waits(self) -> bool:
-        """Whether it waits as long as it may, unless it is told how long."""
+        """Whether it waits as long as allowed, unless the client sets a limit."""
         return FIRST_WAIT in self.parameters
 
     @property
     def takes_events(self) -> bool:
-        """Whether its body is events: it is needed then, may be sent by PUT too, and each event has time of its own."""
+        """Whether its body is events: then it is required, PUT is allowed too, and each event has its own timeout."""
         return BATCH in self.body
 
 
 def _said(kind: Any, description: str) -> Any:
-    """Return a type that has another description than its own."""
+    """Return *kind* with another description."""
     return Annotated[kind, Field(description=description)]
 
 
 _EVENTS: Final = {STRUCTURED: answers.Event, BATCH: list[answers.Event]}
 _TAKEN: Final = {
-    200: _said(answers.Taken | answers.TakenBatch, "No instance takes it: it is not to be sent again"),
+    200: _said(answers.Taken | answers.TakenBatch, "No instance takes it: do not send it again"),
     202: _said(answers.Taken | answers.TakenBatch, "Temporal has stored it"),
 }
 _OUTCOME: Final = {
     200: _said(answers.Outcome, "How the instance ended"),
-    202: _said(answers.Outcome, "The instance is running: ask again at Location"),
+    202: _said(answers.Outcome, "The instance is running: poll Location"),
 }
 _ASKED: Final = {202: _said(answers.InstanceFacts, "The request was passed on to the instance")}
 _RERUN: Final = {
-    200: _said(answers.Rerun, "What would be done: that was only asked"),
-    202: _said(answers.Rerun, "The instance goes on from there"),
+    200: _said(answers.Rerun, "What would be done (a dry run)"),
+    202: _said(answers.Rerun, "The instance continues from there"),
 }
 _OF_RERUNS: Final = (409, 422)
 _REASON: Final = {JSON_MEDIA: answers.Reason}
@@ -147,7 +147,7 @@ ENDPOINTS: Final = (
     Endpoint("GET", "/tasks/{id}", instances.show_task, Operation.TASKS, {200: answers.TaskWithSchema}, (EVENT,)),
     Endpoint("POST", "/tasks/{id}", instances.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),
 )
-"""All that clients are told of."""
+"""The endpoints that clients see in the description."""
 
 _OF_FAILURES: Final = (412, 500)
 SONATAFLOW: Final = (
@@ -158,7 +158,7 @@ SONATAFLOW: Final = (
         Operation.START,
         {201: _said(answers.WorkflowData, "The instance has completed, or waits")},
         SYNCHRONOUS_START_OPTIONS,
-        {JSON_MEDIA: _said(Any, "The input, which may stand alone in `workflowdata`")},
+        {JSON_MEDIA: _said(Any, "The input, or an object with it as `workflowdata`")},
         problems=_OF_FAILURES,
     ),
     Endpoint(
@@ -166,7 +166,7 @@ SONATAFLOW: Final = (
         "/{id}",
         sonataflow.list_active,
         Operation.READ,
-        {200: _said(list[answers.WorkflowData], "Those that were started last come first")},
+        {200: _said(list[answers.WorkflowData], "The instances, the latest started first")},
         (VERSION, MAX_ACTIVE),
     ),
     Endpoint(
@@ -196,4 +196,4 @@ SONATAFLOW: Final = (
         (FIRST_WAIT,),
     ),
 )
-"""Those of SonataFlow's instances, where the gateway has them."""
+"""The endpoints of SonataFlow, if the gateway serves them."""

@@ -1,4 +1,4 @@
-"""Events that come over HTTP: to the instances that they start or that wait for them, or to one that is named."""
+"""Events over HTTP: to the instances that they start or that wait for them, or to a given instance."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
 from swf_temporal.text.bodies import content_type_of
 
 IGNORED = "ignored"
-"""The status of an event that nobody takes. Its sender is not to repeat it."""
+"""The status of an event that no instance takes. Its sender should not repeat it."""
 
 
 async def send_events(asked: RequestContext) -> Response:
@@ -60,7 +60,7 @@ async def _delivered(asked: RequestContext, instance: Instance, event: CloudEven
 
 
 async def _received(asked: RequestContext) -> Received:
-    """Return the events of a request, which are the tenant's to send. Raises Refused."""
+    """Return the events of a request, if the tenant may send them. Raises Refused."""
     settings, headers = asked.settings, asked.request.headers
     is_batch = content_type_of(headers.get("content-type", ""))[0] == BATCH
     body = await asked.body(max(settings.max_batch_bytes, settings.max_bytes) if is_batch else settings.max_bytes)
@@ -104,7 +104,7 @@ def _status(receipts: Sequence[Receipt]) -> str:
 
 
 def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[NotTaken]:
-    """Return for each definition why it does not take *event*; those that are *stopped* would begin a chain's next."""
+    """Return why each definition does not take *event*; those in *stopped* would exceed the chain limit."""
     reasons: list[NotTaken] = [
         {"definition": one.definition.id, "event": one.event, "reason": one.reason} for one in found.passed
     ]
@@ -116,6 +116,6 @@ def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[No
 
 
 def _location(answer: Taken) -> dict[str, str]:
-    """Return the header that leads to the one instance that an event went to, if there is one."""
+    """Return the Location header for the single instance that got an event, if there is exactly one."""
     instances = {one["instance"] for one in answer["receipts"] if one["instance"]}
     return {"Location": link_to(instances.pop())} if len(instances) == 1 else {}

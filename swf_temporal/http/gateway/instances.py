@@ -1,4 +1,4 @@
-"""Instances over HTTP: their state, their result and their end; and tasks, the events that they wait for."""
+"""Instances over HTTP: their status, result and termination; and tasks, the events that they wait for."""
 
 import asyncio
 import time
@@ -36,9 +36,9 @@ from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.search_attributes import NotRegisteredError
 
 _PATIENCE: Final = 2.0
-"""For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
+"""Seconds for which to look for an instance: an accepted event starts one shortly."""
 _PAUSE: Final = 0.1
-"""Seconds between two looks for an instance that is not there yet."""
+"""Seconds between two attempts to find an instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ def link_to(instance_id: str) -> str:
 
 
 async def instance_of(asked: RequestContext, instance_id: str, seconds: float | None = None) -> TenantInstance:
-    """Return an instance of the tenant's, for which it waits *seconds* at most: two if that is not said.
+    """Return an instance of the tenant's, waiting for it *seconds* at most (by default two).
 
-    Raises InstanceNotFoundError, also if it is one of another tenant: after the same time, so that nobody learns which
-    ids are taken.
+    Raises InstanceNotFoundError, also for another tenant's, after the same time, so that the caller does not learn
+    which ids are taken.
     """
     until = time.monotonic() + (_PATIENCE if seconds is None else seconds)
     while True:
@@ -123,7 +123,7 @@ async def _end(asked: RequestContext, how: str) -> Response:
     reason = body.get("reason") if isinstance(body, dict) else None
     found = await instance_of(asked, asked.path_id())
     if not is_open(found.status):
-        raise has_ended(found.instance.id)  # the server takes such a request, and does nothing
+        raise has_ended(found.instance.id)  # the server accepts such a request, and ignores it
     if how == "cancel":
         await found.instance.cancel()
     else:
@@ -132,12 +132,12 @@ async def _end(asked: RequestContext, how: str) -> Response:
 
 
 async def retry_instance(asked: RequestContext) -> Response:
-    """Let an instance that failed go on from the state that it was in."""
+    """Retry an instance that failed, from the state in which it failed."""
     return await _go_on(asked, plan_retry)
 
 
 async def rerun_instance(asked: RequestContext) -> Response:
-    """Let an instance go on from a state where it has been."""
+    """Rerun an instance from a state that it has reached before."""
     state, action, body = str(asked.parameter(FROM)), asked.parameter(ACTION), await asked.json()
     patch = body.get("data") if isinstance(body, dict) else None
     if body is not None and not isinstance(patch, dict):
@@ -156,10 +156,10 @@ async def _go_on(asked: RequestContext, planned: Plan) -> Response:
 
 
 async def outcome(found: TenantInstance, seconds: float) -> Response:
-    """Answer with what came of an instance within *seconds*, or with where to ask later."""
+    """Answer with the outcome of an instance if it ends within *seconds*, or else with where to poll."""
     answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
     try:
-        # One that has ended tells at once.
+        # One that has ended answers at once.
         async with asyncio.timeout(seconds if is_open(found.status) else None):
             output = await found.instance.result()
     except TimeoutError:
@@ -182,7 +182,7 @@ async def show_tasks(asked: RequestContext) -> Response:
 
 
 async def tasks_for(asked: RequestContext, definition: str | None, limit: int) -> Tasks:
-    """Return the tasks of the tenant's instances, of *limit* at most for each definition."""
+    """Return the tasks of the tenant's instances, of *limit* instances at most for each definition."""
     every = asked.sees_everything and definition is None
     return await list_tasks(asked.client, [None] if every else asked.known(definition), limit=limit)
 

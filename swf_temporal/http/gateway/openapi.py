@@ -1,4 +1,4 @@
-"""The OpenAPI description of a gateway: an operation for each definition, with the schema of its input."""
+"""The OpenAPI description of a gateway: an operation for each definition, with its input schema."""
 
 import re
 from collections.abc import Iterable
@@ -31,10 +31,10 @@ _PROBLEMS: Final = {
     403: "The key or token does not permit this",
     404: "Not found",
     408: "The body did not arrive in time",
-    409: "The instance has ended, has not failed or was started before; another workflow has its id; or the namespace "
+    409: "The instance has ended, has not failed or was already started; another workflow has its id; or the namespace "
     "lacks the search attribute",
     413: "The body is too large",
-    412: "The instance has failed: a service answered so",
+    412: "The instance has failed with the error code 412",
     415: "The Content-Type is not supported",
     422: "The request is well-formed but cannot be carried out",
     429: "Too many requests",
@@ -44,7 +44,7 @@ _PROBLEMS: Final = {
 _OF_BODIES: Final = (408, 409, 413, 415, 422)
 _OF_IDS: Final = (404,)
 _OF_SOME: Final = (412, 500)
-"""Statuses that only those operations have that name them."""
+"""Statuses that are only described for the operations that list them."""
 
 _SECURITY: Final[_Facts] = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a JWT"},
@@ -54,7 +54,7 @@ _PLACE: Final = "#/components/schemas/"
 
 
 def description_of(definitions: Iterable[Definition], *, is_open: bool, is_like_sonataflow: bool = False) -> _Facts:
-    """Return the description of a gateway for a client who may see *definitions*."""
+    """Return the description of a gateway for a client with access to *definitions*."""
     further = SONATAFLOW if is_like_sonataflow else ()
     components = _schemas(is_like_sonataflow=is_like_sonataflow)[1]
     paths, schemas, words = dict[str, _Facts](), dict(components), set[str]()
@@ -80,7 +80,7 @@ def description_of(definitions: Iterable[Definition], *, is_open: bool, is_like_
 
 
 class _Generator(GenerateJsonSchema):
-    """Makes JSON Schemas without titles, which repeat the names of types and members."""
+    """Makes JSON Schemas without titles, which would repeat the names of types and members."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the library's signature
         return False
@@ -90,7 +90,7 @@ class _Generator(GenerateJsonSchema):
 def _schemas(*, is_like_sonataflow: bool = True) -> tuple[dict[tuple[str, int | str], _Facts], _Facts]:
     """Return the schema of each body and answer, by the name of its endpoint and its media type or status.
 
-    The second value are the components to which they refer.
+    The second value is the components that they refer to.
     """
     kinds: dict[tuple[str, int | str], Any] = {("", PROBLEM): Problem}
     for one in (*ENDPOINTS, *(SONATAFLOW if is_like_sonataflow else ())):
@@ -144,7 +144,7 @@ def _responses(one: Endpoint) -> _Facts:
 
 
 def _start(definition: Definition, word: str, components: _Facts) -> _Facts:
-    """Return how instances of *definition* are started. The schema of their input becomes a component."""
+    """Return the operation that starts instances of *definition*. Their input schema becomes a component."""
     started = _described(START)
     del started["parameters"][0]  # the path has its id
     started |= {"summary": f"Start {definition.name or definition.id}", "operationId": f"start_{word}"}
@@ -159,7 +159,7 @@ def _start(definition: Definition, word: str, components: _Facts) -> _Facts:
 
 
 def _new_word(definition_id: str, words: set[str]) -> str:
-    """Return a word for a definition that programs can have as a name, and no other of *words* is."""
+    """Return a unique identifier for a definition, different from all *words*."""
     word = re.sub(r"[^A-Za-z0-9_-]", "_", definition_id)
     while word in words:
         word += "_"
@@ -168,7 +168,7 @@ def _new_word(definition_id: str, words: set[str]) -> str:
 
 
 def _placed(schema: JSON, place: str) -> JSON:
-    """Return *schema* such that it stands at *place*: references within it lead from there."""
+    """Return *schema* for use at *place*, with its internal references adjusted."""
     if isinstance(schema, list):
         return [_placed(each, place) for each in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Rejected requests: as exceptions, and as the problem documents of RFC 9457 that clients get."""
+"""Rejected requests, as exceptions and as the problem documents of RFC 9457 that clients get."""
 
 import math
 from collections.abc import Mapping
@@ -29,13 +29,13 @@ from swf_temporal.sdk.http_connections import TooManyRequestsError
 PROBLEM: Final = "application/problem+json"
 
 _SHOWN: Final = 2000
-"""How many characters of a detail are sent: it may repeat what the client sent."""
+"""The number of characters of a detail that are sent: it may quote the request."""
 RETRY_AFTER: Final = 5
-"""Seconds after which a client is to try again where the gateway cannot tell."""
+"""Seconds after which a client should try again, if the gateway has no better estimate."""
 
 
 class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of the package
-    """A request that is refused. `code` says to programs why, `detail` and `hint` say it to people."""
+    """A rejected request: `code` is the reason for programs, `detail` and `hint` are for people."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of t
 
 
 def refusal_of(error: BaseException) -> Refused:
-    """Return what *error* means to who asked: whether to try again, and what to do otherwise."""
+    """Return the answer for *error*: whether to try again, and what to do otherwise."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, TimeoutError):
@@ -85,8 +85,8 @@ def refusal_of(error: BaseException) -> Refused:
 
 
 def unavailable(detail: str) -> Refused:
-    """Return the refusal of a request that may be repeated: nothing was taken, or it is taken only once."""
-    return Refused(503, "unavailable", detail, "send the same again", retry_after=RETRY_AFTER)
+    """Return the refusal of a request that can safely be repeated: nothing was done, or repeating it has no effect."""
+    return Refused(503, "unavailable", detail, "send the same request again", retry_after=RETRY_AFTER)
 
 
 def _message(error: BaseException) -> str:
@@ -114,23 +114,23 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     DefinitionsUnavailable: (503, "definitions-unavailable"),
     PayloadUnavailable: (503, "payload-unavailable"),
 }
-"""By the kind of an error, the status and the code of its answer."""
+"""The status and the code of an answer, by the type of the error."""
 
 _HINTS: Final[dict[type[BaseException], str]] = {
     AlreadyStartedError: "choose another id",
     InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
     InstanceEndedError: "GET /instances/{id}/result has the outcome",
     InstancePausedError: "POST /instances/{id}/events stores an event for it",
-    NotFailedError: "a rerun lets it go on from a state where it has been",
-    GoneOnError: "look again at what is done again, and ask again",
-    SubWorkflowError: "let the one that began it go on, from the state that did",
+    NotFailedError: "a rerun continues it from a state that it has reached before",
+    GoneOnError: "check the new plan with ?dryRun=true, and repeat the request",
+    SubWorkflowError: "rerun the instance that began it, from the state that did",
     InboxFullError: "send it again later",
     MailboxFullError: "send it again later",
-    NoAnswerError: "send the same again: it is taken once",
-    ServerUnavailableError: "send the same again",
-    DefinitionsUnavailable: "send the same again",
+    NoAnswerError: "send the same request again: it is processed once",
+    ServerUnavailableError: "send the same request again",
+    DefinitionsUnavailable: "send the same request again",
 }
-"""What to do, where a command has other words for it."""
+"""The hints of errors whose own hint is about commands."""
 
 _TO_BE_REPEATED: Final = (429, 503)
 

@@ -1,4 +1,4 @@
-"""A request as the gateway's operations see it: whose it is, what it may do, and what it carries."""
+"""The context of a request: its tenant, permissions, parameters and body."""
 
 import re
 from collections.abc import Iterator
@@ -28,18 +28,18 @@ from swf_temporal.text.bodies import content_type_of
 
 
 class TenantLimits:
-    """Counts the requests of tenants, and of all together."""
+    """Counts the requests of each tenant, and of all together."""
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._of_all = None if settings.rate is None else _Limit(settings.rate)
         self._by_tenant = {name: _Limit(one.rate) for name, one in settings.tenants.items() if one.rate is not None}
 
     async def count_request(self, tenant: Tenant) -> None:
-        """Count a request of *tenant*. Raises Refused if it may make none now."""
+        """Count a request of *tenant*. Raises Refused if it exceeds the rate."""
         await self._count(tenant, 1, 1)
 
     async def count_batch(self, tenant: Tenant, events: int) -> None:
-        """Count so many *events*, the first of which its request was. Raises Refused if there are too many of them."""
+        """Count *events*, the first of which the request was counted for. Raises Refused if there are too many."""
         most = min((one.most for one in self._of(tenant)), default=events)
         if events > most:
             message = f"{events} events are more than the rate allows at once, {most}"
@@ -48,7 +48,7 @@ class TenantLimits:
             await self._count(tenant, events - 1, events)
 
     async def _count(self, tenant: Tenant, amount: int, again: int) -> None:
-        """Count *amount*, or refuse it until there is room for what comes *again*: a batch with its request."""
+        """Count *amount*, or refuse it until there is room for what is sent *again*: a batch with its request."""
         limits = self._of(tenant)
         full = [one for one in limits if not one.has_room(amount)]
         if full:
@@ -68,7 +68,7 @@ class _Limit:
 
     @property
     def most(self) -> int:
-        """The largest number of requests at one moment."""
+        """The largest number of requests at once."""
         return int(self._limiter.max_rate)
 
     def has_room(self, amount: int) -> bool:
@@ -78,12 +78,12 @@ class _Limit:
         await self._limiter.acquire(amount)
 
     def wait(self, amount: int) -> float:
-        """Return the seconds in which there is room for that many, at the latest."""
+        """Return the seconds after which there is room for *amount*, at the latest."""
         return amount * self._rate.seconds / self._rate.calls
 
 
 class Metrics:
-    """Counts requests and events. It has no names of tenants, definitions or instances."""
+    """Counts requests and events, without names of tenants, definitions or instances."""
 
     def __init__(self, meter: MetricMeter) -> None:
         self._duration = meter.create_histogram_timedelta(
@@ -94,7 +94,7 @@ class Metrics:
         self._number = 0
 
     def begin(self) -> None:
-        """Count a request that has come."""
+        """Count a request that has begun."""
         self._number += 1
         self._in_progress.set(self._number)
 
@@ -105,18 +105,18 @@ class Metrics:
         self._duration.record(timedelta(seconds=seconds), {"operation": operation, "status": str(status)})
 
     def count_event(self, status: str) -> None:
-        """Count an event: `accepted`, `duplicate`, `ignored`, or what an instance did with it."""
+        """Count an event: `accepted`, `duplicate`, `ignored`, or an instance's answer."""
         self._events.add(1, {"status": status})
 
 
 PATIENCE: Final = 20.0
-"""Seconds that Temporal has for a request, or for each event of it, besides those for which it asks to wait."""
+"""Seconds that Temporal has for a request, or for each event of it, in addition to the time that it asks to wait."""
 _CLOSE: Final = {"Connection": "close"}
 _PREFERENCE: Final = re.compile(r'\s*wait\s*=\s*"?(\d+)"?\s*(?:;|$)', re.IGNORECASE)
 
 
 class TenantCatalogue(Catalogue):
-    """The definitions of a tenant. They lead to all others: a sub-workflow need not be the tenant's own."""
+    """The definitions of a tenant. They may refer to all others: a sub-workflow need not be the tenant's own."""
 
     def __init__(self, everything: Catalogue, tenant: Tenant) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ class TenantCatalogue(Catalogue):
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """A request of a tenant, and what it is answered with."""
+    """A request of a tenant, and the means to answer it."""
 
     request: Request
     tenant: Tenant
@@ -141,7 +141,7 @@ class RequestContext:
     limits: TenantLimits
     metrics: Metrics
     identity: str | None
-    """Who sent it, if that is known."""
+    """The sender, if it is known."""
 
     @property
     def task_queue(self) -> str:
@@ -173,7 +173,7 @@ class RequestContext:
             raise Refused(408, "slow-body", str(error), headers=_CLOSE) from None
 
     async def json(self) -> JSON:
-        """Return the JSON that the request carries; None if it has no body. Raises Refused."""
+        """Return the JSON body of the request; None if it has no body. Raises Refused."""
         body = await self.body()
         if not body:
             return None
@@ -183,7 +183,7 @@ class RequestContext:
         return json_of_body(body, charset)
 
     def parameter(self, parameter: Parameter) -> str | None:
-        """Return a parameter; None if it is not there. Raises Refused if it is not as it has to be, or there twice."""
+        """Return a parameter; None if it is missing. Raises Refused if it is invalid or given twice."""
         name, request = parameter["name"], self.request
         values = (request.headers if parameter["in"] == "header" else request.query_params).getlist(name)
         if len(values) > 1:
@@ -203,7 +203,7 @@ class RequestContext:
         return self.parameter(parameter) == "true"
 
     def memo(self) -> dict[str, JSON]:
-        """Return what an instance keeps of the request that starts it. Raises Refused."""
+        """Return the memo of an instance that this request starts. Raises Refused."""
         given = {name: self.request.headers.getlist(name) for name in self.settings.kept_headers}
         found: dict[str, JSON] = {
             start_options.HEADERS: {name: ",".join(values) for name, values in given.items() if values},
@@ -214,17 +214,17 @@ class RequestContext:
 
     @property
     def sees_everything(self) -> bool:
-        """Whether all definitions are the tenant's."""
+        """Whether the tenant has access to all definitions."""
         return "*" in self.tenant.workflows
 
     def known(self, definition: str | None = None) -> list[str]:
-        """Return the ids of the tenant's definitions, or the one that is asked for, if it is one of them."""
+        """Return the ids of the tenant's definitions, or only *definition*, if it is one of them."""
         return sorted({one.id for one in self.catalogue if definition in (None, one.id)})
 
     def seconds_to_wait(self, *, always: bool = False) -> float:
-        """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may.
+        """Return the seconds that the client wants to wait, by `?wait=` or the header `Prefer`, up to the limit.
 
-        Unless it says so it does not want to, or, if clients *always* do, as long as it may.
+        The default is zero, or with *always* the limit.
         """
         most, text = self.settings.max_wait.total_seconds(), self.parameter(WAIT)
         if text is None:

@@ -1,4 +1,4 @@
-"""Serving the gateway: by itself until the process is told to stop, or within another program."""
+"""Serving the gateway: on its own until the process is asked to stop, or within another program."""
 
 import logging
 import os
@@ -27,9 +27,9 @@ from swf_temporal.temporal.connecting import refuse_unless_readable
 from swf_temporal.temporal.worker import tune_gc
 
 GATEWAY_PORT: Final = 8080
-"""The port where it listens if no other is chosen."""
+"""The default port."""
 _NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
-"""The packages of its extra."""
+"""The packages of the extra."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
 _HINT: Final = "put one there, which is served then, or name another folder"
 _PORT_HINT = "choose another with --host and --port"
@@ -48,7 +48,7 @@ class Prepared:
     tls: Mapping[str, Path]
 
 
-def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it optional
+def prepare(  # noqa: PLR0913 - options of a gateway, most of them optional
     definitions: Iterable[Path],
     address: Address,
     *,
@@ -64,7 +64,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     tell: Callable[[str], None],
     **options: object,
 ) -> Prepared:
-    """Return a gateway for what is at *definitions*. *options* win over its settings in the configuration.
+    """Return a gateway for the definitions at *definitions*. *options* override its settings in the configuration.
 
     Raises UsageError, and InvalidDefinition.
     """
@@ -89,9 +89,9 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
 
 
 async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool = True) -> int:
-    """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError.
+    """Serve until the process is asked to stop; call *ready* with the URL. Raises UsageError.
 
-    If it *waits*, it does so while no Temporal server answers at its start.
+    With *waits*, wait at the start until a Temporal server answers.
     """
     export_metrics(prepared.settings.metrics_port)
     stopping = stop_signal()
@@ -111,9 +111,9 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
 
 
 async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
-    """Return a client for each namespace that a tenant has, and one for the others.
+    """Return a client for each namespace of a tenant, and one for the others.
 
-    Raises UsageError where a namespace is missing, or instances in it may not be asked for.
+    Raises UsageError if a namespace is missing, or its instances may not be listed.
     """
     names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants.values())])
     clients = {
@@ -130,7 +130,7 @@ def is_installed() -> bool:
 
 
 def refuse_missing_extra() -> None:
-    """Raise UsageError if a package is missing that the gateway needs."""
+    """Raise UsageError if a package that the gateway needs is missing."""
     if (missing := _missing()) is not None:
         raise UsageError(f"the gateway needs its extra: {missing} is not installed", EXTRA)
 
@@ -147,7 +147,7 @@ async def gateway(
     hint: str,
     tls: Mapping[str, Path] | None = None,
 ) -> AsyncIterator[str]:
-    """Serve for as long as the context lasts; yield the URL. Raises UsageError with *hint* if nothing can listen."""
+    """Serve within the context; yield the URL. Raises UsageError with *hint* if the address cannot be used."""
     try:
         from swf_temporal.http.gateway.application import Gateway  # noqa: PLC0415 - of an extra
         from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra

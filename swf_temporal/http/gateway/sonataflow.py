@@ -1,6 +1,6 @@
-"""Instances over HTTP as SonataFlow had them, for clients that go on with its paths.
+"""Instances over HTTP with SonataFlow's paths, for clients that still use them.
 
-A request that starts an instance is answered when that ends, or waits for the first time.
+A request that starts an instance is answered once it ends, or waits for the first time.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ from swf_temporal.temporal.statuses import OPEN
 _DATA: Final = "workflowdata"
 _START_FROM: Final = "X-KOGITO-StartFromNode"
 _STATUS_CODES: Final = ("400", "403", "404", "409", "412")
-"""The codes of faults that are the statuses of answers, too."""
+"""The fault codes that are also used as the status of the answer."""
 ERROR_MESSAGE: Final = "ErrorMessage"
-"""The name of the error with which a message in the metadata of a state lets an instance fail."""
+"""The name of the error when a message in a state's metadata makes an instance fail."""
 _OF_DATA: Final = (ExpressionFailed, SchemaMismatch, WrongData)
-"""Faults that SonataFlow blamed on the request."""
+"""Faults that SonataFlow attributed to the request."""
 _MIN_PAUSE, _MAX_PAUSE = 0.02, 0.5
-"""Seconds between two looks whether an instance waits."""
+"""Seconds between two checks whether an instance waits."""
 
 
 async def start_and_wait(asked: RequestContext) -> Response:
@@ -53,7 +53,7 @@ async def start_and_wait(asked: RequestContext) -> Response:
     except UsageError as error:
         refusal = refusal_of(error)
         refusal.hint = f"the instance {instance.id!r} was started: GET {link['Location']}"
-        refusal.headers = link  # and not when to repeat it: that would start another one
+        refusal.headers = link  # without Retry-After: a repetition would start another one
         raise refusal from None
     return JSONResponse(WorkflowData(id=instance.id, workflowdata=data), 201, link)
 
@@ -95,7 +95,7 @@ async def change_instance(asked: RequestContext) -> Response:
     """Change the data of an instance by a JSON merge patch, once its calls in progress have ended."""
     found, patch = await _active(asked), await asked.json()
     if not isinstance(patch, dict):
-        raise Refused(422, "bad-body", "the body is not an object", "send what changes, and null for what goes")
+        raise Refused(422, "bad-body", "the body is not an object", "send what changes, with null for what to remove")
     await change_data(asked.client.temporal, found.instance.id, patch, PATIENCE)
     data = await _data(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
@@ -108,12 +108,12 @@ async def _active(asked: RequestContext) -> TenantInstance:
     found = await instance_of(asked, instance_id)
     if found.definition != definition_id or not is_open(found.status):
         message = f"there is no active instance {instance_id!r} of {definition_id!r}"
-        raise InstanceNotFoundError(message, "GET /instances/{id}/result has what came of it", instance=instance_id)
+        raise InstanceNotFoundError(message, "GET /instances/{id}/result has its outcome", instance=instance_id)
     return found
 
 
 async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
-    """Return the output of an instance, or its data once it waits, or the request may wait no longer.
+    """Return the output of an instance, or its data once it waits or the request has waited its limit.
 
     Raises RunEnded if it has failed.
     """
@@ -134,13 +134,13 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
 
 
 async def _data(asked: RequestContext, instance_id: str) -> JSON:
-    """Return the data of an instance. Raises UsageError if no worker tells it."""
+    """Return the data of an instance. Raises UsageError if no worker responds."""
     data: JSON = await query(asked.client.temporal, instance_id, "data", PATIENCE)
     return data
 
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:
-    """Return once an instance waits. One that yields does not: it has gone on at the next look."""
+    """Return once an instance waits. One that merely yields has continued by the next check."""
     pause, before = _MIN_PAUSE, list[int]()
     while not (now := await resting(asked.client, instance.id)) or now != before:
         before = now
@@ -149,7 +149,7 @@ async def _first_wait(asked: RequestContext, instance: Instance) -> None:
 
 
 def _status_of(ended: RunEnded) -> int:
-    """Return the status by which SonataFlow told of an instance that failed."""
+    """Return the status with which SonataFlow answered for a failed instance."""
     code = str(ended.status or ended.code)
     if code in _STATUS_CODES:
         return int(code)

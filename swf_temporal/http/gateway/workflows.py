@@ -1,4 +1,4 @@
-"""Definitions over HTTP: which there are, what their input has to be, and starting instances of them."""
+"""Definitions over HTTP: a list, their input schemas, and starting instances."""
 
 import asyncio
 from collections.abc import Mapping
@@ -55,16 +55,16 @@ async def start_workflow(asked: RequestContext) -> Response:
     instance = await started(asked, definition, await asked.json(), 422)
     if seconds:
         ended = await outcome(TenantInstance(instance, definition.id, RUNNING), seconds)
-        if ended.status_code == 200:  # noqa: PLR2004 - it has not always
+        if ended.status_code == 200:  # noqa: PLR2004 - not always set
             return ended
     answer: Outcome = {"id": instance.id, "definition": definition.id, "status": RUNNING}
     return JSONResponse(answer, 202, {"Location": link_to(instance.id)})
 
 
 async def started(asked: RequestContext, definition: Definition, data: JSON, unfit_status: int) -> Instance:
-    """Start an instance, or return the one that was started with the same key before.
+    """Start an instance, or return the one already started with the same key.
 
-    Raises Refused, with *unfit_status* if *data* does not match the schema of the input.
+    Raises Refused, with *unfit_status* if *data* does not match the input schema.
     """
     given = {} if data is None else data
     unfit = await asyncio.to_thread(definition.refusal_of, given)
@@ -73,7 +73,7 @@ async def started(asked: RequestContext, definition: Definition, data: JSON, unf
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
     chosen, key, memo = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY), asked.memo()
     once = None if key is None else f"{asked.tenant.name}\n{key}"
-    if once is not None and chosen is not None:  # otherwise the id says of which key it is
+    if once is not None and chosen is not None:  # otherwise the id identifies the key
         memo[start_options.IDEMPOTENCY_KEY] = sha256(once.encode()).hexdigest()
     try:
         return await asked.client.start(
@@ -115,7 +115,7 @@ def definition_of(asked: RequestContext) -> Definition:
 
 
 async def _is_of(asked: RequestContext, workflow_id: str, definition: Definition, memo: Mapping[str, JSON]) -> bool:
-    """Tell whether the instance of that id is one of *definition*, and so the tenant's to see, and of the same key."""
+    """Return whether the instance of that id is of *definition*, so that the tenant may see it, and of the same key."""
     try:
         found = await asked.client.instance(workflow_id).handle.describe()
     except RPCError as error:

@@ -1,1 +1,1 @@
-"""Scenarios on a Temporal server: virtual time, scripted answers, and what drives a run."""
+"""Scenarios on a Temporal server: virtual time, scripted results, and the driver of a run."""

@@ -1,8 +1,8 @@
 """The driver of a scenario on Temporal: which instance gets which event, and when time passes.
 
-Theory of operation. The next thing happens when nothing is under way: first what is due, then an event that an
-instance awaits, then time passes until something else is due. If there is nothing, the run is at its end, or waits for
-ever. What is under way and what is due is known, see `family`; the server is asked only whether it has taken all that.
+Theory of operation. The next step is made when nothing is in progress: first anything due, then an event that an
+instance awaits, then time passes until something else is due. If there is nothing, the run has ended, or waits
+forever. `family` knows what is in progress and what is due; the server is only asked whether it has processed all that.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _CLOSED = {
 
 
 _LIMIT = 60
-"""Seconds of real time that a single thing may take to happen."""
+"""Seconds of real time that a single step may take."""
 _TRIES = 3
-"""How often an instance is asked for its status within that time."""
+"""The number of status queries to an instance within that time."""
 _MAX_STEPS = 10_000
 """The limit of steps in one run."""
 _ASKING = 0.01
-"""Seconds between questions whether a workflow task is still to be done."""
+"""Seconds between checks for a pending workflow task."""
 
 
 class ScenarioDriver:
@@ -50,15 +50,15 @@ class ScenarioDriver:
         self._client = client
         self._events = list(events)
         self._awaited: dict[str, tuple[int, list[EventUse]]] = {}
-        """By the id of an instance: how often something had come to it, and what it awaited then."""
+        """By instance id: its count of news, and the events that it awaited then."""
         self._asking: set[asyncio.Task[None]] = set()
         self._cancel_at: int | None = None
         """When the run is cancelled from outside, in microseconds since it began."""
 
     async def drive(self, *, cancels_waiting: bool, cancel_after: timedelta | None = None) -> str:
-        """See the run to its end; return how it ended, or `waiting`.
+        """Run to the end; return how the run ended, or `waiting`.
 
-        With *cancels_waiting* it is cancelled where it would wait, and at the latest when *cancel_after* is over.
+        With *cancels_waiting* it is cancelled if it would wait, and at the latest after *cancel_after*.
         """
         family = self.family
         self._cancel_at = None if cancel_after is None else cancel_after // MICROSECOND
@@ -83,7 +83,7 @@ class ScenarioDriver:
         return family.main.ended or "waiting"
 
     async def end(self) -> None:
-        """End whatever still runs."""
+        """End everything that still runs."""
         for task in self._asking:
             task.cancel()
         await asyncio.gather(*self._asking, return_exceptions=True)
@@ -95,10 +95,10 @@ class ScenarioDriver:
         self.family.agenda.close()
 
     async def _go_on(self) -> bool:
-        """Let the next thing happen; False if there is none."""
+        """Make the next step; return False if there is none."""
         deliveries = self.family.deliveries()
         if deliveries:
-            # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
+            # Sub-workflows first: the effects of news on their parents, such as a cancellation, reach them later.
             for depth in sorted({len(member.place) for member, _ in deliveries.values()}, reverse=True):
                 told = [(member, seqs) for member, seqs in deliveries.values() if len(member.place) == depth]
                 await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in told))
@@ -122,10 +122,10 @@ class ScenarioDriver:
         return True
 
     async def _has_workflow_task(self) -> bool:
-        """Whether the server has a workflow task for an instance that no worker has completed.
+        """Return whether the server has a pending workflow task for an instance.
 
-        What a worker did may be lost: by a machine that stood still for longer than a task may take, or because the SDK
-        evicted the run when a query came in. Then the server gives the task out again.
+        A worker's completion may be lost: on a machine that hung for longer than the task timeout, or because the SDK
+        evicted the run when it was queried. Then the server dispatches the task again.
         """
         for member in self.family.open:
             with suppress(RPCError):  # it has just ended
@@ -141,7 +141,7 @@ class ScenarioDriver:
         await self._client.get_workflow_handle(self.family.main.workflow_id).cancel()
 
     async def _let_pass(self, moment: int, members: Iterable[Member]) -> None:
-        """Let time pass until *moment*: *members* learn it before anything happens then."""
+        """Advance the time to *moment*: *members* learn it before anything happens then."""
         self.family.agenda.now = moment
         await asyncio.gather(*(self._tell(member, {}) for member in members))
         await self.family.calm()
@@ -149,7 +149,7 @@ class ScenarioDriver:
     async def _release(self, due: Due) -> None:
         family = self.family
         if due.key.due > family.agenda.now:
-            # An instance that is told of what others do must know the time before.
+            # An instance must know the time before it is notified of what others do.
             others = [member for member in family.open if due.kind == "call" or member is not due.member]
             await self._let_pass(due.key.due, others)
         family.agenda.step()
@@ -166,7 +166,7 @@ class ScenarioDriver:
                 await self._client.get_workflow_handle(child.workflow_id).terminate("its time is over")
 
     async def _tell(self, member: Member, what: Mapping[str, list[int]]) -> None:
-        """Tell *member* the time, and *what* is over by it."""
+        """Signal to *member* the time, and in *what* the timers that fire and timeouts that expire."""
         self.family.expect("clock", member)
         try:
             handle = self._client.get_workflow_handle(member.workflow_id)
@@ -190,7 +190,7 @@ class ScenarioDriver:
         return False
 
     async def _status_of(self, member: Member) -> Mapping[str, Any]:
-        """Return the answer of *member*. The SDK loses a query now and then that comes while it drops an instance."""
+        """Return the status of *member*. The SDK sometimes loses a query that arrives while it evicts an instance."""
         patience = timedelta(seconds=_LIMIT / _TRIES)
         for left in reversed(range(_TRIES)):
             try:
@@ -208,7 +208,7 @@ class ScenarioDriver:
             try:
                 status = await self._status_of(member)
             except NoAnswerError:
-                raise  # a machine that stands still for a while must not seem to await nothing
+                raise  # if the machine hangs for a while, it must not seem that nothing is awaited
             except UsageError:
                 return []  # it has just ended
             awaited = [event for wait in status["awaiting"] for event in wait["events"]]
@@ -222,7 +222,7 @@ class ScenarioDriver:
         task.add_done_callback(self._asking.discard)
 
     async def _closed(self, member: Member, run_id: str | None) -> None:
-        """Wait until the server has closed an execution: it may refuse that, since something came in between."""
+        """Wait until the server has closed an execution: it may refuse to, since something arrived in between."""
         handle = self._client.get_workflow_handle(member.workflow_id, run_id=run_id)
         how: str | None = "never begun"
         with suppress(RPCError):

@@ -1,13 +1,13 @@
-"""An instance and its sub-workflows: what is under way for them.
+"""An instance and its sub-workflows, with all work in progress.
 
-Theory of operation. That a run stands still must be known, not guessed from how long nothing was seen. So everything
-that was begun and has not arrived is written down as *under way*: a workflow that is to begin, a call that may answer,
-a signal that was sent, an execution that is about to close. The runner of the workflows tells what each of them was
-told and asked for, before the server is told. Where nothing is under way, all of them wait for something that is due,
-which their agenda has, or for events.
+Theory of operation. That a run is idle must be known, not guessed from a lack of activity. So everything that was begun
+and has not arrived is recorded as *in progress*: a workflow that is to begin, a call that may answer, a signal that was
+sent, an execution that is about to close. The runner of the workflows reports the jobs and the commands of each, before
+the server gets the latter. While nothing is in progress, all of them wait for something due, which is in their agenda,
+or for events.
 
-It is released one thing at a time, by the keys of the simulation's clock; so a function that is called has to wait for
-its turn, and both hosts decide alike what is first.
+Due items are released one at a time, by the keys of the simulation's clock; a function that is called has to wait for
+its turn, so that both hosts use the same order.
 """
 
 import asyncio
@@ -32,39 +32,39 @@ class Member:
     place: tuple[int, ...] = ()
     parent_run: str | None = None
     seq: int = 0
-    """Its number among what the parent asked for."""
+    """The sequence number of the parent's command that started it."""
     policy: int = 0
-    """What becomes of it when its parent closes."""
+    """Its parent close policy."""
     run_id: str | None = None
     """Its latest execution, once it has begun."""
     ended: str | None = None
     """How it ended, if it has."""
     ended_at: int = 0
     is_reported: bool = False
-    """Whether its parent knows of its end."""
+    """Whether its parent has been notified of its end."""
     is_cancelled: bool = False
-    """Whether it was asked to cancel, and knows it."""
+    """Whether it was cancelled, and has been notified."""
     news: int = 0
-    """How often something came to it."""
+    """The number of times that something arrived for it."""
     closing: list[tuple[str, str, int]] = field(default_factory=list)
-    """What is under way because it asked to be closed: forgotten if the server would not have it."""
+    """Items in progress because it asked to be closed: dropped if the server refuses that."""
 
 
 @dataclass(slots=True, eq=False)
 class PendingCall:
-    """A call of a function, or an event that is to be sent, until it has an answer."""
+    """A function call, or an event to be sent, that has no answer yet."""
 
     member: Member
     run_id: str
     seq: int
     end: int | None = None
-    """When its time is over, in microseconds."""
+    """When it times out, in microseconds."""
     attempt: int = 1
-    """The number of the attempt that is made, not counting those that were lost."""
+    """The number of the current attempt, not counting lost ones."""
     asked: int = 0
     """The number of Temporal's attempt that waits for its turn."""
     is_over: bool = False
-    """Whether its answer is not wanted any more."""
+    """Whether its answer is no longer needed."""
     turn: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -72,14 +72,14 @@ class PendingCall:
 class Due:
     key: DueKey
     kind: str
-    """A `timer` fires, a `call` has its turn, the time of an `activity` or of a `child` is over."""
+    """`timer` (fires), `call` (has its turn), `activity` or `child` (times out)."""
     member: Member
     run_id: str
     seq: int
 
 
 class Agenda:
-    """All that is due, and the calls that wait for their turn or for their answer."""
+    """Everything due, and the calls that wait for their turn or for their answer."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -87,7 +87,7 @@ class Agenda:
         self._step = 0
         self._numbers = count(1)
         self._due: dict[tuple[str, str, int], Due] = {}
-        """By kind, run and number."""
+        """By kind, run and sequence number."""
         self._calls: dict[tuple[str, int], PendingCall] = {}
         self._calls_by_id: dict[tuple[str, str], PendingCall] = {}
 
@@ -95,18 +95,18 @@ class Agenda:
         return min(self._due.values(), key=lambda one: one.key, default=None)
 
     def step(self) -> None:
-        """Begin the next step: what is asked for from now on comes after what was asked for before."""
+        """Begin the next step: requests from now on come after earlier ones."""
         self._step += 1
 
     def add(self, kind: str, member: Member, run_id: str, seq: int, after: int) -> None:
-        """Write down what is due after so much time, unless it is written down already."""
+        """Record something due after *after* microseconds, unless it is recorded already."""
         key = DueKey(self.now + after, self._step, member.place, next(self._numbers))
         self._due.setdefault((kind, run_id, seq), Due(key, kind, member, run_id, seq))
 
     def add_call(self, member: Member, run_id: str, seq: int, activity_id: str, limit: int | None) -> None:
-        """Write down a call that waits for its turn, and has so much time for all of its attempts."""
+        """Record a call that waits for its turn, with a time limit for all of its attempts."""
         if (run_id, seq) in self._calls:
-            return  # the workflow task is done again
+            return  # the workflow task is repeated
         call = PendingCall(member, run_id, seq, None if limit is None else self.now + limit)
         self._calls[run_id, seq] = self._calls_by_id[run_id, activity_id] = call
         self.add("call", member, run_id, seq, 0)
@@ -114,11 +114,11 @@ class Agenda:
             self.add("activity", member, run_id, seq, limit)
 
     def call(self, run_id: str, activity_id: str) -> PendingCall | None:
-        """Return the call that an activity is to answer, or None if the answer is not wanted any more."""
+        """Return the call that an activity is to answer, or None if the answer is no longer needed."""
         return self._calls_by_id.get((run_id, activity_id))
 
     def release(self, due: Due) -> None:
-        """Take out *due*, which happens: a call has its turn, or is not waited for any more."""
+        """Remove *due*, which happens now: a call has its turn, or times out."""
         self.drop(due.kind, due.run_id, due.seq)
         if due.kind == "activity":
             self.drop_call(due.run_id, due.seq)
@@ -126,18 +126,18 @@ class Agenda:
             self._calls[due.run_id, due.seq].turn.set()
 
     def park(self, call: PendingCall, after: int) -> bool:
-        """Let *call* have its next turn after so much time; return whether its answer is wanted at all."""
+        """Give *call* its next turn after *after* microseconds; return whether its answer is still needed."""
         call.turn.clear()
         if not call.is_over:
             self.add("call", call.member, call.run_id, call.seq, after)
         return not call.is_over
 
     def drop(self, kind: str, run_id: str, seq: int) -> None:
-        """Forget what will not happen."""
+        """Remove something that will not happen."""
         self._due.pop((kind, run_id, seq), None)
 
     def drop_call(self, run_id: str, seq: int) -> None:
-        """Forget a call: its answer is not wanted any more."""
+        """Remove a call whose answer is no longer needed."""
         self.drop("call", run_id, seq)
         self.drop("activity", run_id, seq)
         call = self._calls.get((run_id, seq))
@@ -145,12 +145,12 @@ class Agenda:
             call.is_over = True
 
     def drop_run(self, run_id: str | None) -> None:
-        """Forget all of an execution, which has closed, and release its calls."""
+        """Remove everything of an execution that has closed, and release its calls."""
         self._due = {key: one for key, one in self._due.items() if one.run_id != run_id}
         self._release_calls([call for call in self._calls.values() if call.run_id == run_id])
 
     def close(self) -> None:
-        """Release all calls: their answers are not wanted any more."""
+        """Release all calls: their answers are no longer needed."""
         self._release_calls(list(self._calls.values()))
 
     def _release_calls(self, calls: list[PendingCall]) -> None:
@@ -160,23 +160,23 @@ class Agenda:
 
 
 PendingKey = tuple[str, str, int]
-"""A kind of thing that is under way, the run or the instance that it belongs to, and its number there."""
+"""The key of work in progress: its kind, the run or instance that it belongs to, and its number there."""
 
 
 class Family:
-    """A main instance, all that it led to, and the time of them all."""
+    """A main instance, all instances that it led to, and their time."""
 
     def __init__(self, workflow_id: str, on_closing: Callable[[Member, str | None], None]) -> None:
         """Make the family of a main instance that is about to be started.
 
-        *on_closing* is told of an execution that is about to close, or of an instance if its execution is not known.
-        It asks the server, and calls `closed` when it is.
+        *on_closing* is called with an execution that is about to close, or an instance if its execution is unknown.
+        It polls the server, and calls `closed` afterwards.
         """
         self.agenda = Agenda()
         self.main = Member(workflow_id)
         self.members = {workflow_id: self.main}
         self.traces: dict[str, Sequence[dict[str, Any]]] = {}
-        """What happened in each execution of the main instance that asked to be closed, in order."""
+        """The trace of each execution of the main instance that asked to be closed, in order."""
         self._on_closing = on_closing
         self._under_way: set[PendingKey] = {("begin", workflow_id, 0)}
         self._calm = asyncio.Event()
@@ -186,12 +186,12 @@ class Family:
         """The executions that the server has closed."""
 
     async def calm(self) -> None:
-        """Wait until nothing is under way."""
+        """Wait until nothing is in progress."""
         await self._calm.wait()
 
     @property
     def under_way(self) -> list[str]:
-        """What is under way, in words."""
+        """The work in progress, in words."""
         return [" ".join(map(str, one)) for one in sorted(self._under_way)]
 
     @property
@@ -200,21 +200,21 @@ class Family:
         return sorted((one for one in self.members.values() if one.run_id and not one.ended), key=lambda m: m.place)
 
     def expect(self, kind: str, member: Member) -> None:
-        """Write down that something was sent to *member*."""
+        """Record that something was sent to *member*."""
         self._begin((kind, member.workflow_id, 0))
 
     def forget(self, kind: str, member: Member) -> None:
-        """Write down that what was sent to *member* will not come."""
+        """Record that something sent to *member* will not arrive."""
         self._end((kind, member.workflow_id, 0))
 
     def take(self, report: ActivationReport) -> None:
-        """Take in what came to an execution, and what it asked for then."""
+        """Process the jobs that an execution got, and the commands that it issued."""
         member = self.members[report.workflow_id]
         member.news += 1
         if report.trace is not None:
             self.traces[report.run_id] = report.trace
         if member.run_id == report.run_id and not report.is_closing:
-            # The server would not have it closed, since something came in between.
+            # The server refused to close it, since something arrived in between.
             while member.closing:
                 self._under_way.discard(member.closing.pop())
         for job in report.jobs:
@@ -283,7 +283,7 @@ class Family:
     def _start_child(self, parent: Member, run_id: str, issued: Issued) -> None:
         asked = issued.command.start_child_workflow_execution
         if (run_id, asked.seq) in self._children:
-            return  # the workflow task is done again
+            return  # the workflow task is repeated
         child = Member(asked.workflow_id, issued.place, run_id, asked.seq, asked.parent_close_policy)
         self.members[asked.workflow_id] = self._children[run_id, asked.seq] = child
         self._under_way |= {("begin", asked.workflow_id, 0), ("start", run_id, asked.seq)}
@@ -302,7 +302,7 @@ class Family:
         self._on_closing(member, run_id)
 
     def closed(self, member: Member, run_id: str | None, how: str | None) -> None:
-        """Take in that the server has closed an execution, and how; None if it continued as new."""
+        """Process that the server has closed an execution, and how; None if it continued as new."""
         if run_id is not None:
             self._closed.add(run_id)
         if member.run_id in (run_id, None):
@@ -360,7 +360,7 @@ class Family:
             self._calm.set()
 
     def deliveries(self) -> dict[str, tuple[Member, list[int]]]:
-        """Return what came of sub-workflows and has not been delivered: whom to tell, of which of them, in order."""
+        """Return undelivered news of sub-workflows by run: the member to notify, and its children's numbers."""
         found: dict[str, tuple[Member, list[int]]] = {}
         for (run_id, seq), member in sorted(self._deliveries.items(), key=lambda one: one[0]):
             found.setdefault(run_id, (member, []))[1].append(seq)
@@ -368,18 +368,18 @@ class Family:
         return found
 
     def release(self, due: Due) -> None:
-        """Let *due* happen, as far as that is to be done here: a call has its turn, or is not waited for any more."""
+        """Carry out *due* as far as possible here: a call has its turn, or times out."""
         self.agenda.release(due)
         if due.kind in {"activity", "call"}:
             self._begin(("activity", due.run_id, due.seq))
 
     def park(self, call: PendingCall, after: int) -> None:
-        """Let *call* have its next turn after so much time."""
+        """Give *call* its next turn after *after* microseconds."""
         if self.agenda.park(call, after):
             self._end(("activity", call.run_id, call.seq))
 
     def child(self, due: Due) -> Member:
-        """Return the sub-workflow whose time is over."""
+        """Return the sub-workflow that has timed out."""
         return self._children[due.run_id, due.seq]
 
 

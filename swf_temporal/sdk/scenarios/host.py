@@ -38,20 +38,20 @@ _CONFIGURED = (
 )  # fmt: skip
 _TASK_QUEUE = "scenarios"
 _ACTIVITIES: Final = 5000
-"""Calls wait for their turn, and others are not to wait for that."""
+"""The number of concurrent activities: calls that wait for their turn must not block others."""
 IN_SCENARIOS = OperatorOptions(answers_all=True, parts=OF_SCENARIOS)
-"""What workflow code is told of the worker."""
+"""The operator's options for workflow code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioHost:
-    """A server and a worker on which scenarios run, side by side where the ids of their definitions differ."""
+    """A server and a worker that run scenarios, concurrently if the ids of their definitions differ."""
 
     client: Client
     calls: ScriptedCalls
 
     async def observe(self, scenario: Scenario) -> ObservedRun:
-        """Run *scenario* once. Raises InvalidDefinition if a definition of it cannot run."""
+        """Run *scenario* once. Raises InvalidDefinition if one of its definitions cannot run."""
         workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
@@ -80,11 +80,11 @@ class ScenarioHost:
             status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
             observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))
         finally:
-            await driver.end()  # else its calls would wait for ever for their turn, and the worker for them
+            await driver.end()  # otherwise its calls would wait forever for their turn, and the worker for them
         return replace(observed, starts=await self._starts(scenario, workflows))
 
     async def _starts(self, scenario: Scenario, workflows: Sequence[Definition]) -> Sequence[datetime] | UsageError:
-        """Ask the server for the starts that *scenario* asks about: it has the schedule for just that long."""
+        """Ask the server for the schedule's starts that *scenario* asks about; the schedule only exists meanwhile."""
         asked = scenario.expect.starts
         if asked is None:
             return ()
@@ -104,7 +104,7 @@ class ScenarioHost:
         output: JSON = None
         error: dict[str, JSON] | None = None
         if status == "cancelled" and cancellation is not None:
-            # The server says no more than that it was cancelled: how it is called is for its language to say.
+            # The server only says that it was cancelled; the name of that error depends on the language.
             error = _error_of(cancellation)
         if status in {"completed", "failed"}:
             try:
@@ -114,7 +114,7 @@ class ScenarioHost:
         traces = list(session.family.traces.values())
         main = session.family.main
         if main.ended is None:
-            with suppress(RPCError):  # one that is stuck answers nothing
+            with suppress(RPCError):  # one that is stuck does not answer
                 traces.append(await answer_of(partial(self.client.get_workflow_handle(handle.id).query, "trace")))
         return ObservedRun(
             status=status,
@@ -139,9 +139,9 @@ async def scenario_host(
     local_calls: bool = False,
     **options: Any,
 ) -> AsyncIterator[ScenarioHost]:
-    """Start a server, and a worker for which time is virtual, for as long as the context lasts.
+    """Start a server, and a worker with virtual time, within the context.
 
-    With *local_calls*, calls are local that can be. *options* are those of the SDK's worker.
+    With *local_calls*, calls are local where possible. *options* are those of the SDK's worker.
     """
     async with local_server(extra=_CONFIGURED, payloads=PayloadSettings.read()) as server:
         calls = calls_of()
@@ -164,17 +164,17 @@ async def scenario_host(
 
 
 def _disable_deadlock_detection(worker: Worker) -> None:
-    """Let a step of a workflow take as long as it takes: on a machine that is busy, two seconds are soon over.
+    """Allow a step of a workflow to take any time: on a busy machine, two seconds pass quickly.
 
-    The SDK interrupts a step that took longer, wherever it is. Its public switch for that moves all steps to the
-    thread of the event loop, too.
+    The SDK interrupts steps that take longer. Its public switch for that would also move all steps to the thread of the
+    event loop.
     """
     workflows: Any = worker._workflow_worker  # noqa: SLF001 - see above
     workflows._deadlock_timeout_seconds = None  # noqa: SLF001 - see above
 
 
 def _beginning(client: Client, scenario: Scenario) -> Client:
-    """Return *client*, or one whose runs begin when *scenario* says."""
+    """Return *client*, or one whose runs begin at the time in *scenario*."""
     if scenario.start_time is None:
         return client
     config = client.config()

@@ -1,4 +1,4 @@
-"""What scenarios have reached of their definitions: in lines, and as a page with pictures."""
+"""Coverage of definitions by scenarios: as lines, and as a page with pictures."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,13 +33,13 @@ SIMULATION, TEMPORAL = "simulation", "temporal"
 class Verdict:
     scenario: Scenario
     host: str
-    """Where it ran; `reading` where its definition is to be refused, so that it runs nowhere."""
+    """The host it ran on; `reading` if its definition is to be refused, so that it does not run."""
     differences: tuple[str, ...] = ()
-    """What was not as it was expected."""
+    """Differences from what was expected."""
     left_out: str | None = None
     """Why it did not run there, if it did not."""
     run: ObservedRun | None = None
-    """What it did."""
+    """The observed run."""
 
     def to_json(self) -> dict[str, Any]:
         facts: dict[str, Any] = {
@@ -63,9 +63,9 @@ class Verdict:
 
 
 async def verdicts(scenarios: Sequence[Scenario], *, in_simulation: bool, on_temporal: bool) -> AsyncIterator[Verdict]:
-    """Yield whether what each of *scenarios* claims holds, on each host where it is to run.
+    """Yield whether the expectations of each of *scenarios* hold, on each host where it is to run.
 
-    Where both are asked for, the traces of both have to be the same as well.
+    If both are requested, both traces have to be the same as well.
     """
     running = [scenario for scenario in scenarios if not scenario.is_refused]
     for scenario in scenarios:
@@ -111,7 +111,7 @@ async def _on_temporal(
 
 
 def _apart(simulated: ObservedRun, seen: ObservedRun) -> list[str]:
-    """Return where the traces of two hosts part: for each lane the first entry that differs."""
+    """Return where the traces of two hosts diverge: the first entry of each lane that differs."""
     here, there = canonical(simulated.trace), canonical(seen.trace)
     found = []
     for lane in dict.fromkeys([*here, *there]):
@@ -135,12 +135,12 @@ class Covered:
 
     @property
     def coverage(self) -> Coverage:
-        """What they have reached together."""
+        """The coverage of all runs together."""
         return coverage_of(self.definition.outline, (course for _, course in self.runs))
 
     @property
     def words(self) -> str:
-        """How much that is, in a line."""
+        """The coverage, in a line."""
         coverage, called = self.coverage, WorkflowRef(self.definition.id or "", self.definition.version)
         reached, total = coverage.counts
         return (
@@ -150,14 +150,14 @@ class Covered:
 
     @property
     def lines(self) -> Iterator[str]:
-        """What they have not reached."""
+        """The uncovered parts, a line for each."""
         coverage = self.coverage
         yield from (f"not reached: {path}" for path in coverage.unreached)
         yield from (f"not taken: {way}" for way in coverage.untaken)
 
 
 def covered_by(verdicts: Sequence[Verdict]) -> list[Covered]:
-    """Return the definitions that scenarios ran, each once, in the order in which they were met."""
+    """Return the definitions that scenarios ran, each once, in the order of their first run."""
     found: dict[str, Covered] = {}
     for verdict in verdicts:
         if verdict.run is None:
@@ -174,7 +174,7 @@ def covered_by(verdicts: Sequence[Verdict]) -> list[Covered]:
 
 
 def page_about(found: Sequence[Covered]) -> str:
-    """Return a page with the coverage of each definition, and with the course of each of its scenarios to unfold."""
+    """Return a page with the coverage of each definition, and the progress of each of its scenarios to unfold."""
     return page_with("Scenarios", _body(found))
 
 

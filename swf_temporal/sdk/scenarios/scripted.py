@@ -1,8 +1,8 @@
 """Functions that answer on Temporal as a scenario scripts them, in virtual time.
 
-Theory of operation. A call waits for its turn, and for as long as its answer takes, here in its activity. The pause
-before another attempt is waited for by that attempt: the server is told the shortest one, and so the attempts are
-Temporal's own, as is the decision whether there is another.
+Theory of operation. A call waits in its activity for its turn, and for the time that its answer takes. The pause before
+another attempt is part of that attempt: the server gets the shortest backoff, so that the attempts, and the decision
+whether there is another, are Temporal's own.
 """
 
 import asyncio
@@ -40,20 +40,20 @@ _MIN_DELAY = timedelta(milliseconds=1)
 
 @dataclass(slots=True)
 class Session:
-    """One scenario while it runs: its script, and what was seen of it."""
+    """A running scenario: its script, and what was observed."""
 
     family: Family
     functions: Mapping[str, Callable[[JSON], Awaitable[JSON]]]
     secrets: Mapping[str, JSON]
     jitter: Callable[[str], JitterSource]
     stub_services: "StubServices | None" = None
-    """Where functions are called that have no script."""
+    """The services for functions that have no script."""
     calls: list[tuple[str, JSON]] = field(default_factory=list)
     produced: list[Mapping[str, JSON]] = field(default_factory=list)
     delays: list[tuple[str, timedelta]] = field(default_factory=list)
     variables: dict[VariableRef, Variable] = field(default_factory=dict)
     folder: Path = Path()
-    """Where files of the namespace are."""
+    """The folder with the files of the namespace."""
 
     @classmethod
     def of(cls, scenario: Scenario, family: Family) -> "Session":
@@ -79,7 +79,7 @@ class Session:
 
 
 class ScriptedCalls:
-    """Performs the calls of every scenario that runs, each in its session, and keeps the events that are produced."""
+    """Performs the calls of every running scenario, each in its session, and records the produced events."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
@@ -87,7 +87,7 @@ class ScriptedCalls:
         self._loop = asyncio.get_running_loop()
 
     def listen(self, report: ActivationReport) -> None:
-        """Take in what a workflow was told and asked for. It is called in the thread of the workflow."""
+        """Process the jobs and commands of a workflow. Called in the thread of the workflow."""
         self._loop.call_soon_threadsafe(self._on_report, report)
 
     def _on_report(self, report: ActivationReport) -> None:
@@ -123,7 +123,7 @@ class ScriptedCalls:
         session.produced.append(without_origin(event).to_json())
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds in this scenario; files are those beside it."""
+        """Return the value of a variable in this scenario; files are those beside it."""
         session = self._session()
         await _turn(session.family)
         if of.scope == "file":
@@ -139,8 +139,8 @@ class ScriptedCalls:
             else:
                 session.variables[of] = value
 
-    async def has_ended(self, owner: str) -> bool:  # noqa: ARG002 - what a scenario holds ends with it
-        """Tell that it has: no workflow holds variables here."""
+    async def has_ended(self, owner: str) -> bool:  # noqa: ARG002 - the variables of a scenario end with it
+        """Return true: no workflow holds variables here."""
         return True
 
     def _session(self) -> Session:
@@ -158,13 +158,13 @@ async def _turn(family: Family) -> PendingCall:
         raise _not_awaited()
     call.asked = info.attempt
     await call.turn.wait()
-    if call.is_over or call.asked != info.attempt:  # Temporal took this attempt for lost, and made another
+    if call.is_over or call.asked != info.attempt:  # Temporal considered this attempt lost, and made another
         raise _not_awaited()
     return call
 
 
 def _not_awaited() -> ApplicationError:
-    return ApplicationError("the answer is not awaited any more", type="Over", non_retryable=True)
+    return ApplicationError("the answer is no longer awaited", type="Over", non_retryable=True)
 
 
 def _main(workflow_id: str) -> str:
@@ -173,7 +173,7 @@ def _main(workflow_id: str) -> str:
 
 
 async def _local_outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:
-    """Return the result of a local call. Time does not pass within the workflow task, so any pause ends it."""
+    """Return the result of a local call. Time does not pass within the workflow task, so any pause makes it fail."""
     try:
         return await _outcome(session, call, attempt, source=source, key=key)
     except NotLocal:

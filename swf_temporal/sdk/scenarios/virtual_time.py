@@ -1,15 +1,15 @@
-"""Virtual time for workflows of a real server.
+"""Virtual time for workflows on a real server.
 
-Theory of operation. Between the engine and the interpreter stands an instance of `_Instance`. What comes from the
-server and what goes there passes through it, and it replaces time, and nothing else:
+Theory of operation. An instance of `_Instance` sits between the SDK and the interpreter. Jobs from the server and
+commands to it pass through, and it replaces time, and nothing else:
 
-- The interpreter is told a time of ours.
-- A timer is set on the server, but so late that it never fires. When it is due in our time, the interpreter is told
-  that it fired, and the server that it is cancelled. The timeouts of activities and sub-workflows are kept likewise.
-- The time is told by a signal, which stands in the history: so a replay comes to the same.
+- The interpreter gets virtual time.
+- A timer is set on the server, but so late that it never fires. When it is due in virtual time, the interpreter gets
+  the job that it fired, and the server the command to cancel it. Timeouts of activities and sub-workflows work alike.
+- A signal sets the time, which is recorded in the history: so a replay has the same result.
 
 Workflow tasks, activities and their attempts, sub-workflows, signals, cancellations and continue-as-new are the
-engine's own. A listener is told of all that comes and goes, so that it is known what is under way.
+SDK's own. A listener gets all jobs and commands, so that it is known what is in progress.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,9 +35,9 @@ from swf_temporal.simulation.clock import EPOCH, MICROSECOND
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 
 CLOCK = "time passes"
-"""The name of the signal that tells the time."""
+"""The name of the signal that sets the time."""
 NEVER = timedelta(days=10 * 365)
-"""The interval after which the server would do by itself what is ours to do."""
+"""The interval after which the server would do by itself what is done here in virtual time."""
 TOO_LATE = 2 * NEVER
 
 CLOSING = (
@@ -53,13 +53,13 @@ _EPOCH = int(EPOCH.timestamp()) * 1_000_000
 
 
 class BeginningAt(Interceptor):
-    """Starts workflows whose virtual time begins at another moment than usual: their histories say so."""
+    """Starts workflows whose virtual time begins at another time than the default, recorded in their history."""
 
     def __init__(self, moment: datetime) -> None:
         self._begin = (moment - EPOCH) // MICROSECOND
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the base class's word
-        """Return what adds the moment to each start."""
+        """Return an interceptor that adds the time to each start."""
         return _Starting(next, self._begin)
 
 
@@ -75,13 +75,13 @@ class _Starting(OutboundInterceptor):
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A command of a workflow, and after which time something of it is due."""
+    """A command of a workflow, with the time after which it is due."""
 
     command: WorkflowCommand
     after: int | None = None
     """Microseconds."""
     place: tuple[int, ...] = ()
-    """Of the sub-workflow, if it begins one."""
+    """The place of the sub-workflow, if it begins one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +93,18 @@ class ActivationReport:
     jobs: Sequence[WorkflowActivationJob]
     issued: Sequence[Issued]
     is_closing: bool
-    """Whether it has asked to be closed. It may be refused, if something came in between; then it begins anew."""
+    """Whether it has asked to be closed. The server may refuse if something arrived in between; then it repeats."""
     trace: Sequence[dict[str, Any]] | None = None
-    """What happened in the execution, where it is a main one that asks to be closed."""
+    """The trace of the execution, if it is a main one that asks to be closed."""
 
 
 Listener = Callable[[ActivationReport], None]
-"""Is called in the thread of a workflow, before the server is told."""
+"""Is called in the thread of a workflow, before the server gets the commands."""
 
 
 class VirtualTime(WrappingRunner):
     def __init__(self, listener: Listener | None = None) -> None:
-        """Make a runner that tells *listener* of all that comes and goes; a replay has none."""
+        """Make a runner that passes all jobs and commands to *listener*; a replay has none."""
         super().__init__(UnsandboxedWorkflowRunner())
         self._listener = listener
 
@@ -113,32 +113,32 @@ class VirtualTime(WrappingRunner):
 
 
 class _Instance(WrappingInstance):
-    """One execution of a workflow. All that it knows follows from what it was told, so a replay knows the same."""
+    """One execution of a workflow. Its state only depends on its jobs, so a replay has the same."""
 
     def __init__(self, inner: WorkflowInstance, info: Info, listener: Listener | None) -> None:
         super().__init__(inner)
         self._info = info
         self._listener = listener
         self._begin = int(_decoded(info.headers.get(_BEGIN), 0))
-        """Microseconds from the usual begin of virtual time to that of this run."""
+        """Microseconds from the default start of virtual time to the start of this run."""
         self._now = int(_decoded(info.headers.get(_NOW), 0))
         self._place: tuple[int, ...] = tuple(_decoded(info.headers.get(_PLACE), ()))
         self._children = 0
         self._activities: dict[int, tuple[str, str]] = {}
-        """Those that are open: id and type of each."""
+        """The open activities: id and type of each."""
         self._timed_out: set[int] = set()
-        """The activities whose time was over, of which the engine has still to say that they are cancelled."""
+        """The activities that timed out, and whose cancellation the SDK has still to confirm."""
         self._is_closing = False
         self._kept: dict[int, list[WorkflowActivationJob]] = {}
-        """What came of sub-workflows, until the signal says that it is delivered: else who is first would be chance."""
+        """News of sub-workflows, held until the signal delivers them: otherwise their order would be random."""
         self._delivered: list[list[WorkflowActivationJob]] = []
-        """What is delivered of sub-workflows: first which of them have begun, then the result of one after the other.
-        What waits for one comes to its next wait before the next is told: else who is first would depend on how long a
-        way the news has through the interpreter."""
+        """News of sub-workflows to deliver: first those that have begun, then one result after the other. Paths that
+        wait for one reach their next wait before the next is delivered: otherwise their order would depend on how long
+        the news takes through the interpreter."""
         self._fire_and_forget: set[int] = set()
-        """The sub-workflows whose result is not waited for, but perhaps their start."""
+        """The sub-workflows whose result is not awaited, though perhaps their start."""
         self._late: set[int] = set()
-        """The sub-workflows whose time was over, and which are terminated for it."""
+        """The sub-workflows that timed out, and are terminated for it."""
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
@@ -173,7 +173,7 @@ class _Instance(WrappingInstance):
         return completion
 
     def _asked(self, act: WorkflowActivation, query: str) -> Any:
-        """Return what the workflow answers to a query. Asked later, the server would have the whole run replayed."""
+        """Return the workflow's answer to a query. Asked later, the server would have the whole run replayed."""
         asking = WorkflowActivation(run_id=act.run_id, timestamp=act.timestamp, is_replaying=act.is_replaying)
         asking.history_length = act.history_length
         job = asking.jobs.add()
@@ -189,7 +189,7 @@ class _Instance(WrappingInstance):
     # From the server
 
     def _translated(self, job: WorkflowActivationJob, own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
-        """Return what the workflow is told where the engine says *job*; add to *own* what the engine is told for it."""
+        """Return the workflow's jobs in place of *job*; add to *own* the commands to the server that it requires."""
         if job.HasField("signal_workflow") and job.signal_workflow.signal_name == CLOCK:
             return self._time_passes(read_written(job.signal_workflow.input[0].data), own)
         if job.HasField("resolve_activity"):
@@ -234,7 +234,7 @@ class _Instance(WrappingInstance):
     # To the server
 
     def _issued(self, command: WorkflowCommand) -> Issued:
-        """Return what *command* asks for, and let the server wait for ever where time is ours."""
+        """Return what *command* asks for, with times for the server replaced by ones that never end."""
         after: int | None = None
         place: tuple[int, ...] = ()
         if command.HasField("start_timer"):
@@ -270,14 +270,14 @@ class _Instance(WrappingInstance):
 
 
 def _put_off(duration: Duration) -> int:
-    """Let *duration* never end; return how many microseconds it was. The shortest stands for no time at all."""
+    """Make *duration* practically infinite; return its microseconds. The shortest one stands for zero."""
     length: int = duration.ToMicroseconds()
     duration.FromTimedelta(NEVER)
     return 0 if length <= _MILLISECOND else length
 
 
 def _late_activity(seq: int, activity_id: str, activity_type: str) -> WorkflowActivationJob:
-    """Return what the engine says of an activity whose time is over."""
+    """Return the server's job for an activity that timed out."""
     job = WorkflowActivationJob()
     job.resolve_activity.seq = seq
     failure = job.resolve_activity.result.failed.failure
@@ -291,7 +291,7 @@ def _late_activity(seq: int, activity_id: str, activity_type: str) -> WorkflowAc
 
 
 def _late_child(job: WorkflowActivationJob) -> WorkflowActivationJob:
-    """Return what the engine says of a sub-workflow whose time is over, where *job* says that it was terminated."""
+    """Return the server's job for a sub-workflow that timed out, where *job* says that it was terminated."""
     result = job.resolve_child_workflow_execution.result
     if not result.HasField("failed") or not result.failed.failure.cause.HasField("terminated_failure_info"):
         return job

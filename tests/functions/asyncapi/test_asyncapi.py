@@ -136,7 +136,7 @@ async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> Non
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        ({"openapi": "3.0.0"}, "no 'asyncapi' at its top"),
+        ({"openapi": "3.0.0"}, "no 'asyncapi' at the top level"),
         ({"asyncapi": "1.2.0"}, "version 1.2.0 is not one of 2.0 to 2.6 and 3.0"),
     ],
 )

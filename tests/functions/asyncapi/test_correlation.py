@@ -165,7 +165,7 @@ async def test_a_reply_is_wanted_at_one_address(bench: Bench, protocol: str, add
     document = asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}})
     document["servers"]["broker"]["protocol"] = protocol
 
-    with pytest.raises(CallFailed, match="is not one address") as caught:
+    with pytest.raises(CallFailed, match="is not a single address") as caught:
         await bench.has(document).call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": address}})
 
     assert (caught.value.code, bench.memory.subscribed) == ("BadArguments", [])

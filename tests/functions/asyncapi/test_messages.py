@@ -211,7 +211,7 @@ async def test_a_broken_message_is_a_fault_once(bench: Bench, declared: str | No
     bench.has(subscribing({"contentType": declared} if declared else {}))
     bench.memory.put("lights", b"{oops", content_type="application/json")
 
-    with pytest.raises(CallFailed, match="is to be 'application/json', but it is not") as caught:
+    with pytest.raises(CallFailed, match="should be 'application/json', but it is not") as caught:
         await bench.call("take")
 
     assert (caught.value.code, caught.value.retryable, caught.value.body) == ("MalformedAnswer", True, "{oops")

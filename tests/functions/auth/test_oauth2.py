@@ -298,7 +298,7 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
         ((429, {}), True, "429"),
         ((503, {"error": "temporarily_unavailable"}), True, "503"),
         ((200, {"token": "x"}), False, "Missing access token"),
-        ((200, [1]), False, "not what OAuth2 says"),
+        ((200, [1]), False, "does not conform to OAuth2"),
     ],
 )
 async def test_a_token_that_is_not_granted(

@@ -102,7 +102,7 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(
         (script("float('nan')"), "NotJSON", "a float, not JSON"),
         (script("'x' * 3_000_000"), "AnswerTooLarge", "larger than 2097152 bytes"),
         (script(None), "BadOperation", "has no code"),
-        (script("1", operation="script:js"), "UnknownFunction", "is a script in another language than Python"),
+        (script("1", operation="script:js"), "UnknownFunction", "is a script in a language other than Python"),
     ],
 )
 async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str, failed: "Failed") -> None:

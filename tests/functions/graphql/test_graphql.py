@@ -253,7 +253,7 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
         ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
         ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
         ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
-        ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must say"),
+        ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must name"),
         ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
         ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
         ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),

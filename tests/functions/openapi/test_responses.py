@@ -98,7 +98,7 @@ def test_version_2() -> None:
 
 def test_a_schema_that_is_none() -> None:
     """It is the document's mistake, told before anything is sent."""
-    with pytest.raises(CallFailed, match="has a schema for an answer that is not a JSON Schema") as caught:
+    with pytest.raises(CallFailed, match="has an invalid schema for an answer") as caught:
         responses({"200": of({"type": "text"})}).expected()
 
     assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)

@@ -72,7 +72,7 @@ async def test_files_that_import_each_other(service: Service, http: Http) -> Non
 @pytest.mark.parametrize(
     ("imports", "code", "status", "told"),
     [
-        ('import "absent.proto";', "NoDocument", 404, "imports 'absent.proto', which cannot be had: GET "),
+        ('import "absent.proto";', "NoDocument", 404, "imports 'absent.proto', which cannot be fetched: GET "),
         ('import "../other.proto";', "BadDocument", None, "imports '../other.proto', which is not the name of a file"),
         ('import "//elsewhere.example/x.proto";', "BadDocument", None, "which is not the name of a file"),
         ("message A { Unknown b = 1; }", "BadDocument", None, '"Unknown" is not defined'),

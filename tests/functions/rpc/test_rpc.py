@@ -411,7 +411,7 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
         ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person', or an object"),
         ("AddUser", {"HEADER_a b": 1}, "'a b' cannot be the name of metadata"),
         ("AddUser", {"HEADER_grpc-timeout": "1S"}, "'grpc-timeout' cannot be the name of metadata"),
-        ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would hold a character"),
+        ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would contain a character"),
         ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
     ],
 )

@@ -114,7 +114,7 @@ async def test_a_server_that_nobody_vouches_for(
 @pytest.mark.parametrize(
     ("tls", "message"),
     [
-        (Tls(verify=False), "gRPC always checks who a server is"),
+        (Tls(verify=False), "gRPC always verifies the server"),
         (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
     ],
 )

@@ -50,7 +50,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("rest", 5, "the operation must be a text: one of the type rest is written document.json#operationId"),
     ("rest", "rest:GTE:/a", "'GTE' is not a method of HTTP that can be called | did you mean 'GET'?"),
     ("custom", "rest:FETCH:/a", "'FETCH' is not a method of HTTP that can be called"),
-    ("http", "/a", "the operation '/a' names no URL: it is written rest:METHOD:URL"),
+    ("http", "/a", "the operation '/a' has no URL: write it as rest:METHOD:URL"),
     ("http", 5, "the operation 5 is neither rest:METHOD:URL nor an object with method and uri"),
     ("rpc", "a.proto", "names no service and no method: one of the type rpc is written service.proto#Service#Method"),
     ("rpc", "a.proto##List", "names no service: one of"),

@@ -265,7 +265,7 @@ class _Follower:
             self._parts[undone.path].status = "undone"
 
     def _count(self, part: OutlinePart, to: str | None, *, after_error: bool) -> None:
-        """Count the way from *part* to the next one. Several ways there all count: the trace cannot distinguish them."""
+        """Count the way from *part* to the next one. Several ways there all count: the trace does not distinguish."""
         fitting = [(number, way) for number, way in enumerate(part.ways) if way.to == to and way.on != "compensation"]
         on_error = [(number, way) for number, way in fitting if not way.is_usual]
         usual = [(number, way) for number, way in fitting if way.is_usual]

@@ -128,7 +128,7 @@ class OutlinePart:
 
     @property
     def uses(self) -> Iterator[tuple[str, Any]]:
-        """What it uses, as pairs of the kind of use and the thing used, which may be None."""
+        """Its uses, as pairs of the kind of use and the thing used, which may be None."""
         for work in _every(self.work):
             yield from (("calls", work.calls), ("runs", work.runs))
             yield from (*(("awaits", one) for one in work.awaits), *(("produces", one) for one in work.produces))

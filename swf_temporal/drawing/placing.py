@@ -29,7 +29,7 @@ _ASIDE: Final = 12.0
 _STEP: Final = 4.0
 """The distance between two examined points of an arrow."""
 _TRIED: Final = slice(3, 150, 3)
-"""The examined points at which a label is tried: nobody would look for it further away."""
+"""The examined points at which a label is tried; further away it would be hard to find."""
 _SIDES: Final = ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1))
 _CELL: Final = 32.0
 _TOUCHING: Final = 1.0

@@ -1,4 +1,4 @@
-"""Which examples are there, and how is one run?
+"""Lists the examples, and runs one.
 
     python examples/run.py NAME
 
@@ -80,7 +80,7 @@ async def started(
     environment: Mapping[str, str], program: Path, command: tuple[str, ...] | None = None
 ) -> AsyncIterator[str]:
     """Run *program*, by *command* if it says how, for as long as the context lasts; yields the first line printed."""
-    # A session of its own: Ctrl-C must not end it before `swf run` has ended.
+    # A separate session: Ctrl-C must not end it before `swf run` has ended.
     process = await create_subprocess_exec(
         *(command or (sys.executable, str(program))), env=environment, stdout=PIPE, start_new_session=True
     )
@@ -107,7 +107,7 @@ def main(names: list[str]) -> int:
         return 0
     name = names[0]
     if (HERE / name / "demo.py").is_file():
-        print(f"'{name}' has a program of its own: make demo", file=sys.stderr)  # noqa: T201 - as above
+        print(f"'{name}' has its own program: make demo", file=sys.stderr)  # noqa: T201 - as above
         return 2
     if name not in known:
         print(f"there is no example '{name}'; there are {', '.join(known)}", file=sys.stderr)  # noqa: T201 - as above

@@ -35,7 +35,7 @@ class Pet:
 
 
 class Shelter:
-    """What can be asked."""
+    """The queries."""
 
     def pets(self, _info: Any, kind: str | None = None) -> list[Pet]:
         """Return the pets of a kind."""

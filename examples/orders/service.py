@@ -1,4 +1,4 @@
-"""What does an order workflow call? A small service that keeps everything in memory.
+"""The service that the order workflow calls. It is small, and keeps everything in memory.
 
     python service.py --port 8081
 
@@ -146,7 +146,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve(port: int = 0) -> ThreadingHTTPServer:
-    """Return a server with data of its own that listens on *port* of this machine, or on a free one for 0."""
+    """Return a server with its own data that listens on *port* of this machine, or on a free one for 0."""
     handler = type("OrdersHandler", (Handler,), {"orders": Orders()})
     return ThreadingHTTPServer(("127.0.0.1", port), handler)
 

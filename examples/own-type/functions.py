@@ -1,4 +1,4 @@
-"""What is a function of type `sql`? One whose operation is a statement, with the arguments as its parameters."""
+"""The function type `sql`: the operation is a statement, and the arguments are its parameters."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""What `refund.sw.yaml` calls: two functions, of which one blocks and one does not."""
+"""The two functions that `refund.sw.yaml` calls: one blocks, and one is asynchronous."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta

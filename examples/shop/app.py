@@ -1,6 +1,6 @@
 """A shop: a web service with a definition, a workflow and an activity written by hand, and a pool, in one process.
 
-    python examples/shop/app.py            on a development server of its own
+    python examples/shop/app.py            on its own development server
     TEMPORAL_ADDRESS=… python examples/shop/app.py
 
 `POST /orders` starts an instance of the definition, `POST /orders/ID/payment` sends it an event, `GET /orders/ID` says
@@ -63,7 +63,7 @@ def prices() -> Generator[sqlite3.Connection]:
 
 
 class NoSuchItem(Exception):  # noqa: N818 - an error that the definition may name
-    """What is ordered is not sold here."""
+    """The ordered item is not sold here."""
 
 
 @registry.custom("price")
@@ -80,7 +80,7 @@ def price(item: str) -> int:
 
 
 class Order(BaseModel):
-    """What is ordered."""
+    """An order."""
 
     item: str = Field(min_length=1)
     to: str = Field(min_length=1)
@@ -148,7 +148,7 @@ def app_on(address: str) -> Starlette:
 
 
 async def main(port: int = 8000) -> None:
-    """Serve until told to stop."""
+    """Serve until stopped."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     async with AsyncExitStack() as stack:
         address = os.environ.get("TEMPORAL_ADDRESS") or await _own_server(stack)

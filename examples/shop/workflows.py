@@ -1,4 +1,4 @@
-"""What is written by hand. It has a module of its own, which the SDK imports once more in its sandbox."""
+"""The hand-written workflow and activity, in a separate module, which the SDK imports again in its sandbox."""
 
 from datetime import timedelta
 

@@ -15,7 +15,7 @@ PRICES = {"pen": 2, "book": 15}
 
 @dataclass
 class Cart:
-    """What a customer wants to buy."""
+    """An order of a customer."""
 
     items: list[str]
 

@@ -1,1 +1,1 @@
-"""The command line: `swf`. The only floor that joins its neighbours."""
+"""The command line, `swf`. The only package that may import from its neighbouring packages."""

@@ -1,4 +1,4 @@
-"""The command `swf`, for those who call it by its package."""
+"""The command `swf`, run as `python -m swf_temporal.cli`."""
 
 from swf_temporal.cli.entry import main
 

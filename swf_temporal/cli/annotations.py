@@ -1,4 +1,4 @@
-"""Problems for code hosts: as SARIF, and as the workflow commands of GitHub, which are shown beside the lines."""
+"""Problems in formats for code hosts: SARIF, and GitHub's workflow commands, which are shown beside the lines."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ def sarif_of_migration(migration: Migration) -> dict[str, Any]:
 
 
 def github_commands(problems: Iterable[Problem]) -> str:
-    """Return *problems* as lines that a job on GitHub prints to have them shown beside the code."""
+    """Return *problems* as GitHub workflow commands: a job prints them to annotate the code."""
     lines = []
     for one in problems:
         facts = {"file": one.file, "line": one.position.line, "col": one.position.column, "title": one.code}

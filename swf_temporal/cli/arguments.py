@@ -1,4 +1,4 @@
-"""Texts on a command line as what they stand for: data, events, attributes, times."""
+"""Parsing of command line arguments: data, events, attributes, times."""
 
 import re
 import shlex
@@ -23,9 +23,9 @@ _BARE = re.compile(r"[{\[]\s*[A-Za-z_]")
 
 
 def json_value(text: str | None, option: str) -> JSON:
-    """Return what *text* gives: JSON as it stands, `@FILE` for a file of JSON or YAML, `-` for standard input.
+    """Return the value of *text*: literal JSON, `@FILE` for a file of JSON or YAML, or `-` for standard input.
 
-    None gives None. Raises UsageError, naming *option*, if it is neither.
+    None gives None. Raises UsageError, naming *option*, if *text* is invalid.
     """
     if text is None:
         return None
@@ -43,7 +43,7 @@ def json_value(text: str | None, option: str) -> JSON:
 
 
 def read_document(path: Path) -> JSON:
-    """Return the JSON or YAML value in the file at *path*. Raises UsageError if there is none."""
+    """Return the JSON or YAML value in the file at *path*. Raises UsageError if the file is invalid or unreadable."""
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
@@ -60,7 +60,7 @@ def read_document(path: Path) -> JSON:
 
 
 def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return the CloudEvents in the files at *paths*, or on stdin for `-`: each holds one or a list of them."""
+    """Return the CloudEvents in the files at *paths*, or on stdin for `-`; each contains one event or a list."""
     events: list[dict[str, Any]] = []
     for path in paths:
         document = json_value("-", "the event on stdin:") if path == Path("-") else read_document(path)
@@ -69,7 +69,7 @@ def read_events(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def _checked(document: JSON, where: str) -> list[dict[str, Any]]:
-    """Return the CloudEvents that *document* is: one, or a list of them."""
+    """Return the CloudEvents in *document*, which is one event or a list."""
     events: list[dict[str, Any]] = []
     for number, event in enumerate(document if isinstance(document, list) else [document], start=1):
         given: Any = event
@@ -82,20 +82,20 @@ def _checked(document: JSON, where: str) -> list[dict[str, Any]]:
 
 
 def given_events(text: str) -> list[dict[str, Any]]:
-    """Return the CloudEvents that an argument gives: as JSON, in a file, or on stdin for `-`."""
+    """Return the CloudEvents in an argument: JSON, a file, or `-` for stdin."""
     is_json = text.lstrip().startswith(("{", "["))
     return at_least_one(_checked(json_value(text, "EVENT"), "EVENT") if is_json else read_events([Path(text)]))
 
 
 def at_least_one(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return *events*. Raises UsageError if there are none."""
+    """Return *events*. Raises UsageError if the list is empty."""
     if not events:
         raise UsageError("there is no event: the list is empty")
     return events
 
 
 def length_of(text: str | None, option: str) -> timedelta | None:
-    """Return the time that *text* gives, in seconds or as an ISO 8601 duration."""
+    """Return the duration in *text*, given in seconds or in ISO 8601 format."""
     if text is None:
         return None
     if (length := parse_length(text)) is None:
@@ -104,7 +104,7 @@ def length_of(text: str | None, option: str) -> timedelta | None:
 
 
 def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
-    """Return the attributes that *pairs* of the form `name=value` give."""
+    """Return the attributes in *pairs* of the form `name=value`."""
     attributes: dict[str, JSON] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -127,9 +127,9 @@ def _parsed(text: str, where: str) -> JSON:
 
 
 def _meant(text: str, option: str) -> str | None:
-    """Return what was meant by *text*, which is not JSON: pairs as other programs take them, or a file.
+    """Return a hint about *text*, which is not JSON: it may be `name=value` pairs, or a file name.
 
-    Or it was JSON, until the shell removed its quotes.
+    Or it was JSON until the shell removed its quotes.
     """
     if _BARE.match(text) and '"' not in text:
         return f"""the shell may have removed its double quotes: {option} '{{"name": "Ada"}}' keeps them"""

@@ -46,7 +46,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --query: do not ask
 
 
 class _Many(NamedTuple):
-    """The instances that a list filter finds, and whether they are only listed, or changed unasked."""
+    """A list filter for instances, and whether to only list them, or to change them without asking."""
 
     query: str
     dry_run: bool
@@ -54,7 +54,7 @@ class _Many(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What a command is asked to change: an instance or many, where they are, and why."""
+    """The arguments of a command: the instances to change, the reason, and the server."""
 
     chosen: str | _Many
     reason: str | None
@@ -73,13 +73,13 @@ def _asked(
     address: Address = None,
     namespace: Namespace = None,
 ) -> _Asked:
-    """Return what the options of a command say; these are those of all commands here."""
+    """Return the arguments of a command. Its parameters are the options that all commands here have."""
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     return _Asked(chosen, reason, address, namespace)
 
 
 def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> str | _Many:
-    """Return which instances are meant. Raises UsageError if that is not clear, or nobody can be asked."""
+    """Return the chosen instances. Raises UsageError if that is ambiguous, or stdin cannot answer a confirmation."""
     if query is None:
         if dry_run or yes:
             raise UsageError(f"{'--dry-run' if dry_run else '--yes'} is for --query", "leave it out for one instance")
@@ -88,7 +88,7 @@ def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_
         raise UsageError("an instance and --query exclude each other", "give one of them")
     if not (dry_run or yes or sys.stdin.isatty()):
         hint = "give --yes, or --dry-run to see which instances they are"
-        raise UsageError("it asks before it changes many instances, and stdin is no terminal", hint)
+        raise UsageError("it asks before it changes many instances, and stdin is not a terminal", hint)
     return _Many(query, dry_run, yes)
 
 
@@ -96,7 +96,7 @@ def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_
 def pause(asked: _Asked) -> None:
     """Pause instances, which take no further step until they are resumed.
 
-    Calls in progress finish, timers run and events are kept for them. Their sub-workflows go on.
+    Calls in progress finish, timers run and events are kept for them. Their sub-workflows continue.
     """
     with default_sigint():
         from swf_temporal.operations.changing import PAUSE
@@ -107,7 +107,7 @@ def pause(asked: _Asked) -> None:
 def resume(asked: _Asked) -> None:
     """Resume instances that are paused.
 
-    They go on with the results, timers and events that came meanwhile.
+    They continue with the results, timers and events that arrived meanwhile.
     """
     with default_sigint():
         from swf_temporal.operations.changing import RESUME
@@ -146,7 +146,7 @@ def _change(change: "Change", asked: _Asked) -> None:
     if isinstance(chosen, str):
         ask(lambda client: one(client, chosen), address, namespace)
     else:
-        # A person who is asked takes the time that it takes.
+        # Waiting for a confirmation must not count as waiting for the server.
         waits = not (chosen.yes or chosen.dry_run)
         ask(lambda client: _change_many(client, change, chosen, reason), address, namespace, waits=waits)
 
@@ -165,7 +165,7 @@ async def _change_many(client: "Client", change: "Change", chosen: _Many, reason
         show_rows(rows)
     if chosen.dry_run or not rows:
         return 0
-    if not chosen.yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
+    if not chosen.yes and not await beside(lambda: typer.confirm("Continue?", err=True)):
         return _FAILED
     outcome = Outcome()
     bar = typer.progressbar(length=len(rows), file=sys.stderr, hidden=not sys.stderr.isatty())

@@ -46,7 +46,7 @@ class ComparisonRequest:
 
 
 async def look(wanted: ComparisonRequest) -> int:
-    """Compare definitions and replay histories; print what comes of it, and return the exit code."""
+    """Compare definitions and replay histories; print the results, and return the exit code."""
     be_quiet()
     readable = resources_of(wanted.resources)
     comparison = None
@@ -152,7 +152,7 @@ def _facts(one: ReplayedRun, comparison: Comparison | None) -> dict[str, JSON]:
 
 
 def _which(one: ReplayedRun, comparison: Comparison | None) -> str | None:
-    """Return which of the two texts an instance carries; None if it is another."""
+    """Return which of the two texts an instance has, `old` or `new`; None if it has another."""
     if comparison is None or one.digest is None:
         return None
     return {comparison.new.digest: "new", comparison.old.digest: "old"}.get(one.digest)

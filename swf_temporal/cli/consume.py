@@ -1,4 +1,4 @@
-"""`swf consume`: take events from brokers, and send them where they go."""
+"""`swf consume`: take events from brokers, and send them to instances."""
 
 from pathlib import Path
 

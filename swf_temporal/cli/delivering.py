@@ -30,9 +30,9 @@ async def deliver_all(
     is_list: bool,
     waits: bool,
 ) -> int:
-    """Send *events* one after the other, and tell what became of each; return the exit code.
+    """Send *events* one after the other, and report the outcome of each; return the exit code.
 
-    Where it *waits*, a worker has to answer for each. The first that is refused ends it.
+    If it *waits*, a worker has to answer for each. Stops at the first event that is refused.
     """
     answers = []
     code = 0

@@ -53,7 +53,7 @@ def dev(
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
 
-    Running instances keep the definition that they started with. Instances are kept from one start to the next. The log
+    Running instances keep the definition that they started with. Instances survive a restart of this command. The log
     goes to stderr, without their data.
     """
     with default_sigint():

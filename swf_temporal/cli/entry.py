@@ -9,21 +9,21 @@ from swf_temporal.cli.interrupts import default_sigint
 
 
 def main() -> NoReturn:
-    """Run the command that the arguments name, and end the process with its exit code."""
+    """Run the command in the arguments, and end the process with its exit code."""
     _open_standard_streams()
     try:
         with default_sigint():
             from swf_temporal.cli.main import main as run
         run()
-    except KeyboardInterrupt:  # between two of those who see to it
+    except KeyboardInterrupt:  # raised between two handlers of it
         os._exit(ExitCode.INTERRUPTED)
 
 
 def _open_standard_streams() -> None:
-    """Open those that the process was started without: there is nothing to read, and what is written is dropped."""
+    """Open the standard streams that the process was started without, as the null device."""
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
-    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - so that none becomes another file's
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - so that no other file gets one of these numbers
         pass
     os.close(free)
     sys.stdin = sys.stdin or os.fdopen(0, encoding="utf-8", closefd=False)

@@ -19,7 +19,7 @@ EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data 
 
 _SOURCE = "swf"
 _ELSEWHERE = {"type": "TYPE", "source": "--source", "data": "--data"}
-"""What of an event has an argument of its own."""
+"""The attributes of an event that have their own argument."""
 
 
 def event(
@@ -104,7 +104,7 @@ class _Given:
     attributes: list[str]
 
     def events(self) -> list[dict[str, Any]]:
-        """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
+        """Return the events to send: CloudEvents, or a name with data. Raises UsageError."""
         from swf_temporal.cli.arguments import at_least_one, json_value, read_events
 
         self._refuse_contradictions()

@@ -32,13 +32,13 @@ from swf_temporal.temporal.event_dispatch import Receipt
 async def explained(
     event: CloudEvent, catalogue: Catalogue, form: OutputFormat, address: str | None, namespace: str | None
 ) -> int:
-    """Tell where *event* goes, among definitions and among the instances of a server; return the exit code."""
+    """Print the definitions and instances that *event* goes to; return the exit code."""
     be_quiet()
     where, stopped = within_chain(event, route(event, latest_of(catalogue)))
     for definition in stopped:
         name = f"the event {event.id!r} of type {event.type!r}"
-        told = _MESSAGES["stopped"].format(event=name, definition=definition, reason=why_stopped(event))
-        typer.echo(told, err=True)
+        message = _MESSAGES["stopped"].format(event=name, definition=definition, reason=why_stopped(event))
+        typer.echo(message, err=True)
     if stopped and where.leads_nowhere and form is OutputFormat.TEXT:
         return 1
     asked = await _asked(event, where, address, namespace)
@@ -50,7 +50,7 @@ async def explained(
 
 
 async def _asked(event: CloudEvent, where: Route, address: str | None, namespace: str | None) -> RoutesReply:
-    """Return what a server says of instances. Raises UsageError if one is named, and does not answer."""
+    """Return the recipients on a server. Raises UsageError if a server is named, and does not answer."""
     if where.leads_nowhere:
         return RoutesReply(reason="no definition consumes the event")
     try:
@@ -74,7 +74,7 @@ _MESSAGES = {
     "unreachable": "{event} does not reach {instance}: it is not running",
     "stopped": "{event} starts no instance of {definition!r}: {reason}",
 }
-"""The message for each way that an event goes."""
+"""The message for each outcome of sending an event."""
 
 
 async def send_all(
@@ -87,7 +87,7 @@ async def send_all(
     instance: str | None = None,
     trusts_instance: bool = False,
 ) -> int:
-    """Send *events* one after the other, and tell where each went among *catalogue*; return the exit code."""
+    """Send *events* one after the other to the definitions of *catalogue*; report each, and return the exit code."""
     definitions = latest_of(catalogue)
     answers: list[dict[str, Any]] = []
     reached = 0

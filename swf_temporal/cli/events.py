@@ -1,4 +1,4 @@
-"""`swf events`: where events go, and sending them there."""
+"""`swf events`: explain the destinations of events, and send events."""
 
 from pathlib import Path
 from typing import Annotated, Any

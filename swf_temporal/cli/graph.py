@@ -46,14 +46,14 @@ def graph(
         ),
     ] = None,
     timeline: Annotated[
-        bool, typer.Option("--timeline", help="Draw when the instance did what, instead of the graph; HTML has both.")
+        bool, typer.Option("--timeline", help="Draw a timeline of the instance instead of the graph; HTML has both.")
     ] = False,
     output: Annotated[
         Format | None,
         typer.Option(
             "--output",
             "-o",
-            help="The format: by default that of the ending of --save, else SVG. HTML can hold several.",
+            help="The format: by default from the extension of --save, otherwise SVG. HTML can hold several pictures.",
         ),
     ] = None,
     save: Annotated[
@@ -65,8 +65,8 @@ def graph(
 ) -> None:
     """Draw definitions and instances: states, what they do, and where they lead.
 
-    Nothing is run. Broken lines lead on from errors (red), to another attempt, and to what undoes a state. Of an
-    instance, which brings its definition along, the picture shows what was done, is awaited, failed or was undone.
+    Nothing is run. Dashed lines are error handlers (red), retries, and compensation. The picture of an instance, which
+    contains its definition, shows what was done, is awaited, failed or was undone.
     """
     if sum((bool(files), instance is not None, history is not None)) != 1:
         raise UsageError("it is not clear what to draw", "give definitions, or --instance ID, or --history FILE")

@@ -18,19 +18,19 @@ from swf_temporal.operations.listing import is_open, listed
 from swf_temporal.temporal.place_records import in_words
 
 _ALL = 200
-"""A list of so many has all that a person would choose from."""
+"""A list of this length counts as complete for completion on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceDisplay:
-    """The options that select the server, and those for how instances are shown."""
+    """The options for the server, and for the format in which instances are shown."""
 
     form: OutputFormat
     address: str | None
     namespace: str | None
 
     async def at_one(self, client: Client, workflow_id: str, *, with_trace: bool) -> int:
-        """Show where an instance is."""
+        """Show the state of an instance."""
         facts = await facts_of(client, workflow_id, with_trace=with_trace)
         remember([(facts["id"], facts["definition"])], self.address, self.namespace)
         if self.form is OutputFormat.TEXT:
@@ -40,9 +40,9 @@ class InstanceDisplay:
         return 0
 
     async def at_many(self, client: Client, wanted: str, limit: int, *, is_all: bool) -> int:
-        """Show a line for each of the instances that are *wanted*, the latest of them, and how many more there are.
+        """Show a line for each of the latest instances that match the filter *wanted*, and how many more there are.
 
-        *is_all* says that these are all instances.
+        *is_all* says that the filter matches all instances.
         """
         rows, more = await listed(client, wanted, limit)
         is_complete = is_all and (len(rows) < limit or limit >= _ALL)
@@ -58,7 +58,7 @@ class InstanceDisplay:
 
 
 async def show_result(client: Client, workflow_id: str, form: OutputFormat, connecting: str) -> int:
-    """Print the output of an instance, once it has ended. *connecting* is what a command needs to find the server."""
+    """Print the output of an instance once it has ended. *connecting* holds the options for the server, for hints."""
     try:
         print_data(await Outlasting(client, workflow_id, connecting)(client.instance(workflow_id).result), form)
     except RunEnded as ended:
@@ -68,7 +68,7 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat, conn
 
 
 def show_rows(rows: Sequence[dict[str, Any]]) -> None:
-    """Print a line for each of the instances."""
+    """Print a table of instances."""
     head = ["id", "definition", "status", "started"]
     if any("state" in row for row in rows):
         head.insert(3, "state")
@@ -117,7 +117,7 @@ def _paused(facts: dict[str, Any]) -> str:
 
 
 def _places(facts: dict[str, Any]) -> Iterator[str]:
-    """Yield a line if an instance waits for a place, and lines for what gives places: who has one, and who waits."""
+    """Yield a line if an instance waits for a place; for one that gives places, lines for their holders and waiters."""
     if "awaitedPlace" in facts:
         yield f"  waits for a place: {in_words(facts['definition'], facts['awaitedPlace'])}"
         yield f"  places are given by: {facts['awaitedPlace']['givenBy']}"

@@ -143,9 +143,9 @@ def list_(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """List instances: those that run first, then what ended last.
+    """List instances: first the running ones, then those that ended last.
 
-    If there are more than are shown, stderr says how many. Versions, states, keys and error codes are known of
+    If there are more than are shown, stderr says how many. Versions, states, keys and error codes are only known for
     instances whose workers set search attributes.
     """
     with default_sigint():

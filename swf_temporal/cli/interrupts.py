@@ -1,6 +1,6 @@
-"""Ctrl-C before there is anything to clean up.
+"""Handling of Ctrl-C while there is nothing to clean up.
 
-Nothing heavy is imported here: this is what the program begins with.
+This module is imported first, so it must not import anything heavy.
 """
 
 import os
@@ -14,12 +14,12 @@ from swf_temporal.base.exit_codes import ExitCode
 
 @contextmanager
 def default_sigint() -> Iterator[None]:
-    """Let Ctrl-C end the process at once and silently, with exit code 130, as long as the context lasts.
+    """Let Ctrl-C end the process at once and silently, with exit code 130, within the context.
 
-    For while modules are imported: an exception that is raised in the midst of that is told as a traceback, or gets
-    lost in a library. Where Ctrl-C is ignored, as in a background job of a script, it stays ignored.
+    It is for importing modules: a KeyboardInterrupt in the middle of an import is shown as a traceback, or swallowed by
+    a library. If Ctrl-C is ignored, as in a background job of a script, it stays ignored.
     """
-    is_main = threading.current_thread() is threading.main_thread()  # no other may say what a signal does
+    is_main = threading.current_thread() is threading.main_thread()  # only this thread may set signal handlers
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return

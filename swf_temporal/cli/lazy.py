@@ -1,8 +1,8 @@
-"""The commands, each imported only when it is called.
+"""The commands, each imported only when it is called, and fast conversion of their arguments.
 
-typer asks pydantic for that, and importing it takes longer than all else that `swf` does before a command begins. A
-text, a path, a number or a word out of a few needs no pydantic. What is none of these, or is wrong, is left to typer,
-which has the messages.
+typer converts arguments with pydantic, whose import takes longer than everything else that `swf` does before a command
+begins. Strings, paths, numbers and enums are converted here instead. Other types and invalid values are left to typer,
+which has the error messages.
 """
 
 import importlib
@@ -19,26 +19,26 @@ from swf_temporal.text.suggestions import nearest
 
 class QuickCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, that for help among them."""
+        """Return the parameters, including `--help`."""
         return _quickened(super().get_params(ctx))
 
 
 class QuickGroup(TyperGroup):
-    """A group of commands whose own values are converted here."""
+    """A group of commands whose own arguments are converted without pydantic."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, that for help among them."""
+        """Return the parameters, including `--help`."""
         return _quickened(super().get_params(ctx))
 
 
 def _quickened(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
         descriptor = getattr(parameter, "type_descriptor", None)
-        # typer looks there first. A release of it that does not is as slow as this one would be.
+        # typer looks here first. A release that does not would only be slower.
         if descriptor is not None and getattr(parameter, "_runtime_param", parameter) is None:
             parameter._runtime_param = _Quick(descriptor)  # noqa: SLF001 - as above
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = _nothing  # help would have types of Python, such as `list[Path]`
+            parameter.display_type_rich = _nothing  # otherwise help would show Python types, such as `list[Path]`
     return parameters
 
 
@@ -55,14 +55,14 @@ class _Quick:
         self._least, self._most = getattr(info, "min", None), getattr(info, "max", None)
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value that *value*, a text or a list of them, stands for."""
+        """Return the converted *value*, which is a string or a list of strings."""
         is_many = param.multiple or param.nargs == -1
         if value is None:
             return () if is_many else None
         try:
             return [self._one(each) for each in value] if is_many else self._one(value)
         except ValueError:
-            param._runtime_param = None  # noqa: SLF001 - as above: typer makes its own, and keeps it
+            param._runtime_param = None  # noqa: SLF001 - as above: typer creates its own, and keeps it
             try:
                 return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
             except typer.BadParameter as error:
@@ -72,7 +72,7 @@ class _Quick:
     def _one(self, value: Any) -> Any:
         kind = self._kind
         if not isinstance(kind, type):
-            raise ValueError  # noqa: TRY004 - whatever it is, it is typer's
+            raise ValueError  # noqa: TRY004 - typer converts it
         if isinstance(value, kind):
             return value
         if not isinstance(value, str):
@@ -122,14 +122,12 @@ COMMANDS = {
     "status": Command("instances", "status", "Show the state of an instance and the events that it waits for."),
     "logs": Command("instances", "logs", "Show the trace of an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
-    "list": Command("instances", "list_", "List instances: those that run first, then what ended last."),
+    "list": Command("instances", "list_", "List instances: first the running ones, then those that ended last."),
     "pause": Command("changing", "pause", "Pause instances, which take no further step until they are resumed."),
     "resume": Command("changing", "resume", "Resume instances that are paused."),
-    "retry": Command("rerun", "retry", "Let instances that failed go on from where they failed."),
+    "retry": Command("rerun", "retry", "Continue failed instances from the point of failure."),
     "rerun": Command(
-        "rerun",
-        "rerun",
-        "Let instances go on from the beginning of a state where they have been, whether they run or have ended.",
+        "rerun", "rerun", "Run instances again from a state that they entered before, whether they run or have ended."
     ),
     "setup": Command("setup", "setup", "Register the search attributes that workers set on instances."),
     "cancel": Command("changing", "cancel", "Cancel instances."),
@@ -144,14 +142,14 @@ HABITS = {"help_option_names": ["-h", "--help"]}
 
 class LazyGroup(QuickGroup):
     _is_listing = False
-    """Whether of a command only its name and summary are asked for."""
+    """True while only the names and summaries of commands are needed."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - asked for by the library
-        """Return the names of the commands, in the order in which one meets them."""
+        """Return the names of the commands, in the order in which a user first needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - asked for by the library
-        """Return the command of that name, importing its module; None if there is none."""
+        """Return the command of that name, importing its module; None if it is unknown."""
         if cmd_name not in COMMANDS:
             return None
         command = COMMANDS[cmd_name]
@@ -168,14 +166,14 @@ class LazyGroup(QuickGroup):
         return typer.main.get_command(alone)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that *args* begin with; of one that is not there, say which was perhaps meant."""
+        """Return the command at the start of *args*; suggest a similar one if it is unknown."""
         near = None if args[0] in COMMANDS else nearest(args[0], COMMANDS)
         if near is not None:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Return what a word may become: commands, without importing any, and options of `swf` itself."""
+        """Return completions: commands, without importing any, and options of `swf` itself."""
         self._is_listing = True
         try:
             return super().shell_complete(ctx, incomplete)

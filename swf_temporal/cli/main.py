@@ -1,7 +1,7 @@
-"""The program `swf`: its arguments, and what is printed when something goes wrong.
+"""The program `swf`: its arguments, and its error messages.
 
-The module of a command is imported when that command is called and not before: `swf --help` and `swf validate` are
-to be quick, and most of what this program imports is needed by neither.
+The module of a command is only imported when the command is called: `swf --help` and `swf validate` must be fast, and
+need only a few of the imports.
 """
 
 import errno
@@ -38,18 +38,18 @@ _HINTS: Mapping[type[SwfError], str] = {
     InstanceNotFoundError: "see `swf list`",
     InstanceEndedError: "`swf result` shows its result",
 }
-"""What to do, where a program has other words for it."""
+"""Hints of the command line that replace the hints of errors, which are written for programs."""
 
 
 _OF_THE_MACHINE: Final = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.ENAMETOOLONG, *NO_MORE_FILES),
 )
-"""The errors of a full disk, a folder that may not be written to and the like, which no code here could prevent."""
+"""Errors of the machine, such as a full disk or a read-only folder, which are not bugs."""
 
 
 def main() -> NoReturn:
-    """Run the command that the arguments name, and end the process with its exit code, one of `ExitCode`."""
+    """Run the command in the arguments, and end the process with its exit code, one of `ExitCode`."""
     code = code_of(sys.argv[1:])
     if "swf_temporal.temporal.tracing" in sys.modules:
         from swf_temporal.temporal.tracing import flush  # loaded where there may be spans
@@ -60,12 +60,12 @@ def main() -> NoReturn:
             stream.flush()
         except OSError:
             code = code or ExitCode.FAILURE
-    # The engine's library can crash while the interpreter takes itself apart, so it is not left to do that.
+    # Temporal's native library can crash during interpreter shutdown, so skip the shutdown.
     os._exit(code)
 
 
 def code_of(arguments: Sequence[str]) -> int:
-    """Run the command that *arguments* name; return its exit code."""
+    """Run the command in *arguments*; return its exit code."""
     try:
         typer.main.get_command(app).main(list(arguments), prog_name="swf")
     except SystemExit as ended:
@@ -88,7 +88,7 @@ def code_of(arguments: Sequence[str]) -> int:
         where = f"{error.filename} cannot be used: " if error.filename else ""
         _say(f"error: {where}{error.strerror}")
         return ExitCode.USAGE
-    except Exception as error:  # noqa: BLE001 - nothing above would tell the user about it
+    except Exception as error:  # noqa: BLE001 - reported to the user as a bug
         return _bug(error)
     return ExitCode.SUCCESS
 
@@ -102,7 +102,7 @@ def _bug(error: Exception) -> int:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201 - what goes wrong is told without any library
+    print(text, file=sys.stderr)  # noqa: T201 - errors are reported without any library
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`swf migrate`: SonataFlow projects, reported on and written anew."""
+"""`swf migrate`: report on a SonataFlow project, and rewrite it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -36,9 +36,9 @@ def migrate(
 ) -> None:
     """Report on a SonataFlow project, and rewrite it.
 
-    Each finding is of one of three kinds: what is rewritten means the same, what differs is left as it was and does
-    something else, and what is by hand needs a person. Nothing that changes its meaning goes without a finding. Exits
-    with 0 if nothing needs a hand, and with 1 otherwise.
+    There are three kinds of findings: "rewritten" has the same meaning in another form, "differs" is left unchanged and
+    behaves differently, and "by hand" needs manual work. Every change of meaning has a finding. Exits with 0 if nothing
+    needs manual work, and with 1 otherwise.
     """
     with default_sigint():
         from swf_temporal.cli.annotations import sarif_of_migration

@@ -1,6 +1,6 @@
-"""Options that mean the same in several commands.
+"""Options that several commands share.
 
-Nothing heavy is imported here: completing a word on the command line needs it, too.
+Nothing heavy is imported here, because completion on the command line also needs this module.
 """
 
 import inspect
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def not_empty(value: str | None) -> str | None:
-    """Return *value*; refuse one that names nothing."""
+    """Return *value*. Raises BadParameter if it is blank."""
     if value is not None and not value.strip():
         raise typer.BadParameter("it is empty")
     return value
@@ -68,7 +68,7 @@ ResourceFolders = Annotated[
 
 
 def _in_mode(value: str | None) -> str | None:
-    """Let this process, and those that it starts, read definitions in that mode."""
+    """Set the reading mode of this process, and of those that it starts."""
     if value:
         os.environ["SWF_MODE"] = value
     return value
@@ -138,7 +138,7 @@ TlsKey = Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="
 
 
 def one_id(argument: str | None, option: str | None) -> str:
-    """Return the id of the instance that is meant. Raises UsageError if that is none, or two."""
+    """Return the id of the chosen instance. Raises UsageError if none is given, or two different ones."""
     given = [one for one in (argument, option) if one is not None]
     if not given:
         raise UsageError("which instance?", "give its id, as WORKFLOW_ID or with --workflow-id; `swf list` shows ids")
@@ -150,7 +150,7 @@ def one_id(argument: str | None, option: str | None) -> str:
 
 
 def refuse_without_effect(ctx: typer.Context, why: str, hints: Mapping[str, str | None]) -> None:
-    """Raise UsageError if an option was given on the command line that has no effect: *hints* has those, by name."""
+    """Raise UsageError if an option without effect was given on the command line; *hints* has these, by name."""
     for parameter in ctx.command.params:
         source = ctx.get_parameter_source(parameter.name or "")
         if parameter.name in hints and source is not None and source.name == "COMMANDLINE":
@@ -158,7 +158,7 @@ def refuse_without_effect(ctx: typer.Context, why: str, hints: Mapping[str, str 
 
 
 def list_filter(text: str) -> Any:
-    """Return the option for a list filter of Temporal, whose help is *text*."""
+    """Return the option for a Temporal list filter, with the help *text*."""
     return typer.Option("--query", "-q", metavar="FILTER", callback=not_empty, help=text)
 
 
@@ -166,9 +166,9 @@ Command: TypeAlias = Callable[..., None]
 
 
 def spread(parameter: str, made: Callable[..., Any], *, but: Collection[str] = ()) -> Callable[[Command], Command]:
-    """Return a decorator of a command that puts the parameters of *made* in the place of one of its own.
+    """Return a decorator that replaces *parameter* of a command by the parameters of *made*.
 
-    The command gets what *made* returns for their values there. Those in *but* it leaves out, with their defaults.
+    The command gets the result of *made* as *parameter*. Parameters in *but* are omitted, and keep their defaults.
     """
     found = {name: one for name, one in inspect.signature(made).parameters.items() if name not in but}
 
@@ -192,10 +192,10 @@ Request: TypeAlias = "Callable[[Client], Awaitable[int]]"
 
 
 def ask(request: Request, address: str | None, namespace: str | None, *, waits: bool = False) -> None:
-    """Do what *request* does with a client of the server, and exit with the code that it returns.
+    """Run *request* with a client of the server, and exit with the code that it returns.
 
-    The server is the one at *address*, or the one that the environment names. What that refuses is told as a mistake.
-    A request that *waits* for an instance bears by itself that the server does not answer for a while.
+    The server is the one at *address*, or the one in the environment. Its refusals are reported as usage errors. A
+    request that *waits* for an instance handles by itself that the server does not answer for a while.
     """
     with default_sigint():
         from swf_temporal.base.stopping import run_until_stopped

@@ -1,4 +1,4 @@
-"""Data as it is printed, for programs and for people."""
+"""Printing of data, for programs and for people."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ class OutputFormat(StrEnum):
 
 
 def print_data(value: Any, form: OutputFormat) -> None:
-    """Print *value* on stdout as *form* says; as a text it is JSON."""
+    """Print *value* on stdout in the format *form*; the text format is JSON here."""
     if form is OutputFormat.YAML:
         print_yaml(value)
     else:
@@ -28,13 +28,13 @@ def print_data(value: Any, form: OutputFormat) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print *value* on stdout: indented on a terminal, else in one line."""
+    """Print *value* on stdout as JSON: indented on a terminal, otherwise in one line."""
     indent = 2 if sys.stdout.isatty() else None
     typer.echo(show_json(value, indent=indent))
 
 
 def print_yaml(value: Any) -> None:
-    """Print *value* on stdout as YAML, its keys in their order."""
+    """Print *value* on stdout as YAML, with keys in their given order."""
     from swf_temporal.text.yaml_text import write_yaml
 
     typer.echo(write_yaml(value), nl=False)
@@ -49,26 +49,26 @@ def write(file: Path, content: bytes) -> None:
 
 
 _USUAL_WIDTH = 80
-"""Of a terminal that does not tell how wide it is."""
+"""The assumed width of a terminal that does not report its own."""
 
 
 def warn(text: object) -> None:
-    """Write *text* to stderr, in a line of its own."""
+    """Write *text* to stderr, on its own line."""
     typer.echo(text, err=True)
 
 
 def is_rich(stream: IO[str]) -> bool:
-    """Tell whether what is written to *stream* can be moved over and written anew."""
+    """Return True if *stream* is a terminal on which lines can be overwritten."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def is_coloured(stream: IO[str]) -> bool:
-    """Tell whether colours may be written to *stream*: not where NO_COLOR is set, whatever to."""
+    """Return True if colours may be written to *stream*: never if NO_COLOR is set."""
     return is_rich(stream) and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, stream: IO[str], **style: Any) -> str:
-    """Return *text* in the style that `typer.style` knows by those words, if *stream* can show it."""
+    """Return *text* in a style of `typer.style`, if *stream* can show it."""
     return typer.style(text, **style) if text and is_coloured(stream) else text
 
 
@@ -82,7 +82,7 @@ def in_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[s
 
 
 class Progress:
-    """A line on stderr that is written anew; nothing where that is not a terminal."""
+    """A line on stderr that is overwritten; nothing is shown if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._is_shown = is_rich(sys.stderr)
@@ -95,5 +95,5 @@ class Progress:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Leave no line behind."""
+        """Remove the line."""
         self.tell("")

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 _INTERVAL = 0.2
-"""Seconds between two looks at a run."""
+"""Seconds between two queries of a run."""
 
 
 class ProgressDisplay:
-    """Tells on stderr what happens in a run, as it happens."""
+    """Shows the progress of a run on stderr while it happens."""
 
     def __init__(self, client: Client, instance: Instance, how_to_connect: str) -> None:
-        """Watch *instance*. *how_to_connect* is what a command on another terminal has to be given."""
+        """Watch *instance*. *how_to_connect* holds the options for the server, for hints."""
         self._client = client
         self._instance = instance
         self._how_to_connect = how_to_connect
@@ -39,7 +39,7 @@ class ProgressDisplay:
         self._hinted: set[str] = set()
 
     async def follow(self) -> None:
-        """Tell what happens until cancelled. On a terminal the state that runs now stays in the last line."""
+        """Show what happens until cancelled. On a terminal, the current state stays in the last line."""
         if not is_rich(sys.stderr):
             await self._follow(None)
         from rich.console import Console
@@ -48,11 +48,11 @@ class ProgressDisplay:
             await self._follow(status)
 
     async def look(self) -> bool:
-        """Tell what has happened since the last look; return whether a worker answered."""
+        """Show what has happened since the last call; return True if a worker answered."""
         try:
             trace = await self._instance.trace()
         except UsageError:
-            return False  # no worker has begun with it yet, or it has ended and is gone
+            return False  # no worker has begun it yet, or it has ended and was deleted
         for entry in news(trace, self._last):
             self._last = entry
             line = line_of(entry, sys.stderr)
@@ -85,8 +85,8 @@ class ProgressDisplay:
 def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Return the entries after *last*. A run that continues as new begins its trace again.
 
-    Where a worker has replayed the run, the first entries may have other times than before: what followed a local
-    activity then bears the time of the workflow task, which is earlier.
+    If a worker has replayed the run, the first entries may have other times than before: an entry after a local
+    activity then has the time of the workflow task, which is earlier.
     """
     if last is None or last in trace:
         start = 0 if last is None else len(trace) - trace[::-1].index(last)
@@ -98,7 +98,7 @@ def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[
 
 
 class _Line(NamedTuple):
-    """A line about a trace entry, of which the second part is styled."""
+    """A line about a trace entry; its second part is styled."""
 
     before: str
     styled: str
@@ -127,11 +127,11 @@ _LINES = {
     "workflow-timed-out": _Line("", "the workflow has timed out", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),
 }
-"""The text for each kind of trace entry that is shown."""
+"""The line for each kind of trace entry that is shown."""
 
 
 def line_of(entry: dict[str, Any], stream: IO[str]) -> str | None:
-    """Return what a person reads on *stream* of an entry of the trace; None for what need not be said."""
+    """Return the line about a trace entry for people, styled for *stream*; None for an entry that is not shown."""
     line = _LINES.get(entry["kind"])
     if line is None:
         return None
@@ -141,7 +141,7 @@ def line_of(entry: dict[str, Any], stream: IO[str]) -> str | None:
 
 
 def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iterator[str]:
-    """Yield, for each event that an instance waits for, what it is and the command that sends it."""
+    """Yield, for each event that an instance waits for, its description and the command that sends it."""
     for wait in status["awaiting"]:
         until = f" until {wait['until']}" if "until" in wait else ""
         for event in wait["events"]:
@@ -153,13 +153,13 @@ def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iter
 
 
 _TRACE_INTERVAL = 0.3
-"""Seconds between two looks at an instance."""
+"""Seconds between two queries of an instance's trace."""
 
 
 async def show_trace(client: Client, workflow_id: str, form: OutputFormat, connecting: str, *, follow: bool) -> int:
-    """Tell what happened in an instance and, if that is asked for, what happens until it ends.
+    """Print the trace of an instance and, if *follow* is set, new entries until it ends.
 
-    *connecting* is what a command needs to find the server.
+    *connecting* holds the options for the server, for hints.
     """
     outlasting, looking = Outlasting(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
     last: dict[str, Any] | None = None

@@ -1,8 +1,7 @@
-"""The instances that a command saw last, kept for completing words on the command line.
+"""A cache of the instances that commands saw last, for completion on the command line.
 
-Asking a server takes longer than a person who has pressed a key wants to wait. So commands that see instances write
-down their ids, and completing a word reads them. What is written down is a help and nothing more: where it cannot be
-written or read, nothing is said.
+Querying a server takes longer than a person who has pressed a key wants to wait. So commands that see instances store
+their ids, and completion reads them. The cache is only a convenience: errors in writing or reading it are ignored.
 """
 
 import os
@@ -17,7 +16,7 @@ from typing import Any
 from swf_temporal.base.strict_json import read_json, write_json
 
 _MAX_INSTANCES = 200
-"""Of how many instances the ids are kept."""
+"""The maximum number of instances that are stored."""
 _SERVER = ("TEMPORAL_ADDRESS", "TEMPORAL_NAMESPACE", "TEMPORAL_PROFILE", "TEMPORAL_CONFIG_FILE")
 
 
@@ -26,17 +25,17 @@ class Remembered:
     """The ids of a server's instances that completion offers."""
 
     instances: Mapping[str, str]
-    """For the id of each the id of its definition, the latest first."""
+    """The id of each instance's definition, by the instance's id, the latest first."""
     age: float
-    """Seconds since that was looked at."""
+    """Seconds since the instances were listed."""
 
 
 def remember(
     found: Iterable[tuple[str, str]], address: str | None, namespace: str | None, *, all_of_them: bool = False
 ) -> None:
-    """Keep the ids of instances and of their definitions, which were *found* on a server.
+    """Store the ids of instances and of their definitions, which were *found* on a server.
 
-    Where they are *all_of_them*, at least the latest, what was known before is forgotten.
+    If they are *all_of_them*, or at least all of the latest, instances stored before are dropped.
     """
     known = {} if all_of_them else dict(recall(address, namespace).instances)
     fresh = dict(found)
@@ -50,7 +49,7 @@ def remember(
 
 
 def recall(address: str | None, namespace: str | None) -> Remembered:
-    """Return what is known of a server's instances."""
+    """Return the stored instances of a server."""
     try:
         record: dict[str, Any] = read_json(_file(address, namespace).read_text())
         return Remembered(dict(record["instances"]), time.time() - record["looked"])
@@ -59,7 +58,7 @@ def recall(address: str | None, namespace: str | None) -> Remembered:
 
 
 def _file(address: str | None, namespace: str | None) -> Path:
-    """Return where it is kept: for each way of naming a server a file of its own."""
+    """Return the path of the cache file, one for each way of naming a server."""
     named = [address, namespace, *map(os.environ.get, _SERVER)]
     name = sha256(write_json(named).encode()).hexdigest()[:24]
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118 - never fails

@@ -40,9 +40,7 @@ RerunQuery = Annotated[
     str | None,
     list_filter("Instead of one instance, all that match this list filter of Temporal."),
 ]
-DropEvents = Annotated[
-    bool, typer.Option("--drop-events", help="Do not give it the events again that have come since.")
-]
+DropEvents = Annotated[bool, typer.Option("--drop-events", help="Do not deliver again the events received since.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 
@@ -59,9 +57,9 @@ def retry(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Let instances that failed go on from where they failed.
+    """Continue failed instances from the point of failure.
 
-    What is complete is not done again, also within a state. Shows which calls are made again, with the idempotency keys
+    Completed work is not repeated, even within a state. Shows which calls are made again, with the idempotency keys
     that they had, and asks first. An instance that was terminated or timed out counts as failed.
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
@@ -78,11 +76,11 @@ def rerun(
     also_workflow_id: AlsoWorkflowId = None,
     query: RerunQuery = None,
     state: Annotated[
-        str, typer.Option("--from", metavar="STATE", callback=not_empty, help="The state from which it goes on.")
+        str, typer.Option("--from", metavar="STATE", callback=not_empty, help="The state to run again from.")
     ],
     action: Annotated[
         str | None,
-        typer.Option("--action", metavar="NAME", callback=not_empty, help="Go on from this action of the state."),
+        typer.Option("--action", metavar="NAME", callback=not_empty, help="Begin with this action of the state."),
     ] = None,
     data: Annotated[
         str | None,
@@ -97,11 +95,11 @@ def rerun(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Let instances go on from the beginning of a state where they have been, whether they run or have ended.
+    """Run instances again from a state that they entered before, whether they run or have ended.
 
     Shows what is done again, and which calls were made since, and asks first: they keep their idempotency keys. An
-    instance has the data that it had there, changed by --data, a JSON merge patch. If it was there several times, it
-    goes on from the last. If it runs, that run is terminated.
+    instance has the data that it had there, changed by --data, a JSON merge patch. If it was there several times, the
+    last one counts. If it runs, that run is terminated.
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
@@ -116,13 +114,13 @@ def rerun(
 
 
 class _Many(NamedTuple):
-    """The instances that a list filter finds."""
+    """A list filter for instances."""
 
     query: str
 
 
 class _How(NamedTuple):
-    """How it is shown what is done, and whether it is done, asked or unasked."""
+    """The output format, and whether to drop events, to only show the plan, and to skip the confirmation."""
 
     form: OutputFormat
     drop_events: bool
@@ -131,13 +129,13 @@ class _How(NamedTuple):
 
 
 def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> "str | _Many":
-    """Return which instances are meant. Raises UsageError if that is not clear, or it could not be asked."""
+    """Return the chosen instances. Raises UsageError if that is ambiguous, or stdin cannot answer a confirmation."""
     if query is not None and (argument is not None or option is not None):
         raise UsageError("an instance and --query exclude each other", "give one of them")
     chosen = one_id(argument, option) if query is None else _Many(query)
     if not (dry_run or yes or sys.stdin.isatty()):
         hint = "give --yes, or --dry-run to see what it would do"
-        raise UsageError("it asks before it does something again, and stdin is no terminal", hint)
+        raise UsageError("it asks before it does something again, and stdin is not a terminal", hint)
     return chosen
 
 
@@ -162,7 +160,7 @@ def _go_on(
     async def request(client: "Client") -> int:
         return await (_one(client, plan, chosen, how) if isinstance(chosen, str) else many(client, chosen.query))
 
-    # A person who is asked takes the time that it takes.
+    # Waiting for a confirmation must not count as waiting for the server.
     ask(request, address, namespace, waits=not (how.yes or how.dry_run))
 
 
@@ -177,10 +175,10 @@ async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> i
         print_data(found.facts(), how.form)
     if how.dry_run:
         return 0
-    if not how.yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
+    if not how.yes and not await beside(lambda: typer.confirm("Continue?", err=True)):
         return 1
     await found.begin(client, drop_events=how.drop_events)
-    typer.echo(f"{found.workflow_id} goes on {'in' if found.is_retry else 'from'} {found.place_name}", err=True)
+    typer.echo(f"{found.workflow_id} continues {'in' if found.is_retry else 'from'} {found.place_name}", err=True)
     return 0
 
 
@@ -191,18 +189,18 @@ def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
     yield f"{found.workflow_id}: {found.definition}, {found.status}"
     last = f", the last of {found.times} times" if found.times > 1 else ""
     at = found.entered.isoformat(timespec="seconds")
-    yield f"  goes on {'in' if found.is_retry else 'from'} {found.place_name}, where it came at {at}{last}"
+    yield f"  continues {'in' if found.is_retry else 'from'} {found.place_name}, reached at {at}{last}"
     if found.is_running:
-        yield "  its present run is terminated"
+        yield "  its current run is terminated"
     if found.wanted.patch is not None:
         yield f"  with changed data: {show_json(found.wanted.patch)}"
     if not found.is_retry:
         yield f"  done again: {', '.join(found.again)}"
     if found.done:
-        what = "is made again" if found.is_retry else "was done outside since, and is made again where it comes to it"
+        what = "made again" if found.is_retry else "made since, and again when reached"
         yield f"  {what}, with the same idempotency keys:"
     for one in found.done:
         yield f"    {'calls' if one.kind == 'call' else 'runs'} {one.name} ({one.id}), {one.outcome}"
     if found.events:
-        became = "dropped" if drop_events else "given to it again"
-        yield f"  {counted(len(found.events), 'event')} that came since: {became}"
+        became = "dropped" if drop_events else "delivered again"
+        yield f"  {counted(len(found.events), 'event')} received since: {became}"

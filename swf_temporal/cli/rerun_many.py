@@ -1,4 +1,4 @@
-"""`swf retry` and `swf rerun` with `--query`: what becomes of many instances, and its beginning."""
+"""`swf retry` and `swf rerun` with `--query`: show the plans for many instances, and begin them."""
 
 import sys
 from collections import Counter
@@ -22,7 +22,7 @@ _HEAD = ("id", "definition", "status", "from", "again", "outside", "events")
 async def go_on_all(
     client: Client, found: Found, plan: Plan, form: OutputFormat, *, drop_events: bool, dry_run: bool, yes: bool
 ) -> int:
-    """Show what becomes of the instances that were *found*, ask, let them go on, and return the exit code."""
+    """Show the plans for the instances that were *found*, ask, continue the instances, and return the exit code."""
     with _progress(len(found.runs)) as tell:
         plans = await found.plan(client, plan, tell)
     if form is not OutputFormat.TEXT:
@@ -37,7 +37,7 @@ async def go_on_all(
     code = _FAILED if found.planned.failures else 0
     if not plans:
         return code
-    if not yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
+    if not yes and not await beside(lambda: typer.confirm("Continue?", err=True)):
         return _FAILED
     outcome = Outcome()
     try:
@@ -46,23 +46,23 @@ async def go_on_all(
     finally:
         _tell(outcome)
         failed = f"; {len(outcome.failures):,} failed" if outcome.failures else ""
-        typer.echo(f"{_go_on(outcome.changed)}{failed}", err=True)
+        typer.echo(f"{_continued(outcome.changed)}{failed}", err=True)
     return _FAILED if outcome.failures else code
 
 
 @contextmanager
 def _progress(length: int) -> Iterator[Callable[[], None]]:
-    """Show a bar of that length, if stderr is a terminal; yield what moves it on by one."""
+    """Show a bar of that length, if stderr is a terminal; yield a function that advances it by one."""
     with typer.progressbar(length=length, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         yield lambda: bar.update(1)
 
 
-def _go_on(number: int) -> str:
-    return f"{counted(number, 'instance')} {'goes' if number == 1 else 'go'} on"
+def _continued(number: int) -> str:
+    return f"{counted(number, 'instance')} {'continues' if number == 1 else 'continue'}"
 
 
 def _show(plans: Sequence[Rerun]) -> None:
-    """Print a line for each instance: where it goes on, and how much is done again, was done and has come since."""
+    """Print a line for each instance: its place, and the numbers of repeated states, repeated calls, and events."""
     rows = [
         (
             *(one.workflow_id, one.definition, one.status, one.place_name),
@@ -83,16 +83,16 @@ def _summary(plans: Sequence[Rerun], earlier: int, *, drop_events: bool) -> Iter
     by_place = Counter((one.definition, one.place_name) for one in plans).most_common()
     way = "in" if any(one.is_retry for one in plans) else "from"
     places = [f"{definition} {way} {place} ({number:,})" for (definition, place), number in by_place]
-    yield f"{counted(len(plans), 'instance')} to go on{f': {listed(places)}' if places else ''}"
+    yield f"{counted(len(plans), 'instance')} to continue{f': {listed(places)}' if places else ''}"
     if earlier:
-        yield f"  left out, since an earlier run of them was found: {counted(earlier, 'instance')}"
+        yield f"  left out, because an earlier run was found: {counted(earlier, 'instance')}"
     if running := sum(one.is_running for one in plans):
-        yield f"  whose present run is terminated: {counted(running, 'instance')}"
+        yield f"  whose current run is terminated: {counted(running, 'instance')}"
     kinds = Counter("call" if done.kind == "call" else "sub-workflow" for one in plans for done in one.done)
     if kinds:
         made = listed([counted(number, kind) for kind, number in sorted(kinds.items())])
-        what = "is made again" if way == "in" else "was done outside since, and is made again where they come to it"
+        what = "made again" if way == "in" else "made since, and again when reached"
         yield f"  {what}, with the same idempotency keys: {made}"
     if events := sum(len(one.events) for one in plans):
-        became = "dropped" if drop_events else "given to them again"
-        yield f"  {counted(events, 'event')} that came since: {became}"
+        became = "dropped" if drop_events else "delivered again"
+        yield f"  {counted(events, 'event')} received since: {became}"

@@ -1,4 +1,4 @@
-"""`swf run`: run a definition to its end, here and now."""
+"""`swf run`: run a definition to its end, and print its output."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +35,7 @@ _ON_A_SERVER = {
     "address": "a simulation needs no server",
     "namespace": "a simulation needs no server",
 }
-"""The options that say nothing of a simulation, and why."""
+"""The options that have no effect on a simulation, and why."""
 
 
 def run(

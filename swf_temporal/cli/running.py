@@ -1,4 +1,4 @@
-"""`swf run` on a server: what is shown while a definition runs, and of its end."""
+"""`swf run` on a server: its progress display and its result."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ _HOW = {
     "UnknownFunction": "--functions names the module of your own functions and types",
     "UnknownDefinition": "sub-workflows are searched for in the folder of the definition and in those of --definitions",
 }
-"""By the code of a fault, how this command is told what is missing."""
+"""Hints for supplying what is missing, by the code of a fault."""
 
 
 async def run_on_some_server(order: Order, form: OutputFormat, address: str | None, namespace: str | None) -> int:
@@ -49,13 +49,13 @@ async def _followed(watch: ProgressDisplay) -> AsyncIterator[None]:
     finally:
         following.cancel()
         await asyncio.wait([following])
-        # On a busy machine a query may not be answered in time; asked again, it is.
+        # On a busy machine the first query may time out; the second one is answered.
         _ = not has_ended or await watch.look() or await watch.look()
 
 
 @asynccontextmanager
 async def _cancelled_with_us(run: StartedRun) -> AsyncIterator[None]:
-    """Cancel the instance if the context is left because this command is told to stop."""
+    """Cancel the instance if the context is left because this command is stopped."""
     try:
         yield
     except asyncio.CancelledError:
@@ -65,7 +65,7 @@ async def _cancelled_with_us(run: StartedRun) -> AsyncIterator[None]:
 
 
 def _how(ended: RunEnded) -> str:
-    """Return, in a line of its own, how this command is told what the run missed; nothing if it missed nothing."""
+    """Return a hint for supplying what the run was missing, on its own line; empty if there is none."""
     how = _HOW.get(ended.code)
     return "" if how is None else f"\n  {how}"
 

@@ -1,4 +1,4 @@
-"""The command `swf test`, and its report in the form of JUnit."""
+"""The command `swf test`, and its report in JUnit format."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from swf_temporal.simulation.scenario import Scenario, find_scenarios
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """What is told of scenarios besides their results."""
+    """The reports about scenarios, besides their results."""
 
     junit: Path | None = None
     page: Path | None = None
-    """Where the page with pictures goes."""
+    """The destination of the HTML page with pictures."""
     coverage: int | None = None
-    """The percentage of each definition that is to be reached; None if that is not asked."""
+    """The required coverage of each definition in percent; None if coverage is not measured."""
 
 
 def test_all(
     paths: Iterable[Path], where: ScenarioHost, reports: Reports, only: str | None, form: OutputFormat
 ) -> None:
-    """Put the scenarios at *paths* to the test, those with the text *only* if there is one, and exit with the code."""
+    """Run the scenarios at *paths*, filtered by the text *only*, and exit with the exit code."""
     there = find_scenarios(paths)
     if not there:
         raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
@@ -63,7 +63,7 @@ async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, reports: Repo
 
 
 def _tell_coverage(verdicts: Sequence[Verdict], reports: Reports) -> bool:
-    """Write and print how much of their definitions scenarios have reached, and tell whether it is enough."""
+    """Write and print the coverage of definitions by scenarios; return True if it is sufficient."""
     if reports.page is None and reports.coverage is None:
         return True
     found = covered_by(verdicts)
@@ -83,7 +83,7 @@ def _matches(scenario: Scenario, text: str) -> bool:
 
 
 def _write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write *verdicts* to *path* in the XML that JUnit made common. Raises UsageError if that is not possible."""
+    """Write *verdicts* to *path* as JUnit XML. Raises UsageError if that is not possible."""
     suite = Element(
         "testsuite",
         name="swf",
@@ -116,5 +116,5 @@ def _write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return *text* without the characters that XML cannot hold."""
+    """Return *text* without the characters that XML does not allow."""
     return "".join(one for one in text if one.isprintable() or one in "\n\t")

@@ -1,4 +1,4 @@
-"""`swf schedule`: have definitions started by the server when their schedules say so."""
+"""`swf schedule`: manage the schedules by which the server starts instances."""
 
 from pathlib import Path
 from typing import Annotated, Any

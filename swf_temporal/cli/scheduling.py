@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
 
 _SHOWN = 5
-"""The number of next times, and of started instances, that are shown."""
+"""The number of upcoming times, and of started instances, that are shown."""
 
 
 async def apply_all(
@@ -32,7 +32,7 @@ async def apply_all(
     task_queue: str,
     paused: bool,
 ) -> int:
-    """Make the schedule of the first of each of *families*, or change it."""
+    """Create or update the schedule of the first definition of each of *families*."""
     rows = [
         await apply(client, first, others, data=data, task_queue=task_queue, paused=paused)
         for first, *others in families
@@ -55,7 +55,7 @@ async def list_all(client: Client, form: OutputFormat) -> int:
 
 
 async def show_one(client: Client, definition_id: str, form: OutputFormat) -> int:
-    """Show all that is known of a schedule."""
+    """Show the facts about a schedule."""
     facts = await facts_of(client, definition_id)
     if form is OutputFormat.TEXT:
         _show_facts(facts)
@@ -77,7 +77,7 @@ async def resume_one(client: Client, definition_id: str, note: str | None) -> in
 
 
 async def trigger_one(client: Client, definition_id: str) -> int:
-    """Have an instance started."""
+    """Let the server start an instance."""
     await schedules.trigger(client.temporal, definition_id)
     return _done(f"asked for an instance: see `swf list --definition {definition_id}`")
 

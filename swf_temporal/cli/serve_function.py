@@ -1,4 +1,4 @@
-"""`swf serve-function`: serve a Python function or a program by the contract of Direktiv's containers."""
+"""`swf serve-function`: serve a Python function or a program like a function container of Direktiv."""
 
 from typing import Annotated
 

@@ -1,6 +1,6 @@
-"""Options of commands that are settings: each is made of its field.
+"""Command line options for settings, each generated from the field of the setting.
 
-They are imported by commands that go on until they are stopped: their options are as many as a worker's settings.
+They are used by the commands that run until they are stopped, which have an option for many settings.
 """
 
 import ast
@@ -23,18 +23,18 @@ from swf_temporal.settings.forms import WHOLE
 from swf_temporal.settings.values import Option
 
 Given: TypeAlias = Mapping[str, Any]
-"""What was given of the settings of a section, by their names; None says nothing."""
+"""The given values of a section's settings, by name; None means not given."""
 
 _SENTENCE: Final = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
 
 
 def taking(parameter: str, section: type[Section], *names: str) -> Callable[[Command], Command]:
-    """Return a decorator of a command that puts options in the place of its *parameter*, which is then a `Given`.
+    """Return a decorator that replaces *parameter* of a command, a `Given`, by options.
 
-    They are those of *section*, or those of its settings that *names* lists.
+    The options are those of all settings in *section*, or of those in *names*.
     """
     found = {name: option for name, option in options_of(section) if not names or name in names}
-    assert not names or found.keys() == set(names)  # noqa: S101 - whoever writes a command sees it at once
+    assert not names or found.keys() == set(names)  # noqa: S101 - a mistake of the developer, found at import
 
     def given(**values: Any) -> Given:
         return values
@@ -54,7 +54,7 @@ def options_of(section: type[Section]) -> Iterator[tuple[str, inspect.Parameter]
 
 
 def _typed(field: FieldInfo) -> Any:
-    """Return the type by which the command line reads an option; a text is read where the setting is."""
+    """Return the type that typer parses an option as; strings are parsed by the setting itself."""
     kind, said = _parts(field.annotation, field.metadata)
     is_kind = isinstance(kind, type)
     return kind if is_kind and (kind is bool or WHOLE in said or issubclass(kind, Enum)) else str
@@ -62,7 +62,7 @@ def _typed(field: FieldInfo) -> Any:
 
 def _option(name: str, field: FieldInfo, option: Option, text: str) -> Any:
     kind, said = _parts(field.annotation, field.metadata)
-    is_read = any(isinstance(one, BeforeValidator) for one in said)  # then it says itself what it wants
+    is_read = any(isinstance(one, BeforeValidator) for one in said)  # then it has its own error message
     shown = option.default or (None if field.default in (None, ()) else str(field.default))
     sentence = _SENTENCE.match(text)
     return typer.Option(
@@ -77,7 +77,7 @@ def _option(name: str, field: FieldInfo, option: Option, text: str) -> Any:
 
 
 def _parts(annotation: Any, said: list[Any]) -> tuple[Any, list[Any]]:
-    """Return the type of a setting, whether it may be None or not, and all that is said of it."""
+    """Return the type of a setting without None, and its metadata."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         return _parts(inner, [*said, *(part for one in more for part in getattr(one, "metadata", [one]))])
@@ -88,7 +88,7 @@ def _parts(annotation: Any, said: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def _docstrings(section: type[Section]) -> dict[str, str]:
-    """Return the docstrings of the fields of *section*; none where its source is not there."""
+    """Return the docstrings of the fields of *section*; empty if its source is missing."""
     found: dict[str, str] = {}
     for one in reversed(section.__mro__):
         if issubclass(one, Section):

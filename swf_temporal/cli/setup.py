@@ -28,7 +28,7 @@ def setup(
 ) -> None:
     """Register the search attributes that workers set on instances.
 
-    What the namespace has already stays as it is.
+    Attributes that the namespace has already are not changed.
     """
     with default_sigint():
         from swf_temporal.sdk.definitions import catalogue_of, resources_of

@@ -1,4 +1,4 @@
-"""Completion of words on the command line. It runs with every press of a key, so nothing heavy is imported."""
+"""Completion on the command line. It runs on every press of the key, so it must not import anything heavy."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from swf_temporal.base.files import ENDINGS
 _ID = re.compile(r"""(?:^|[{,])[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
 _STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILINE)
 _MAX_FOLDERS, _MAX_FILES, _MAX_BYTES = 100, 200, 1 << 20
-"""In how many folders and files ids are looked for, and how large those may be."""
+"""The maximum numbers of folders and files that are searched for ids, and the maximum size of a file."""
 _FRESH = 5.0
-"""Seconds for which the server is not looked at again."""
+"""Seconds after which instances are listed again."""
 
 
 def instance_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -25,18 +25,18 @@ def instance_ids(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def definition_ids(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the ids of definitions: those in files here, and those whose instances were seen on the server."""
+    """Return the ids of definitions: those in files below this folder, and those of instances seen on the server."""
     found = [*_ids_in_files(Path()), *_remembered(ctx).values()]
     return [one for one in dict.fromkeys(found) if one.startswith(incomplete)]
 
 
 def definitions_and_files(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the ids of definitions, and files that may hold one."""
+    """Return the ids of definitions, and files that may contain one."""
     return [*definition_ids(ctx, incomplete), *_files(incomplete)]
 
 
 def _remembered(ctx: typer.Context) -> dict[str, str]:
-    """Return the instances that were seen on the server; have it looked at again if that was a while ago."""
+    """Return the instances that were seen on the server; list them again if that was a while ago."""
     from swf_temporal.cli.recent_instances import recall
 
     address, namespace = ctx.params.get("address"), ctx.params.get("namespace")
@@ -47,7 +47,7 @@ def _remembered(ctx: typer.Context) -> dict[str, str]:
 
 
 def _look_again(address: str | None, namespace: str | None) -> None:
-    """Have another process list the instances, which remembers them: the next word can be completed with them."""
+    """Start another process that lists and stores the instances, for the next completion."""
     import subprocess
 
     command = [sys.executable, "-m", "swf_temporal.cli", "list", "--limit", "200"]
@@ -55,7 +55,7 @@ def _look_again(address: str | None, namespace: str | None) -> None:
     command += ["--namespace", namespace] if namespace else []
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("_SWF_", "COMP_"))}
     quiet = subprocess.DEVNULL
-    subprocess.Popen(  # noqa: S603 - this very program
+    subprocess.Popen(  # noqa: S603 - it runs this program
         command, stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
     )
 
@@ -74,14 +74,14 @@ def _ids_in_files(folder: Path) -> Iterator[str]:
 
 
 def _documents(folder: Path) -> Iterator[Path]:
-    """Yield the files in *folder* that may hold definitions, and those in the folders in it."""
+    """Yield the files in *folder* and its subfolders that may contain definitions."""
     for inside, folders, files in islice(os.walk(folder), _MAX_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._" and name != "node_modules")
         yield from (Path(inside, name) for name in sorted(files) if name.endswith(ENDINGS))
 
 
 def _files(incomplete: str) -> Iterator[str]:
-    """Yield files that begin so and may hold a definition, and folders."""
+    """Yield folders, and files that may contain a definition, whose names begin with *incomplete*."""
     folder, name = os.path.split(incomplete)
     try:
         inside = sorted(os.scandir(folder or "."), key=lambda one: one.name)
@@ -89,7 +89,7 @@ def _files(incomplete: str) -> Iterator[str]:
         return
     for one in inside:
         if one.name.startswith(name) and not (one.name.startswith(".") and not name):
-            path = os.path.join(folder, one.name)  # noqa: PTH118 - as it is being written, without being tidied up
+            path = os.path.join(folder, one.name)  # noqa: PTH118 - as typed, without normalization
             if one.is_dir():
                 yield f"{path}/"
             elif one.name.endswith(ENDINGS):

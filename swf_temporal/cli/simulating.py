@@ -1,4 +1,4 @@
-"""`swf run --simulate`: a run in virtual time, with functions that answer from a script."""
+"""`swf run --simulate`: a run in virtual time, with scripted answers of functions."""
 
 import os
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _HOW = {
     "NotScripted": "write its answer to a file, and pass that with --script",
     "UnknownSecret": "set it as for a worker, by SWF_SECRET_<NAME> or SWF_SECRETS_FILE; a made-up value is enough",
 }
-"""By the code of a fault, how this command is told what is missing."""
+"""Hints for supplying what is missing, by the code of a fault."""
 
 
 async def run_simulated(
@@ -38,8 +38,7 @@ async def run_simulated(
 ) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
 
-    It is given up after *max_steps*, or as many as usual.
-    Secrets come from the environment, as a worker's do.
+    It is aborted after *max_steps*, or the default number. Secrets come from the environment, as for a worker.
     """
     first, *others = workflows
     functions = _scripted(script)
@@ -97,7 +96,7 @@ def _scripted(script: Path | None) -> "dict[str, Scripted]":
 
 
 def _refuse_unknown(scripted: Iterable[str], workflows: list[Definition], script: Path | None) -> None:
-    """Raise UsageError if *script* says what something answers that is not a function: it would never be called."""
+    """Raise UsageError if *script* has an answer for a name that is not a function: it would never be used."""
     known = [use.function.name for workflow in workflows for use in workflow.functions]
     for name in scripted:
         if name not in known:

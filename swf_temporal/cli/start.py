@@ -1,4 +1,4 @@
-"""`swf start`: start an instance and leave it to the workers."""
+"""`swf start`: start an instance, which workers run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -45,17 +45,15 @@ def start(
     task_queue: TaskQueue = TASK_QUEUE,
     priority: Annotated[
         int | None,
-        typer.Option("--priority", min=1, max=5, help="The priority of its tasks, 1 is the first; the server's is 3."),
+        typer.Option("--priority", min=1, max=5, help="The priority of its tasks: 1 is the highest, the default is 3."),
     ] = None,
     fairness_key: Annotated[
         str | None,
-        typer.Option(
-            "--fairness-key", metavar="KEY", callback=not_empty, help="The key by which a fair server gives turns."
-        ),
+        typer.Option("--fairness-key", metavar="KEY", callback=not_empty, help="The key for fair scheduling of tasks."),
     ] = None,
     fairness_weight: Annotated[
         float | None,
-        typer.Option("--fairness-weight", min=0.001, max=1000, help="The share of the turns of its key; 1 is usual."),
+        typer.Option("--fairness-weight", min=0.001, max=1000, help="The weight of its key; the default is 1."),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
     form: Output = OutputFormat.TEXT,
@@ -89,7 +87,7 @@ def start(
 
 
 def _names_file(what: str) -> bool:
-    """Tell whether *what* is meant as a file, which need not be there, and not as the id of a definition."""
+    """Return True if *what* is a file name, even of a missing file, and not the id of a definition."""
     if what == str(STDIN) or Path(what).is_file():
         return True
     # The ids of Direktiv workflows are paths from the root of their namespace, such as `/billing/invoice.yaml`.
@@ -98,10 +96,10 @@ def _names_file(what: str) -> bool:
 
 
 def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path] | None, *, strict: bool) -> None:
-    """Raise UsageError for what cannot be meant: the last two are what was given beside an id."""
+    """Raise UsageError for contradictory arguments; the last two parameters are set if they were given with an id."""
     if not what.strip():
         raise UsageError("the id of the definition is empty")
-    if (what == "." or "/" in what) and Path(what).is_dir():  # any other name may be that of a folder, and an id
+    if (what == "." or "/" in what) and Path(what).is_dir():  # any other name may be both a folder's and an id
         raise UsageError(f"{what} is a folder", "give the file of a definition, or the id of one")
     if definitions:
         raise UsageError(

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The instance to be started, and the format of the output."""
+    """The instance to start, and the format of the output."""
 
     what: str
-    """The id of the definition, where there are no *workflows*."""
+    """The id of the definition, if there are no *workflows*."""
     workflows: "list[Definition]"
     data: JSON
     events: Sequence[Mapping[str, Any]]
@@ -38,7 +38,7 @@ class Start:
 
 
 async def start_one(client: Client, order: Start) -> int:
-    """Start the instance, tell its id, and wait for its output if that is asked for."""
+    """Start the instance, print its id, and wait for its output if requested."""
     definition_id = order.workflows[0].id if order.workflows else order.what
     instance = await client.start(
         order.workflows[0] if order.workflows else order.what,

@@ -30,7 +30,7 @@ async def show_tasks(client: Client, definition: str | None, limit: int, form: O
 
 
 async def show_task(client: Client, workflow_id: str, event: str | None, form: OutputFormat) -> int:
-    """Print what an instance waits for, and the schema of that."""
+    """Print the event that an instance waits for, and its schema."""
     try:
         task = await find_task(client, workflow_id, event)
     except NoSuchTaskError as error:
@@ -46,7 +46,7 @@ async def show_task(client: Client, workflow_id: str, event: str | None, form: O
 
 
 async def complete_one(client: Client, workflow_id: str, event: str | None, data: JSON, form: OutputFormat) -> int:
-    """Give an instance the event that it waits for."""
+    """Send an instance the event that it waits for."""
     try:
         status = await complete_task(client, workflow_id, event, data)
     except (NoSuchTaskError, DataRefusedError, NeverTakenError, NoAnswerError) as error:

@@ -1,4 +1,4 @@
-"""`swf tasks`: what instances wait for, and completing it."""
+"""`swf tasks`: show the events that instances wait for, and send them."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`swf test`: put scenarios to the test."""
+"""`swf test`: run scenarios."""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,7 +33,7 @@ def run_tests(
             metavar="PERCENT",
             min=0,
             max=100,
-            help="Show what of definitions no scenario reached; fail if less than this of one was.",
+            help="Show the parts of definitions that no scenario reached; fail if the coverage of one is below this.",
         ),
     ] = None,
     only: Annotated[

@@ -1,4 +1,4 @@
-"""`swf upgrade`: definitions rewritten in a newer version of the language."""
+"""`swf upgrade`: rewrite definitions in a newer version of the language."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ def upgrade(
     *,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="VERSION", help="The version to write, if not the present one of the language."),
+        typer.Option("--to", metavar="VERSION", help="The version to write; by default the latest."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 if a definition would change.")
@@ -31,9 +31,9 @@ def upgrade(
 ) -> None:
     """Rewrite definitions in a newer version of the language.
 
-    Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and on stderr what was respelled,
-    what changed its form, and what cannot be expressed in that version. A file with something that cannot be expressed
-    is not replaced, and the command exits with 1.
+    Comments and the order of keys are kept; JSON stays JSON. Prints the definition, and lists on stderr what was
+    respelled, what changed its form, and what cannot be expressed in that version. A file with something that cannot be
+    expressed is not replaced, and the command exits with 1.
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")

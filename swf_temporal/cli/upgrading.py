@@ -33,7 +33,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Rewritten:
-    """A file, and what was made of it."""
+    """A file, and the result of rewriting it."""
 
     path: Path
     before: str
@@ -49,7 +49,7 @@ class _Rewritten:
 
 
 def upgrade_all(paths: Iterable[Path], to: str | None, mode: Mode, form: OutputFormat) -> int:
-    """Rewrite the definitions at *paths*, say what was changed, and return the exit code."""
+    """Rewrite the definitions at *paths*, report the changes, and return the exit code."""
     found = [_rewritten(path, to) for path in _files(paths)]
     if mode is Mode.PRINT and form is OutputFormat.TEXT and len(found) > 1:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""`swf validate`: everything that is wrong with definitions."""
+"""`swf validate`: report all problems of definitions."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +11,7 @@ from swf_temporal.cli.options import Mode, ResourceFolders, Strict
 
 
 class ReportFormat(StrEnum):
-    """The form of what is reported."""
+    """The format of the report."""
 
     TEXT = "text"
     JSON = "json"

@@ -22,17 +22,17 @@ from swf_temporal.text.fetching.resources import Resources
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000
-"""From how many files, or bytes in them, on it is told how far it is."""
+"""The number of files, and of bytes in them, from which progress is shown."""
 
 
 def validate_all(paths: Iterable[Path], form: ReportFormat, resources: Iterable[Path] | None, *, strict: bool) -> int:
-    """Say everything that is wrong with the definitions at *paths*; return the exit code."""
+    """Print all problems of the definitions at *paths*; return the exit code."""
     groups = list(_groups(paths))
     if sum(group.count(STDIN) for group in groups) > 1:
         raise UsageError("- is given twice", "stdin has one definition")
     readable = resources_of(resources)
     checked = _checked(groups, readable)
-    # Several definitions may name one document: what is wrong with that is told once.
+    # Several definitions may name one document, whose problems are reported once.
     problems = list(dict.fromkeys(problem for group in checked for problem in _problems(group, readable)))
     files = [file for group in groups for file in group]
     notes = dict(_notes(files, [one for group in checked for one in group]))
@@ -51,7 +51,7 @@ def validate_all(paths: Iterable[Path], form: ReportFormat, resources: Iterable[
 
 
 def _checked(groups: list[list[Path]], readable: Resources) -> list[list[Checked]]:
-    """Return what is to be said of each file. If they are many, stderr tells how far it is."""
+    """Return the result of checking each file. With many files, show the progress on stderr."""
     files = [file for group in groups for file in group]
     sizes = {file: _size(file) for file in files}
     progress = Progress() if len(files) >= _MANY_FILES or sum(sizes.values()) >= _MANY_BYTES else None
@@ -71,7 +71,7 @@ def _checked(groups: list[list[Path]], readable: Resources) -> list[list[Checked
 
 
 def _notes(files: Iterable[Path], checked: Iterable[Checked]) -> Iterator[tuple[Problem, dict[str, Any]]]:
-    """Yield a note for each definition in another version than the usual one, and what programs read besides."""
+    """Yield a note for each definition in a version other than the default, with further facts for programs."""
     for file, one in zip(files, checked, strict=True):
         found = one.written_in
         if found is not None:
@@ -84,7 +84,7 @@ def _notes(files: Iterable[Path], checked: Iterable[Checked]) -> Iterator[tuple[
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size
-    except OSError:  # it is told where it is read
+    except OSError:  # reported when it is read
         return 0
 
 
@@ -97,7 +97,7 @@ def _problems(checked: list[Checked], readable: Resources) -> Iterator[Problem]:
 
 
 def _groups(paths: Iterable[Path]) -> Iterator[list[Path]]:
-    """Yield files that are served together: those of a folder, and each that is named by itself."""
+    """Yield files that are served together: those of a folder, and each that is given by itself."""
     for path in paths:
         if is_folder(path):
             inside = files_in(path)

@@ -1,4 +1,4 @@
-"""`swf worker`: serve definitions on a cluster until told to stop."""
+"""`swf worker`: serve definitions on a cluster until stopped."""
 
 from pathlib import Path
 

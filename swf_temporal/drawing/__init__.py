@@ -1,1 +1,1 @@
-"""Pictures of definitions and of runs, as SVG and as pages."""
+"""Diagrams of definitions and of runs, as SVG and as HTML pages."""

@@ -1,6 +1,6 @@
-"""The picture of an outline.
+"""Builds the picture of an outline.
 
-Every box is a group with the path of its part as `data-path`, and every arrow one with `data-from` and `data-to`.
+Every box is a group with the path of its part as `data-path`, and every arrow is one with `data-from` and `data-to`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,36 +31,36 @@ from swf_temporal.drawing.outline import Outline, OutlinePart, Way, Work
 from swf_temporal.drawing.placing import Edge, Size, place
 
 TEXT: Final = 11.5
-"""The size of the font of lines and labels."""
+"""The font size of lines and labels."""
 NAME: Final = 13.5
-"""That of names."""
+"""The font size of names."""
 LINE: Final = 17.0
 """The height of a line."""
 PAD: Final = 12.0
-"""Around what is in a box."""
+"""The padding of a box."""
 HEAD: Final = 40.0
-"""The height of name and kind in a box."""
+"""The height of the name and kind in a box."""
 INDENT: Final = 14.0
 ICON: Final = 18.0
-"""What an icon takes of a line."""
+"""The width of an icon in a line."""
 
 _WIDEST: Final = 300.0
-"""Of texts in a box."""
+"""The maximum width of the text in a box."""
 _NARROWEST: Final = 96.0
 _LABEL: Final = 180.0
-"""The width of a label at most."""
+"""The maximum width of a label."""
 _LABEL_LINES: Final = 3
 _BESIDE: Final = 6.0
-"""Between a label and its arrow."""
+"""The space between a label and its arrow."""
 _MAX_LINES: Final = 24
-"""Of what a part does."""
+"""The maximum number of lines for the work of a part."""
 _MARK: Final = Size(18, 18)
 _GAP: Final = 14.0
-"""Between parts that run side by side."""
+"""The space between parallel parts."""
 _ROW: Final = 1100.0
-"""The width of a row of them at most, if they do not fit in one."""
+"""The maximum width of a row of parallel parts."""
 _TITLE: Final = 640.0
-"""The width of the text over a picture."""
+"""The maximum width of the text above a picture."""
 
 _ICONS: Final[dict[str, Icon]] = {
     "switch": "choice", "event": "wait", "eventxor": "wait", "eventand": "wait", "eventsxor": "wait",
@@ -69,7 +69,7 @@ _ICONS: Final[dict[str, Icon]] = {
     "relay": "data", "noop": "data", "getter": "data", "setter": "data", "error": "error", "validate": "check",
     "subflow": "flow",
 }  # fmt: skip
-"""By the words of languages for kinds of states, in small letters, where these do not call something."""
+"""Icons by the languages' names for kinds of states, in lower case. All other kinds have the icon of a call."""
 
 
 _STATUS_ICONS: Final[dict[Status, Icon]] = {
@@ -78,32 +78,32 @@ _STATUS_ICONS: Final[dict[Status, Icon]] = {
 
 
 class DrawnPart(Protocol):
-    """What became of a part, in one run or in several."""
+    """The state of a part in one run or in several."""
 
     @property
     def status(self) -> Status:
-        """What it is drawn as."""
+        """The status that it is drawn with."""
 
     @property
     def lines(self) -> Iterator[tuple[Status, str]]:
-        """What to say of it, each with what it is a sign of."""
+        """The lines about it, each with the status that it stands for."""
 
 
 class DrawnCourse(Protocol):
-    """What is drawn on a definition: a `Course`, or a `Coverage`."""
+    """An overlay on the picture of a definition: a `Course` or a `Coverage`."""
 
     @property
     def parts(self) -> Mapping[str, DrawnPart]:
-        """Those that were reached, by their paths."""
+        """The parts that were reached, by their paths."""
 
     @property
     def taken(self) -> Mapping[tuple[str, int], int]:
-        """How often ways were taken, by the path of their part and their number in it."""
+        """How often each way was taken, by the path of its part and its number there."""
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """A mark after a part, where ways lead that lead to no other."""
+    """A mark after a part for ways that do not lead to another part."""
 
     source: str
     words: str
@@ -113,7 +113,7 @@ class _End:
 def picture_of(
     outline: Outline, title: str, subtitles: Sequence[str] = (), course: DrawnCourse | None = None
 ) -> Picture:
-    """Return *outline* as it is drawn, with lines of text over it, and with a run on it if its course is given.
+    """Return the picture of *outline*, with *subtitles* above it and, if *course* is given, a run drawn on it.
 
     Raises UsageError if Graphviz is not installed.
     """
@@ -123,7 +123,7 @@ def picture_of(
 
 
 def _beginning(outline: Outline) -> Iterator[str]:
-    """Yield what begins an instance, and how long it may take."""
+    """Yield lines about how an instance starts, and how long it may take."""
     if outline.schedule is not None:
         yield f"started {outline.schedule['words']}"
     if outline.remarks:
@@ -137,7 +137,7 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
     numbers = {part.path: number for number, part in enumerate(parts, start=1)}
     undoing = {way.to for part in parts for way in part.ways if way.on == "compensation"}
     boxes = [_box(part, course, undoes=part.path in undoing) for part in parts]
-    # What leads to no part here is told by validation; the way is left out.
+    # Validation reports a way to a part that does not exist here; the picture leaves it out.
     ways = [(part, way) for part in parts for way in part.ways if way.to is None or way.to in numbers]
     taken = _taken(parts, course)
     ends = list(dict.fromkeys(_end(part, way) for part, way in ways if way.to is None))
@@ -189,7 +189,7 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
 
 
 def _taken(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> dict[int, int] | None:
-    """Return how often each way was taken, by its identity."""
+    """Return how often each way was taken, by the `id` of the way."""
     if course is None:
         return None
     return {id(way): course.taken.get((part.path, number), 0) for part in parts for number, way in enumerate(part.ways)}
@@ -201,7 +201,7 @@ def _starts(first: OutlinePart, course: DrawnCourse | None) -> int | None:
 
 def _end(part: OutlinePart, way: Way) -> _End:
     if way.continues_as is not None:
-        return _End(part.path, cut(f"goes on as {way.continues_as}", _LABEL, TEXT), "continue")
+        return _End(part.path, cut(f"continues as {way.continues_as}", _LABEL, TEXT), "continue")
     return _End(part.path, "ends all paths" if way.terminates else "", "terminate" if way.terminates else "end")
 
 
@@ -302,7 +302,7 @@ def _icon(work: Work) -> Icon:
 
 
 def _side_by_side(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
-    """Return parts that run side by side, in rows of about the same width."""
+    """Return the scope of parallel parts, in rows of about the same width."""
     boxes = [_box(part, course) for part in parts]
     placed: list[Box] = []
     x = y = highest = widest = 0.0
@@ -316,7 +316,7 @@ def _side_by_side(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) ->
 
 
 _ARROW: Final = 4.5
-"""Half of the width of an arrow's head."""
+"""Half of the width of an arrowhead."""
 _PATHS: Final[dict[Icon, str]] = {
     "call": "M2 7h9M7.5 3.5 11 7l-3.5 3.5",
     "flow": "M1.5 1.5h8v8h-8zM5 12.5h7.5V5",
@@ -332,11 +332,11 @@ _PATHS: Final[dict[Icon, str]] = {
     "check": "M1.5 7.5 5.5 11.5 12.5 3",
     "note": "M3 7h8",
 }
-"""Lines in a square of 14 pixels."""
+"""SVG paths of the icons, in a square of 14 pixels."""
 
 
 def scope_svg(scope: Scope, at: Point, ids: str) -> Iterator[str]:
-    """Yield the elements of *scope* at a place, with *ids* before all their ids."""
+    """Yield the SVG elements of *scope* at a position, with *ids* as the prefix of their ids."""
     yield f'<g transform="translate({at[0]:.1f} {at[1]:.1f})">'
     for arrow in scope.arrows:
         yield from _arrow(arrow)
@@ -373,9 +373,9 @@ def _drawn_box(box: Box, ids: str) -> Iterator[str]:
 def _drawn_line(line: Line, top: float) -> Iterator[str]:
     left = PAD + line.depth * INDENT
     title = f"<title>{xml_text(line.full)}</title>" if line.full != line.text else ""
-    told = f' class="run {line.status}"' if line.status else ""
+    styled = f' class="run {line.status}"' if line.status else ""
     yield from _drawn(line.icon, (left, top), 0.86, line.status)
-    yield f'<text{told} x="{left + ICON:.1f}" y="{top + 10:.1f}">{title}{xml_text(line.text)}</text>'
+    yield f'<text{styled} x="{left + ICON:.1f}" y="{top + 10:.1f}">{title}{xml_text(line.text)}</text>'
 
 
 def _drawn(icon: Icon, at: Point, scale: float = 1.0, status: str = "") -> Iterator[str]:
@@ -400,7 +400,7 @@ def _arrow(arrow: Arrow) -> Iterator[str]:
 
 
 def _head(end: Point, head: Point) -> str:
-    """Return a triangle from where a curve ends to what it leads to."""
+    """Return the arrowhead: a triangle from the end of the curve to its target."""
     x, y = head[0] - end[0], head[1] - end[1]
     length = hypot(x, y) or 1.0
     across, along = (-y / length * _ARROW, x / length * _ARROW)

@@ -1,4 +1,4 @@
-"""What became of the parts of a definition in a run, and which ways it took, from its trace."""
+"""The course of a run through its definition, from its trace: the state of each part, and the ways taken."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 Status: TypeAlias = Literal["done", "running", "waiting", "failed", "undone", "stopped"]
 Taken: TypeAlias = Mapping[tuple[str, int], int]
-"""How often ways were taken, by the path of their part and their number in it."""
+"""How often each way was taken, by the path of its part and its number there."""
 
 _ITERATION: Final = re.compile(r"\[\d+\]")
 _AT_END: Final = {TraceKind.WORKFLOW_COMPLETED, TraceKind.WORKFLOW_CONTINUED}
@@ -23,29 +23,29 @@ _AT_FAILURE: Final = {TraceKind.WORKFLOW_FAILED, TraceKind.WORKFLOW_TIMED_OUT}
 
 @dataclass(slots=True)
 class PartCourse:
-    """What became of a part: all rounds and iterations of it together."""
+    """The state of a part, over all its visits and iterations."""
 
     began: datetime
     ended: datetime | None = None
-    """When it was left last; None while it is not, and for what has no end of its own, such as a branch."""
+    """When it was last left; None while it runs, and for parts whose end is not traced, such as branches."""
     status: Status = "running"
     entered: int = 0
     iterations: set[str] = field(default_factory=set)
     under_way: list[str] = field(default_factory=list)
-    """The names of its actions that have begun and not ended."""
+    """The names of its actions that are in progress."""
     skipped: int = 0
-    """How many of its actions had a condition that did not hold."""
+    """The number of its actions whose condition was false."""
     retried: int = 0
     awaits: str = ""
     """The events that it waits for."""
     until: datetime | None = None
-    """When a wait ends at the latest."""
+    """The latest end of a wait."""
     error: str = ""
-    """The last that it met, with its message."""
+    """The last error in it, with its message."""
 
     @property
     def lines(self) -> Iterator[tuple[Status, str]]:
-        """What to say of it, each with what it is a sign of."""
+        """The lines about it, each with the status that it stands for."""
         yield self.status, self._summary
         if len(self.iterations) > 1:
             yield self.status, counted(len(self.iterations), "iteration")
@@ -72,10 +72,10 @@ class PartCourse:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A run as it is drawn on its definition."""
+    """The course of a run, which can be drawn on its definition."""
 
     parts: Mapping[str, PartCourse]
-    """Those that were reached, by their paths."""
+    """The parts that were reached, by their paths."""
     taken: Taken
     status: Status
     began: datetime | None = None
@@ -84,21 +84,21 @@ class Course:
 
     @property
     def words(self) -> str:
-        """What became of the run, in a line."""
+        """A summary of the run, in one line."""
         began = "" if self.began is None else f", began {self.began.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
         length = "" if self.began is None or self.ended is None else f", {lasted(self.ended - self.began)}"
         return f"{self.status}{began}{length}{f', {self.error}' if self.error else ''}"
 
 
 def clock(moment: datetime, before: datetime | None = None) -> str:
-    """Return the time of day, with the date if that is another than *before*."""
+    """Return the time of day, with the date if it differs from that of *before*."""
     at = moment.astimezone(UTC)
     is_same_day = before is None or before.astimezone(UTC).date() == at.date()
     return at.strftime("%H:%M:%S" if is_same_day else "%Y-%m-%d %H:%M:%S")
 
 
 def lasted(length: timedelta) -> str:
-    """Return a length of time in its two largest units."""
+    """Return a duration in its two largest units."""
     if length < timedelta(seconds=1):
         return f"{length / timedelta(milliseconds=1):.0f} ms"
     minutes, seconds = divmod(round(length.total_seconds()), 60)
@@ -112,9 +112,9 @@ def lasted(length: timedelta) -> str:
 def course_of(
     outline: Outline, trace: Iterable[TraceEntry], closed_as: Literal["failed", "stopped"] | None = None
 ) -> Course:
-    """Return what the entries of *trace*, of one run or of several that continue each other, tell of *outline*.
+    """Return the course through *outline* of the run in *trace*, which may also hold several runs of one instance.
 
-    *closed_as* says how a run came to an end of which its trace tells nothing.
+    *closed_as* is the status of a run whose end is not in its trace.
     """
     return _Follower(outline).follow(trace, closed_as)
 
@@ -125,11 +125,11 @@ class _Follower:
         self._parts: dict[str, PartCourse] = {}
         self._taken: Counter[tuple[str, int]] = Counter()
         self._left: dict[str, tuple[OutlinePart, bool]] = {}
-        """By the path of execution: the part that was left last there, and whether that was after an error."""
+        """By path of execution: the part that was left last, and whether that was after an error."""
         self._caught: set[str] = set()
-        """The paths of execution on which an error was met."""
+        """The paths of execution on which an error was caught."""
         self._undoing: set[str] = set()
-        """The states that are about to be entered to undo another."""
+        """The states that are about to be entered to compensate another."""
         self._status: Status = "running"
         self._error = ""
 
@@ -154,7 +154,7 @@ class _Follower:
         return Course(self._parts, dict(self._taken), status, began, ended, self._error)
 
     def _end_of(self, path: str) -> Status:
-        """Return what became of a part that was not left when the run ended."""
+        """Return the status of a part that had not been left when the run ended."""
         if self._status == "failed" and path in self._failing:
             return "failed"
         is_branch = not self._outline[path].ways
@@ -162,7 +162,7 @@ class _Follower:
 
     @property
     def _failing(self) -> set[str]:
-        """The paths of what was not left, and in which an error was met; of all such, if in none was."""
+        """The paths of the unfinished parts that had an error; those of all unfinished parts, if none had one."""
         left_open = {path: one for path, one in self._parts.items() if one.ended is None}
         met = [path for path, one in left_open.items() if one.error]
         return {path for path in left_open if not met or any(f"{one}/".startswith(f"{path}/") for one in met)}
@@ -182,7 +182,7 @@ class _Follower:
         self._note_part(entry, path, one)
 
     def _path_of(self, entry: TraceEntry) -> str | None:
-        """Return the path of the part that *entry* is about: a branch or a state; None if there is none."""
+        """Return the path of the part that *entry* belongs to, a branch or a state; None if there is none."""
         if not entry.state:
             return None
         held_by = (entry.state.rsplit("/", count)[0] for count in range(1, entry.state.count("/") + 1))
@@ -212,7 +212,7 @@ class _Follower:
     def leave(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         one.ended, one.status = entry.at, "done"
         one.awaits, one.until = "", None
-        for inner in self._outline[path].parts:  # branches have no end of their own
+        for inner in self._outline[path].parts:  # the end of a branch is not traced
             within = self._parts.get(inner.path)
             if within is not None and within.ended is None and not within.entered:
                 within.ended = entry.at
@@ -235,7 +235,7 @@ class _Follower:
         one.skipped += 1
 
     def retry(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
-        # Hosts that make attempts name the state alone, whose branch it may be that has the action.
+        # Hosts that make the attempts name only the state; the action may be in one of its branches.
         within = [inner for name, inner in self._parts.items() if name.startswith(f"{path}/")]
         of_branch = next((inner for inner in within if entry.name in inner.under_way), one)
         (one if entry.name in one.under_way else of_branch).retried += 1
@@ -265,13 +265,13 @@ class _Follower:
             self._parts[undone.path].status = "undone"
 
     def _count(self, part: OutlinePart, to: str | None, *, after_error: bool) -> None:
-        """Count the way from *part* to what came next. Of several that lead there all are, as the trace has no more."""
+        """Count the way from *part* to the next one. Several ways there all count: the trace does not distinguish."""
         fitting = [(number, way) for number, way in enumerate(part.ways) if way.to == to and way.on != "compensation"]
         on_error = [(number, way) for number, way in fitting if not way.is_usual]
         usual = [(number, way) for number, way in fitting if way.is_usual]
         for number, _ in (on_error or usual) if after_error else (usual or on_error):
             self._taken[part.path, number] += 1
-        if to is not None and not fitting:  # it was the last of its round, and what holds it runs once more
+        if to is not None and not fitting:  # it was the last part of an iteration, and the next one began
             self._count(part, None, after_error=after_error)
 
 
@@ -300,35 +300,35 @@ _NOTES: Final[Mapping[TraceKind, Callable[[_Follower, TraceEntry, str, PartCours
 
 @dataclass(frozen=True, slots=True)
 class PartCoverage:
-    """By how many runs a part was reached."""
+    """The number of runs that reached a part."""
 
     runs: int
     status: Status = "done"
 
     @property
     def lines(self) -> Iterator[tuple[Status, str]]:
-        """What to say of it."""
+        """The lines about it, each with the status that it stands for."""
         yield self.status, counted(self.runs, "scenario")
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What runs have reached of an outline."""
+    """The coverage of an outline by runs."""
 
     outline: Outline
     parts: dict[str, PartCoverage]
     """The states and branches that were reached, by their paths."""
     taken: dict[tuple[str, int], int]
-    """By how many runs ways were taken, by the path of their part and their number in it."""
+    """The number of runs that took each way, by the path of its part and its number there."""
 
     @property
     def unreached(self) -> list[str]:
-        """The paths of the states and branches that no run has reached."""
+        """The paths of the states and branches that no run reached."""
         return [part.path for part in self.outline.every_part if part.path not in self.parts]
 
     @property
     def untaken(self) -> list[str]:
-        """The ways that no run has taken: transitions, conditions, handlers, compensation and ends."""
+        """The ways that no run took: transitions, conditions, handlers, compensation and ends."""
         return [
             ", ".join([f"{part.path} → {way.end if way.to is None else way.to}", *filter(None, [way.name or way.when])])
             for part in self.outline.every_part
@@ -338,7 +338,7 @@ class Coverage:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many states, branches and ways were reached, and how many there are."""
+        """The number of states, branches and ways that were reached, and the total number."""
         parts = list(self.outline.every_part)
         total = len(parts) + sum(len(part.ways) for part in parts)
         return total - len(self.unreached) - len(self.untaken), total
@@ -351,7 +351,7 @@ class Coverage:
 
 
 def coverage_of(outline: Outline, courses: Iterable[Course]) -> Coverage:
-    """Return what runs with these courses have reached together."""
+    """Return the combined coverage of runs with these courses."""
     parts: Counter[str] = Counter()
     taken: Counter[tuple[str, int]] = Counter()
     for course in courses:

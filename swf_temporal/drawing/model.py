@@ -1,8 +1,8 @@
-"""A picture of a definition: boxes, marks and arrows with their places. Lengths are pixels of a picture in full size.
+"""A picture of a definition: boxes, marks and arrows with their positions. Lengths are in pixels at full size.
 
-Places in a scope are relative to its upper left corner.
+Positions in a scope are relative to its upper left corner.
 
-The fonts of those who look are not known: widths are those of a wide font, so that a text fits in the others, too.
+The viewer's fonts are not known: text widths are computed for a wide font, so that text also fits in others.
 """
 
 import re
@@ -16,7 +16,7 @@ from unicodedata import combining, east_asian_width
 Icon: TypeAlias = Literal[
     "call", "flow", "send", "wait", "time", "loop", "sides", "choice", "data", "undo", "error", "check", "note"
 ]
-"""What a state, or a line in it, is about."""
+"""The subject of a state, or of a line in it."""
 
 MarkKind: TypeAlias = Literal["start", "end", "terminate", "continue"]
 
@@ -30,16 +30,16 @@ class Line:
     text: str
     icon: Icon
     full: str
-    """What *text* is a shortened form of."""
+    """The text before it was shortened."""
     depth: int = 0
-    """How far it is indented."""
+    """The level of indentation."""
     status: str = ""
-    """Of a line that tells of a run: what became of the part."""
+    """The status of the part, in a line about a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The text at an arrow; its place is the middle of the left edge."""
+    """The text at an arrow; its position is the middle of the left edge."""
 
     lines: tuple[str, ...]
     at: Point
@@ -47,16 +47,16 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A way out of a box: curves through points, as SVG's `C` takes them after the first."""
+    """A way out of a box: Bézier curves through points, which follow the first one as in SVG's `C`."""
 
     on: str
-    """When it is taken, as `outline.Way.on` says."""
+    """When it is taken, as in `outline.Way.on`."""
     source: str
-    """The path of the part that it leaves; empty for the beginning of a scope."""
+    """The path of the part that it leaves; empty for the start of a scope."""
     target: str | None
     """The path of the part that it leads to; None for the end."""
     words: str
-    """All that there is to say of it."""
+    """Its full description."""
     points: tuple[Point, ...]
     head: Point
     label: Label | None = None
@@ -66,46 +66,46 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The beginning of a scope, or an end; its place is the middle."""
+    """The start or an end of a scope; its position is the middle."""
 
     kind: MarkKind
     at: Point
     source: str = ""
     """The path of the part after which it ends."""
     text: str = ""
-    """What stands on it."""
+    """The text on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A part of a definition; its place is the upper left corner."""
+    """A part of a definition; its position is the upper left corner."""
 
     path: str
     name: str
     kind: str
-    """What it is, in the word of the language."""
+    """The language's name for it."""
     icon: Icon
     at: Point
     width: float
     height: float
     title: str
-    """Its name as it is drawn, shortened if need be."""
+    """Its name as drawn, shortened if necessary."""
     words: str
-    """All that there is to say of it, for screen readers."""
+    """Its full description, for screen readers."""
     lines: tuple[Line, ...] = ()
     undoes: bool = False
-    """Whether it is there to undo another."""
+    """True if it compensates another part."""
     inner: "Scope | None" = None
-    """The parts that it holds."""
+    """The parts that it contains."""
     inner_at: Point = (0.0, 0.0)
-    """Where they begin, from its own corner."""
+    """The position of the inner scope, from its own corner."""
     status: str = ""
-    """What became of it in a run, as `course.Status` says, or `unreached`; nothing without a run."""
+    """Its status in a run, a `course.Status` or `unreached`; empty without a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Parts that stand together, and the ways between them."""
+    """Parts on one level, and the ways between them."""
 
     width: float
     height: float
@@ -115,7 +115,7 @@ class Scope:
 
     @property
     def every_box(self) -> Iterator[Box]:
-        """All boxes, each before those that it holds."""
+        """All boxes, each before those that it contains."""
         for box in self.boxes:
             yield box
             if box.inner is not None:
@@ -124,7 +124,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A definition as it is drawn."""
+    """The drawing of a definition."""
 
     title: str
     subtitles: tuple[str, ...]
@@ -137,7 +137,7 @@ _WIDTHS: Final = {
     **dict.fromkeys("mwMWOQ@%—…→", 0.92),
     **dict.fromkeys("ABCDEFGHKLNPRSTUVXYZ&=<>+#~$", 0.72),
 }
-"""In ems, where they are not `_USUAL`."""
+"""Widths of characters in ems, where they are not `_USUAL`."""
 _USUAL: Final = 0.62
 _BOLD: Final = 1.1
 _EXPRESSION: Final = re.compile(r"\$\{\s*([^{}]*?)\s*\}")
@@ -149,7 +149,7 @@ def width_of(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def cut(text: str, width: float, size: float, *, bold: bool = False) -> str:
-    """Return *text* in one line of at most *width* pixels, with an ellipsis where something is left out."""
+    """Return *text* in one line of at most *width* pixels, ending in an ellipsis if it was cut."""
     text = shown(text)
     if width_of(text, size, bold=bold) <= width:
         return text
@@ -159,7 +159,7 @@ def cut(text: str, width: float, size: float, *, bold: bool = False) -> str:
 
 
 def wrapped(text: str, width: float, size: float, most: int) -> Iterator[str]:
-    """Yield *text* in at most *most* lines of at most *width* pixels, broken between words where that is possible."""
+    """Yield *text* in at most *most* lines of at most *width* pixels, broken between words if possible."""
     words = shown(text).split(" ")
     while words:
         count = 1
@@ -172,13 +172,13 @@ def wrapped(text: str, width: float, size: float, most: int) -> Iterator[str]:
 
 
 def shown(text: str) -> str:
-    """Return *text* in a line, expressions without what encloses them, and what has no shape as a question mark."""
+    """Return *text* in one line, with expressions unwrapped and unprintable characters replaced."""
     plain = _EXPRESSION.sub(r"\1", " ".join(text.split()))
     return "".join(character if character.isprintable() else "�" for character in plain)
 
 
 def xml_text(text: str) -> str:
-    """Return *text* for XML, which has no control characters."""
+    """Return *text* escaped for XML, without control characters."""
     text = " ".join(text.split())
     return escape("".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text))
 

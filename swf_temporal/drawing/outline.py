@@ -1,6 +1,6 @@
-"""The outline of a definition: a tree of named parts, what each does, and the ways between them.
+"""The outline of a definition: a tree of named parts, the work of each, and the ways between them.
 
-A language makes one of each definition. All that lists, describes or draws definitions is made from it.
+Each language makes the outline of its definitions. Lists, descriptions and pictures are made from the outline.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from swf_temporal.base.strict_json import show_json
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRef:
-    """Another definition, by its id; without a version, the latest is meant."""
+    """A reference to another definition; without a version, to its latest."""
 
     id: str
     version: str | None = None
@@ -25,26 +25,26 @@ class WorkflowRef:
 @dataclass(frozen=True, slots=True)
 class Work:
     name: str | None = None
-    """What its author calls it."""
+    """The name that its author gave it."""
     text: str = ""
-    """What it does, in the words of the language; none where what it calls and waits for says it all."""
+    """A description in the terms of the language; empty if the calls and awaited events say it all."""
     calls: str | None = None
     """The name of the function that is called."""
     runs: WorkflowRef | None = None
-    """The workflow that is started, as it is written."""
+    """The workflow that is started, as written in the definition."""
     produces: tuple[str, ...] = ()
     """The names of events."""
     awaits: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    """What else there is to say of it: conditions, limits, retries."""
+    """Further remarks: conditions, limits, retries."""
     work: tuple["Work", ...] = ()
-    """What is done in it, or after it."""
+    """The work inside it, or after it."""
     details: Mapping[str, JSON] = field(default_factory=dict)
-    """What else is written, for programs."""
+    """Further content of the definition, for programs."""
 
     @property
     def words(self) -> str:
-        """What is done, in a line."""
+        """A description in one line."""
         parts = [
             *([f"calls {self.calls}"] if self.calls is not None else []),
             *([f"runs workflow {self.runs}"] if self.runs is not None else []),
@@ -57,78 +57,78 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way out of a part: to another part, or out of the scope in which the part stands."""
+    """A way out of a part: to another part, or out of the scope that contains the part."""
 
     on: Literal["completion", "condition", "default", "event", "error", "retry", "compensation"]
     to: str | None = None
     """The path of the part that it leads to."""
     when: str = ""
-    """When it is taken, in the words of the language; nothing if that is as soon as the part is done."""
+    """When it is taken, in the terms of the language; empty if that is when the part is done."""
     name: str | None = None
-    """What its author calls it."""
+    """The name that its author gave it."""
     awaits: tuple[str, ...] = ()
     """The names of the events on which it is taken."""
     produces: tuple[str, ...] = ()
     """The names of the events that are produced on it."""
     compensates: bool = False
-    """Whether what was done is undone on it."""
+    """True if it triggers compensation."""
     terminates: bool = False
-    """Whether it ends all other paths of the instance as well."""
+    """True if it also ends all other paths of the instance."""
     continues_as: WorkflowRef | None = None
-    """The workflow that the instance goes on as."""
+    """The workflow that the instance continues as."""
     details: Mapping[str, JSON] = field(default_factory=dict)
-    """What else is written, for programs."""
+    """Further content of the definition, for programs."""
 
     @property
     def is_usual(self) -> bool:
-        """Whether it belongs to the usual course, and not to what is done about errors."""
+        """True if it belongs to the normal flow, not to error handling."""
         return self.on not in ("error", "retry", "compensation")
 
     @property
     def end(self) -> str:
-        """What it leads to, in words, if that is not a part."""
+        """A description of its target, if that is not a part."""
         if self.continues_as is not None:
             return f"workflow {self.continues_as}"
         return "the end of all paths" if self.terminates else "end"
 
     @property
     def consequences(self) -> tuple[str, ...]:
-        """What else happens on it, in words."""
+        """Descriptions of its side effects."""
         undone = ("undoes what was done",) if self.compensates else ()
         return (*undone, *(f"produces {event}" for event in self.produces))
 
 
 @dataclass(frozen=True, slots=True)
 class OutlinePart:
-    """A named part of a definition, such as a state, a task or a branch. The path names it within the definition."""
+    """A named part of a definition, such as a state, a task or a branch. Its path is unique in the definition."""
 
     path: str
     kind: str
-    """What it is, in the word of the language."""
+    """The language's name for it."""
     name: str
     note: str = ""
-    """What else it is, in words."""
+    """A remark about its kind."""
     work: tuple[Work, ...] = ()
     limits: Mapping[str, str] = field(default_factory=dict)
-    """Its timeouts, by the words of the language for them."""
+    """Its timeouts, by the language's names for them."""
     waits_at_most: str | None = None
-    """Which of them ends its wait for events, as it is written."""
+    """The timeout that ends its wait for events, as written in the definition."""
     ways: tuple[Way, ...] = ()
     parts: tuple["OutlinePart", ...] = ()
-    """The parts that it holds; where they are a scope, the one that it starts with first."""
+    """The parts that it contains; if they form a scope, the start part is first."""
     is_concurrent: bool = False
-    """Whether the parts that it holds run side by side, and are no scope."""
+    """True if the parts that it contains run in parallel, and so do not form a scope."""
     details: Mapping[str, JSON] = field(default_factory=dict)
-    """What else is written, for programs."""
+    """Further content of the definition, for programs."""
 
     @property
     def ends(self) -> bool:
-        """Whether the workflow, or the scope that it stands in, may end with it."""
+        """True if the workflow, or the scope that contains it, may end with it."""
         return any(way.to is None for way in self.ways)
 
     @property
     def uses(self) -> Iterator[tuple[str, Any]]:
-        """All that it uses: how, and what; that may be None."""
+        """Its uses, as pairs of the kind of use and the thing used, which may be None."""
         for work in _every(self.work):
             yield from (("calls", work.calls), ("runs", work.runs))
             yield from (*(("awaits", one) for one in work.awaits), *(("produces", one) for one in work.produces))
@@ -139,38 +139,38 @@ class OutlinePart:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Something else that a definition has, such as errors or timeouts: for people, and for programs."""
+    """Another section of a definition, such as errors or timeouts: as lines for people and as JSON for programs."""
 
     title: str
     lines: tuple[str, ...]
     facts: Any
-    """JSON."""
+    """The JSON for programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
     parts: tuple[OutlinePart, ...] = ()
-    """The one that an instance starts with first."""
+    """The parts of the definition; the start part is first."""
     remarks: tuple[str, ...] = ()
-    """What else there is to say of an instance: in which time it starts, whether it stays active."""
+    """Remarks about instances: when they may start, whether they stay active."""
     schedule: Mapping[str, JSON] | None = None
-    """A schedule as it is written and, under `words`, in words."""
+    """The schedule as written, with a description under `words`."""
     sections: tuple[Section, ...] = ()
     details: Mapping[str, JSON] = field(default_factory=dict)
-    """What else is written, for programs."""
+    """Further content of the definition, for programs."""
 
     @property
     def every_part(self) -> Iterator[OutlinePart]:
-        """All parts, each before those that it holds."""
+        """All parts, each before those that it contains."""
         yield from _every_part(self.parts)
 
     def part_at(self, path: str) -> OutlinePart | None:
-        """Return the part at *path*, or the innermost that holds what is there."""
+        """Return the part at *path*, or the innermost part that contains *path*."""
         holding = [part for part in self.every_part if path == part.path or path.startswith(f"{part.path}/")]
         return max(holding, key=lambda part: len(part.path), default=None)
 
     def users(self) -> Mapping[tuple[str, Any], list[str]]:
-        """Return the paths of the parts that use something, by how they use it (`calls`, `runs` …) and what it is."""
+        """Return the paths of the parts that use a thing, by the kind of use (`calls`, `runs` …) and the thing."""
         found: dict[tuple[str, Any], dict[str, None]] = {}
         for part in self.every_part:
             for use, what in part.uses:
@@ -180,7 +180,7 @@ class Outline:
 
 
 def in_a_line(value: JSON) -> str:
-    """Return a text as it is, and anything else as JSON, in a line."""
+    """Return a string as it is, and any other value as JSON, in one line."""
     text = value if isinstance(value, str) else show_json(value)
     return " ".join(text.split())
 

@@ -1,10 +1,10 @@
-"""The places of nodes and edges, found by Graphviz, which the extra `drawing` brings along.
+"""The layout of nodes and edges by Graphviz, which the extra `drawing` installs.
 
-Graphviz is given numbers and sizes alone, never a text of a definition. It lets no other thread run
-meanwhile, which it would not bear.
+Graphviz is only given numbers and sizes, never text from a definition. It is not thread-safe, and holds the GIL while
+it works.
 
-Graphviz puts the label of an arrow in its middle, which may be a thousand pixels from where it begins, and lets other
-arrows cross it. Such a label is put where its arrow begins, or as near to that as nothing else is.
+Graphviz puts the label of an arrow in its middle, which may be a thousand pixels from its start, and lets other
+arrows cross it. Such a label is moved to the start of its arrow, or to the nearest free position.
 """
 
 from collections import defaultdict
@@ -20,20 +20,20 @@ from swf_temporal.drawing.model import Point
 Rectangle: TypeAlias = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 Label: TypeAlias = tuple[float, float]
-"""Its width and its height, with some space around the text."""
+"""Width and height, including some space around the text."""
 
 _FAR: Final = 160.0
-"""How far along its arrow a label may be without being moved, and"""
+"""A label that is further along its arrow than this is moved."""
 _ASIDE: Final = 12.0
-"""how far from it."""
+"""A label that is further from its arrow than this is moved."""
 _STEP: Final = 4.0
-"""The distance of points of an arrow that are looked at."""
+"""The distance between two examined points of an arrow."""
 _TRIED: Final = slice(3, 150, 3)
-"""Of these points, those at which a label is tried: further away it would not be looked for."""
+"""The examined points at which a label is tried; further away it would be hard to find."""
 _SIDES: Final = ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1))
 _CELL: Final = 32.0
 _TOUCHING: Final = 1.0
-"""By how much a label may lie on something."""
+"""The overlap that is tolerated."""
 
 
 def settled(
@@ -43,9 +43,9 @@ def settled(
     curves: Sequence[Sequence[Point]],
     labels: Sequence[tuple[Label, Point] | None],
 ) -> list[Point | None]:
-    """Return the middles of the labels of *curves*, given those that they have, each with its size.
+    """Return improved positions of *labels*, which belong to *curves*; sizes and positions (middles) are given.
 
-    No label is moved out of the picture, nor onto a node, a label or an arrow; without such a place it stays.
+    No label is moved out of the picture, nor onto a node, a label or an arrow; if there is no free position, it stays.
     """
     lines = [list(points_along(one)) for one in curves]
     cells = _by_cell(lines)
@@ -76,29 +76,29 @@ def settled(
 
 
 def around(middle: Point, width: float, height: float) -> Rectangle:
-    """Return the rectangle of that size."""
+    """Return the rectangle of that size around *middle*."""
     return middle[0] - width / 2, middle[1] - height / 2, middle[0] + width / 2, middle[1] + height / 2
 
 
 def meet(one: Rectangle, other: Rectangle) -> bool:
-    """Tell whether a part of a rectangle lies on another."""
+    """Return True if two rectangles overlap."""
     across = one[0] < other[2] - _TOUCHING and other[0] < one[2] - _TOUCHING
     return across and one[1] < other[3] - _TOUCHING and other[1] < one[3] - _TOUCHING
 
 
 def holds(one: Rectangle, point: Point) -> bool:
-    """Tell whether a point is within a rectangle, and not at its edge."""
+    """Return True if a point is inside a rectangle, and not at its edge."""
     across = one[0] + _TOUCHING < point[0] < one[2] - _TOUCHING
     return across and one[1] + _TOUCHING < point[1] < one[3] - _TOUCHING
 
 
 def distance(one: Rectangle, point: Point) -> float:
-    """Return how far a point is from a rectangle; nothing if it is within."""
+    """Return the distance of a point from a rectangle; zero if it is inside."""
     return hypot(max(one[0] - point[0], 0, point[0] - one[2]), max(one[1] - point[1], 0, point[1] - one[3]))
 
 
 def points_along(curve: Sequence[Point]) -> Iterator[Point]:
-    """Yield points of Bézier curves, as an arrow has them, a few pixels apart."""
+    """Yield points along the Bézier curves of an arrow, a few pixels apart."""
     for start in range(0, len(curve) - 1, 3):
         control = curve[start : start + 4]
         length = sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(control))
@@ -113,13 +113,13 @@ def points_along(curve: Sequence[Point]) -> Iterator[Point]:
 
 
 def _is_away(label: Rectangle, line: Sequence[Point]) -> bool:
-    """Tell whether a label is far from its arrow, or from where that begins."""
+    """Return True if a label is far from its arrow, or from the start of its arrow."""
     aside, place = min((distance(label, point), number) for number, point in enumerate(line))
     return aside > _ASIDE or place * _STEP > _FAR
 
 
 def _beside(line: Sequence[Point], width: float, height: float) -> Iterator[Point]:
-    """Yield middles of a label that touches an arrow, at one side or with one corner, from where the arrow begins."""
+    """Yield positions of a label that touches its arrow with a side or a corner, from the start of the arrow."""
     for x, y in line[_TRIED]:
         yield from ((x + across * width / 2, y + down * height / 2) for across, down in _SIDES)
 
@@ -133,20 +133,20 @@ def _by_cell(lines: Sequence[Sequence[Point]]) -> dict[tuple[int, int], list[Poi
 
 
 def _is_crossed(cells: dict[tuple[int, int], list[Point]], place: Rectangle) -> bool:
-    """Tell whether an arrow runs through a place, its own included."""
+    """Return True if an arrow, its own included, runs through a rectangle."""
     across = range(int(place[0] // _CELL), int(place[2] // _CELL) + 1)
     down = range(int(place[1] // _CELL), int(place[3] // _CELL) + 1)
     return any(holds(place, point) for x in across for y in down for point in cells.get((x, y), ()))
 
 
 _POINTS: Final = 72
-"""Of an inch, in which Graphviz has sizes. A point is a pixel here."""
+"""Points per inch, the unit of sizes in Graphviz. One point is one pixel here."""
 _MANY: Final = 120
-"""Of nodes: with more, places are good enough sooner, and edges are straight. The best ones could take minutes."""
+"""With more nodes, the layout is less exact, and edges are straight. The best layout could take minutes."""
 _MANY_EDGES: Final = 150
-"""The same of edges, of which 240 between 80 nodes took 40 seconds."""
+"""The same limit for edges: 240 between 80 nodes took 40 seconds."""
 _MAX_PLACED: Final = 800
-"""Of nodes and edges that stand together. With more jumps the time grows without bound."""
+"""The maximum number of nodes and edges, except of a near-linear graph. With more jumps, the time grows unbounded."""
 _SPACE: Final = (
     'TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE"',
     "<TR><TD></TD></TR></TABLE>",
@@ -161,18 +161,18 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From a node to a node, by their numbers."""
+    """An edge between two nodes, by their numbers."""
 
     source: int
     target: int
     label: Size | None = None
     weight: int = 1
-    """How much it matters that it is short and straight."""
+    """How important it is that the edge is short and straight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Where an edge runs: the points of Bézier curves, its head, and the middle of its label."""
+    """The route of an edge: the points of Bézier curves, its head, and the middle of its label."""
 
     points: tuple[Point, ...]
     head: Point
@@ -181,7 +181,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where nodes have their middles, and how edges run, in their orders; and the size of all."""
+    """A layout: its size, the middles of nodes, and the routes of edges, in their given orders."""
 
     size: Size
     nodes: tuple[Point, ...]
@@ -189,12 +189,12 @@ class Placed:
 
 
 def place(nodes: Sequence[Size], edges: Sequence[Edge]) -> Placed:
-    """Return places from top to bottom. Raises UsageError if Graphviz is not installed, or is given too much."""
+    """Return a layout from top to bottom. Raises UsageError if Graphviz is missing, or the graph is too large."""
     if len(nodes) + len(edges) > _MAX_PLACED and len(edges) > len(nodes) * 1.1:
         message = f"{len(nodes)} states and ends with {len(edges)} ways between them are too many for a picture"
         raise UsageError(message, "divide the definition into sub-workflows")
     try:
-        from pygraphviz import AGraph  # noqa: PLC0415 - only those who draw have it
+        from pygraphviz import AGraph  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise UsageError(
             "drawing needs a library that is not installed", "install it with: pip install 'swf-temporal[drawing]'"
@@ -264,6 +264,6 @@ def _course(attributes: Any, height: float) -> Course:
 
 
 def _points(written: str, height: float) -> list[Point]:
-    """Return points, which Graphviz counts from the bottom, as those of a picture, which begins at the top."""
+    """Return points of Graphviz, whose origin is at the bottom, as points of a picture, whose origin is at the top."""
     pairs = (pair.split(",") for pair in written.split())
     return [(float(x), height - float(y)) for x, y in pairs]

@@ -1,17 +1,17 @@
-"""A picture as PNG, in light colours."""
+"""Conversion of pictures to PNG, in light colours."""
 
 from typing import Final
 
 from swf_temporal.base.errors import UsageError
 
 _ZOOM: Final = 2
-"""As screens and paper with small dots want it."""
+"""The resolution factor, for high-density screens and for print."""
 
 
 def png_of(svg: str) -> bytes:
-    """Return the PNG of a picture. Raises UsageError if what makes it is not installed."""
+    """Return the PNG of a picture. Raises UsageError if the library for it is not installed."""
     try:
-        from resvg_py import svg_to_bytes  # noqa: PLC0415 - only those who want PNG have it
+        from resvg_py import svg_to_bytes  # noqa: PLC0415 - an optional dependency
     except ImportError:
         raise UsageError(
             "PNG needs a library that is not installed", "install it with: pip install 'swf-temporal[drawing]'"

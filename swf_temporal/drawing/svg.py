@@ -1,7 +1,7 @@
-"""Pictures and timelines as SVG, and pages with them.
+"""Pictures and timelines as SVG, and HTML pages with them.
 
-Colours are written out instead of in variables, which programs that convert SVG do not know. Nothing is styled within
-elements, so that a page may forbid that.
+Colours are literal values, because programs that convert SVG do not support CSS variables. Elements have no style
+attributes, so that a page's content security policy may forbid them.
 """
 
 from collections.abc import Callable, Iterable
@@ -87,7 +87,7 @@ _KINDS: Final = {
 }  # fmt: skip
 """The colours of icons."""
 STATES: Final = ("done", "running", "waiting", "failed", "undone")
-"""What a part of a run can be, besides not reached."""
+"""The states of a part in a run, except unreached."""
 
 
 def _coloured(colours: dict[str, str]) -> str:
@@ -107,7 +107,7 @@ def _coloured(colours: dict[str, str]) -> str:
 STYLE: Final = f"""{_SHAPES}{_coloured(_LIGHT)}
 @media screen and (prefers-color-scheme: dark) {{{_coloured(_DARK)}}}
 """
-"""The sheet. All of its rules are about what is in an element of the class `swf`."""
+"""The style sheet. All of its rules apply within elements of the class `swf`."""
 
 PAGE_STYLE: Final = f"""
 body {{
@@ -123,19 +123,21 @@ svg {{ display: block; margin: 0 auto; }}
 }}
 @media print {{ svg {{ max-width: 100%; height: auto; }} figure {{ break-after: page; }} }}
 """
-"""What a page with nothing but pictures has besides."""
+"""The additional style of a page that only has pictures."""
 
 
 _MARGIN: Final = 24.0
 _TITLE: Final = 26.0
-"""The height of the title, and of a line under it."""
+"""The height of the title."""
 _SUBTITLE: Final = 16.0
+"""The height of a line below the title."""
 
 
 def svg_of(drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "") -> str:
-    """Return a picture or a timeline as an element `svg`.
+    """Return a picture or a timeline as an `svg` element.
 
-    It has its style in it unless the page has it, and *ids* before all its ids, so that a page can have several.
+    It contains its style if *is_styled*; without, the page must have it. *ids* is the prefix of its ids, so that a page
+    can have several pictures.
     """
     top = _MARGIN + _TITLE + _SUBTITLE * len(drawn.subtitles) + 10
     body = drawn.scope if isinstance(drawn, Picture) else Bars(drawn)
@@ -162,7 +164,7 @@ def svg_of(drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "") 
 
 
 def notebook_html(draw: Callable[[], Iterable[Picture | Timeline]]) -> str | None:
-    """Return what *draw* draws as a notebook shows it; None, by which it shows plain text, if nothing can draw here."""
+    """Return the HTML of *draw*'s pictures for a notebook; None if drawing is not available, so that it shows text."""
     try:
         drawn = list(draw())
     except UsageError:
@@ -171,19 +173,19 @@ def notebook_html(draw: Callable[[], Iterable[Picture | Timeline]]) -> str | Non
 
 
 def page_of(drawn: Iterable[Picture | Timeline]) -> str:
-    """Return a page of HTML with pictures and timelines in it, which needs nothing else."""
+    """Return a self-contained HTML page with pictures and timelines."""
     figures = list(drawn)
     title = ", ".join(dict.fromkeys(one.title for one in figures))
     return page_with(title, (figure_of(one, f"g{number}-") for number, one in enumerate(figures, start=1)))
 
 
 def figure_of(drawn: Picture | Timeline, ids: str) -> str:
-    """Return a picture or a timeline as a figure of a page; *ids* are before all its ids."""
+    """Return a picture or a timeline as a `figure` element; *ids* is the prefix of its ids."""
     return f"<figure>{svg_of(drawn, is_styled=False, ids=ids)}</figure>"
 
 
 def page_with(title: str, body: Iterable[str]) -> str:
-    """Return a page with the elements of *body*, and with the style of pictures."""
+    """Return an HTML page with the elements of *body* and the style of pictures."""
     return "\n".join([
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',

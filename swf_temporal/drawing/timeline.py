@@ -1,4 +1,4 @@
-"""What an instance did when: states, and the calls, waits and sub-workflows in them, from its trace."""
+"""The timeline of an instance, from its trace: states, and the calls, waits and sub-workflows in them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 SpanKind: TypeAlias = Literal["state", "call", "flow", "wait"]
 
 MAX_SPANS: Final = 500
-"""How many are shown."""
+"""The maximum number of spans that are shown."""
 _SUBTITLE: Final = 900.0
-"""The width of the lines over a timeline."""
+"""The maximum width of the lines above a timeline."""
 _ENDS_WAIT: Final = {TraceKind.EVENT_TAKEN, TraceKind.EVENT_TIMED_OUT}
 _ENDS_CALL: Final = {TraceKind.ACTION_COMPLETED, TraceKind.ACTION_FAILED}
 _ENDS_RUN: Final[dict[TraceKind, Status]] = {
@@ -28,7 +28,7 @@ _ENDS_RUN: Final[dict[TraceKind, Status]] = {
 
 @dataclass(slots=True)
 class Span:
-    """Something that took its time."""
+    """A bar of a timeline: a state, call, sub-workflow or wait."""
 
     kind: SpanKind
     name: str
@@ -36,23 +36,23 @@ class Span:
     """The path of execution that it is on."""
     began: datetime
     ended: datetime | None = None
-    """None while it goes on."""
+    """None while it runs."""
     status: Status = "running"
     retried: list[datetime] = field(default_factory=list)
-    """When an attempt failed that was not the last."""
+    """The times of failed attempts that were followed by another one."""
     error: str = ""
     inner: list["Span"] = field(default_factory=list)
 
     @property
     def words(self) -> str:
-        """What there is to say of it besides its name and times."""
+        """A description of its outcome."""
         attempts = [counted(len(self.retried) + 1, "attempt")] if self.retried else []
         return ", ".join([self.status, *attempts, *([self.error] if self.error else [])])
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A span as it is listed, below what it is in."""
+    """A span as it is listed, below the span that contains it."""
 
     span: Span
     depth: int
@@ -66,18 +66,18 @@ class Timeline:
     subtitles: tuple[str, ...]
     began: datetime
     ended: datetime
-    """When it ended, or what happened last."""
+    """The time of its end, or of the last entry."""
     rows: tuple[Row, ...]
     left_out: int = 0
-    """How many spans are not among them."""
+    """The number of spans that are not shown."""
 
 
 def timeline_of(
     trace: Iterable[TraceEntry], title: str, *subtitles: str, closed_as: Status | None = None
 ) -> Timeline | None:
-    """Return what *trace* tells; None if nothing has begun.
+    """Return the timeline of *trace*; None if the trace is empty.
 
-    *closed_as* says how a run came to an end of which its trace tells nothing.
+    *closed_as* is the status of a run whose end is not in its trace.
     """
     entries = list(trace)
     if not entries:
@@ -103,9 +103,9 @@ class _Recorder:
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self._states: dict[str, Span] = {}
-        """Those that are not left, by their paths of execution."""
+        """The states that have not been left, by their paths of execution."""
         self._open: list[Span] = []
-        """Calls, sub-workflows and waits that go on."""
+        """Calls, sub-workflows and waits in progress."""
 
     def note(self, entry: TraceEntry) -> None:
         kind = entry.kind
@@ -134,7 +134,7 @@ class _Recorder:
         return span
 
     def _holder_of(self, lane: str) -> Span | None:
-        """Return the innermost state on whose path of execution *lane* is."""
+        """Return the innermost state whose path of execution contains *lane*."""
         holding = [span for path, span in self._states.items() if _is_within(lane, path)]
         return max(holding, key=lambda span: len(span.lane), default=None)
 
@@ -156,7 +156,7 @@ class _Recorder:
         self._end_sleep(entry)
 
     def _first(self, kind: SpanKind, entry: TraceEntry, *, within: bool = False) -> Span | None:
-        """Return the earliest span on the entry's path that goes on, or *within* it; of calls, of the entry's name."""
+        """Return the earliest open span on the entry's path, or *within* it; a call must have the entry's name."""
         for span in self._open:
             is_named = kind == "wait" or span.name == entry.name or span.name.endswith(f" › {entry.name}")
             is_there = _is_within(span.lane, entry.lane) if within else span.lane == entry.lane
@@ -171,7 +171,7 @@ class _Recorder:
         return span
 
     def _end_sleep(self, entry: TraceEntry) -> None:
-        """End a wait for time alone, after which its path went on."""
+        """End a sleep, after which its path continues."""
         for span in [one for one in self._open if one.lane == entry.lane and one.name.endswith("waits")]:
             self._end(span, entry.at, "done")
 
@@ -195,7 +195,7 @@ class _Recorder:
 
 
 def _is_within(lane: str, outer: str) -> bool:
-    """Tell whether *lane* is *outer*, or a branch or iteration of it, or a state in one."""
+    """Return True if *lane* is *outer*, a branch or iteration of it, or a state in one."""
     return lane == outer or lane.startswith((f"{outer}/", f"{outer}["))
 
 
@@ -205,13 +205,13 @@ _SCALE: Final = 26.0
 """The height of the scale."""
 _INDENT: Final = 14.0
 _NAMES: Final = 300.0
-"""The width of the names at most."""
+"""The maximum width of the names."""
 _CHART: Final = 640.0
 _AFTER: Final = 110.0
-"""Of the text after a bar."""
+"""The width of the text after a bar."""
 _TEXT: Final = 11.5
 _MIN_WIDTH: Final = 2.0
-"""The width of a bar at least."""
+"""The minimum width of a bar."""
 _STEPS: Final = (
     *(timedelta(milliseconds=one) for one in (1, 2, 5, 10, 20, 50, 100, 200, 500)),
     *(timedelta(seconds=one) for one in (1, 2, 5, 10, 15, 30)),
@@ -219,12 +219,12 @@ _STEPS: Final = (
     *(timedelta(hours=one) for one in (1, 2, 3, 6, 12)),
     *(timedelta(days=one) for one in (1, 2, 5, 7, 14, 30, 60, 90, 180, 365)),
 )
-"""Between the lines of the scale."""
+"""The possible distances between the lines of the scale."""
 _MAX_LINES: Final = 8
 
 
 class Bars:
-    """A timeline as it is drawn."""
+    """The drawing of a timeline."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -236,7 +236,7 @@ class Bars:
         self.height = _SCALE + len(timeline.rows) * _ROW + left_out
 
     def svg(self, at: Point) -> Iterator[str]:
-        """Yield the elements at a place."""
+        """Yield the SVG elements at a position."""
         yield f'<g transform="translate({at[0]:.1f} {at[1]:.1f})">'
         yield from self._scale()
         for number, row in enumerate(self._timeline.rows):
@@ -260,11 +260,11 @@ class Bars:
         begin = self._x(span.began)
         end = self._x(self._timeline.ended if span.ended is None else span.ended)
         took = lasted((self._timeline.ended if span.ended is None else span.ended) - span.began)
-        told = xml_text(f"{span.name}: {span.words}, {clock(span.began)}, {took}")
+        words = xml_text(f"{span.name}: {span.words}, {clock(span.began)}, {took}")
         name = xml_text(cut(span.name, self._names - left - 10, _TEXT))
         yield (
             f'<g class="span {span.kind} {span.status}" data-path="{xml_text(span.lane)}" role="graphics-symbol"'
-            f' aria-label="{told}"><title>{told}</title>'
+            f' aria-label="{words}"><title>{words}</title>'
         )
         yield f'<text x="{left:.1f}" y="{top + 13:.1f}">{name}</text>'
         width = max(_MIN_WIDTH, end - begin)

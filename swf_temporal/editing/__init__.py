@@ -1,1 +1,1 @@
-"""What editors show and do in definitions while they are written: a language server."""
+"""Language server: diagnostics, completion and other editor features for definitions."""

@@ -1,4 +1,4 @@
-"""The language server: what an editor asks, answered from the documents that are open in it.
+"""The language server: answers an editor's requests about the documents that are open in it.
 
 Positions of the protocol count from zero, in units that editor and server agree on; `pygls` translates them.
 """
@@ -31,11 +31,11 @@ from swf_temporal.text.parsing import read_source
 _WORD: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^']|'')*'?|[^\s,\[\]{}:#]+(?:[ :](?=[^\s,\[\]{}:#])[^\s,\[\]{}:#]+)*"
 )
-"""What stands at a place: a text in quotes, or words."""
+"""The word at a position: a quoted string, or plain words."""
 _VALUE: Final = re.compile(
     r"^(?:.*[{,\s-])?[\"']?([\w-]+)[\"']?\s*:\s*(?:\[\s*(?:[^\[\]]*,\s*)?)?([\"']?)([^\"'\[\]{},]*)$"
 )
-"""A line up to the cursor, where that is in the value of a key, or in a list that begins on the line."""
+"""A line up to a cursor that is in the value of a key, or in a list that begins on the line."""
 _ITEM: Final = re.compile(r"^(\s*)-\s+([\"']?)([^\"':{}\[\],]*)$")
 _KEY_OF_LIST: Final = re.compile(r"^(\s*)(?:-\s+)?[\"']?([\w-]+)[\"']?\s*:\s*$")
 
@@ -56,27 +56,27 @@ class Completing(NamedTuple):
 
     kind: Kind
     span: Span
-    """What is written of it."""
+    """The part that has been written."""
     is_quoted: bool
 
 
 @dataclass
 class EditedDocument:
-    """The text of one document as it is now, and what was last read in it."""
+    """The current text of one document, and the results of its last valid version."""
 
     name: str
     folder: Path | None = None
     lines: list[str] = field(default_factory=list)
     problems: tuple[Problem, ...] = ()
     definition: Definition | None = None
-    """The last that could run. What is being written most often cannot."""
+    """The last version that could run: text that is being edited usually cannot."""
     language: Language = field(default_factory=usual_language)
-    """That of the last text that could be read."""
+    """The language of the last text that could be read."""
     marks: list[Mark] = field(default_factory=list)
     """The names of the last text that could be read."""
 
     def change(self, text: str) -> None:
-        """Take note of the text as it is now."""
+        """Update the document to *text*."""
         self.lines = LINE_END.split(text)
         try:
             root, _ = read_source(Source(text, self.name))
@@ -93,7 +93,7 @@ class EditedDocument:
         self.definition = checked.definition or self.definition
 
     def span_of(self, position: Position) -> Span:
-        """Return where the word is that begins at *position*; without its quotes, if it has any."""
+        """Return the span of the word that begins at *position*, without its quotes."""
         line, start = max(position.line - 1, 0), max(position.column - 1, 0)
         text = self.lines[line] if line < len(self.lines) else ""
         found = _WORD.match(text, start)
@@ -108,7 +108,7 @@ class EditedDocument:
         return self.lines[span.line][span.start : span.end]
 
     def place_of(self, mark: Mark) -> Span | None:
-        """Return where the name of *mark* is in the text as it is now; None if it is written in another way."""
+        """Return the span of the name of *mark* in the current text; None if it is spelled differently there."""
         line, start = mark.position.line - 1, mark.position.column - 1
         text = self.lines[line] if line < len(self.lines) else ""
         start += text[start : start + 1] in ("'", '"')
@@ -116,7 +116,7 @@ class EditedDocument:
         return Span(line, start, end) if mark.name and text[start:end] == mark.name else None
 
     def mark_at(self, line: int, column: int) -> Mark | None:
-        """Return the name at a place."""
+        """Return the name at a position."""
         for mark in self.marks:
             place = self.place_of(mark)
             if place is not None and place.holds(line, column):
@@ -124,16 +124,16 @@ class EditedDocument:
         return None
 
     def marks_of(self, mark: Mark) -> list[Mark]:
-        """Return all places of the name of *mark*: where it is defined first."""
+        """Return all occurrences of the name of *mark*, its definition first."""
         same = [one for one in self.marks if (one.kind, one.name) == (mark.kind, mark.name)]
         return sorted(same, key=lambda one: not one.defines)
 
     def names_of(self, kind: Kind) -> list[str]:
-        """Return the names that are defined of that kind."""
+        """Return the defined names of that kind."""
         return list(dict.fromkeys(one.name for one in self.marks if one.defines and one.kind is kind))
 
     def completing(self, line: int, column: int) -> Completing | None:
-        """Return which name is being written at a place, if one is."""
+        """Return the name that is being written at a position, if there is one."""
         text = self.lines[line][:column] if line < len(self.lines) else ""
         found = _VALUE.match(text)
         if found is not None:
@@ -145,7 +145,7 @@ class EditedDocument:
         return None if kind is None else Completing(kind, Span(line, column - len(begun), column), bool(quote))
 
     def _key_of_item(self, line: int, indent: int) -> str | None:
-        """Return the key of the list in which a line is an item."""
+        """Return the key of the list that contains a line as an item."""
         for text in reversed(self.lines[:line]):
             found = _KEY_OF_LIST.match(text)
             if found is not None and len(found[1]) <= indent:
@@ -159,20 +159,20 @@ class EditedDocument:
 
 
 _MAX_SHOWN: Final = 1_000
-"""Characters that are shown of what an expression yields."""
+"""The maximum number of characters that are shown of an expression's result."""
 _MAX_FILES: Final = 50
-"""How many files beside the definition are looked at for a scenario."""
+"""The maximum number of files beside the definition that are searched for a scenario."""
 
 
 class Sample(NamedTuple):
-    """Data on which expressions are tried."""
+    """Sample data on which expressions are evaluated."""
 
     data: Any
     origin: str
 
 
 def hover(document: EditedDocument, line: int, column: int) -> tuple[Span, str] | None:
-    """Return what is to be shown at a place, as Markdown, and of which part of the text."""
+    """Return the hover text at a position, as Markdown, and the span that it is about."""
     mark = document.mark_at(line, column)
     if mark is not None:
         place, told = document.place_of(mark), _told(document, mark)
@@ -248,7 +248,7 @@ def _sample(document: EditedDocument) -> Sample | None:
 
 
 def _of_scenario(folder: Path, name: str) -> Sample | None:
-    """Return the input of the first scenario beside the definition *name* that is about it."""
+    """Return the input of the first scenario for the definition *name* in its folder."""
     for file in documents_in(folder)[:_MAX_FILES]:
         try:
             scenarios = read_scenarios(file)
@@ -269,12 +269,12 @@ _MEANT: Final = re.compile(r"did you mean (?:'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\
 
 
 class DefinitionServer(LanguageServer):
-    """Serves one editor."""
+    """The server of one editor."""
 
     def __init__(self) -> None:
         super().__init__("swf", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
         self._documents: dict[str, EditedDocument] = {}
-        """By URI, those that are definitions."""
+        """The open documents that are definitions, by URI."""
         for method, answer in (
             (types.TEXT_DOCUMENT_DID_OPEN, self._changed),
             (types.TEXT_DOCUMENT_DID_CHANGE, self._changed),
@@ -296,7 +296,7 @@ class DefinitionServer(LanguageServer):
     def _answer(self, method: str, answer: Callable[[Any], Any], options: Any = None) -> None:
         self.feature(method, options)(lambda asked: answer(asked))  # noqa: PLW0108 - it writes an attribute on this
 
-    # What the editor tells
+    # Notifications from the editor
 
     def _changed(
         self,
@@ -333,7 +333,7 @@ class DefinitionServer(LanguageServer):
             data=_replacement(problem),
         )
 
-    # What the editor asks
+    # Requests from the editor
 
     def _completion(self, asked: types.CompletionParams) -> list[types.CompletionItem]:
         document, text, line, column = self._place(asked)
@@ -381,7 +381,7 @@ class DefinitionServer(LanguageServer):
             return None
         spans = [document.place_of(one) for one in document.marks_of(mark)]
         if None in spans or asked.new_name in document.names_of(mark.kind) or not asked.new_name.strip():
-            return None  # some of them would stay as they are, or mean another
+            return None  # some would not be renamed, or would refer to another name
         edits = [types.TextEdit(_range(text, span), asked.new_name) for span in spans if span is not None]
         return types.WorkspaceEdit(changes={text.uri: edits})
 
@@ -407,7 +407,7 @@ class DefinitionServer(LanguageServer):
         ]
 
     def _actions(self, asked: types.CodeActionParams) -> list[types.CodeAction]:
-        """Return a fix for each problem that says what was meant."""
+        """Return a fix for each problem that suggests a word."""
         uri = asked.text_document.uri
         return [
             types.CodeAction(
@@ -429,7 +429,7 @@ class DefinitionServer(LanguageServer):
 
 
 def _replacement(problem: Problem) -> str | None:
-    """Return the word that was probably meant; None if it is not known."""
+    """Return the word that was probably meant; None if it is unknown."""
     found = _MEANT.search(problem.hint or "")
     return None if found is None else found[1] or found[2]
 

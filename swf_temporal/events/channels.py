@@ -1,4 +1,4 @@
-"""Channels to brokers that the operator configures: with the options that hold for the broker's host."""
+"""Channels to brokers that the operator configures, with the options for the broker's host."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -10,18 +10,18 @@ from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 
 _SUBPROTOCOL = "cloudevents.json"
-"""Of WebSocket, as the protocol binding of CloudEvents has it."""
+"""The WebSocket subprotocol in the CloudEvents protocol binding."""
 _SESSION_EXPIRY = 7 * 24 * 3600
-"""For how many seconds a broker of MQTT 5 keeps what comes while a consumer is away."""
+"""Seconds for which an MQTT 5 broker keeps messages that arrive while a consumer is away."""
 
 
 def channel_of(
     settings: Settings, broker: BrokerAddress, client_id: str, max_bytes: int | None = None, routing_key: str = ""
 ) -> Channel:
-    """Return the channel of *broker*, for a client of that id. Timeout and TLS are those of its host.
+    """Return the channel of *broker* for a client with that id. Timeout and TLS are configured for its host.
 
-    Its addresses are not checked: it is the operator who names it. *routing_key* is for exchanges of AMQP, unless the
-    operator has given one.
+    Its addresses are not checked, since the operator named it. *routing_key* is for AMQP exchanges, unless the operator
+    has set one.
     """
     target = target_of(broker.url)
     options = settings.options_for(None, target.host, target.port)
@@ -51,12 +51,12 @@ def channel_of(
 
 
 def client_id_of(name: str) -> str:
-    """Return an id for a client that is called *name*: short, and of letters and digits."""
+    """Return a short client id for *name*, of letters and digits."""
     return f"swf-{sha256(name.encode()).hexdigest()[:18]}"
 
 
 def dead_letters_at(channel: Channel, consumer: ConsumerSettings) -> Channel | None:
-    """Return where messages go that *consumer* cannot take, at the broker of *channel*. None: nowhere."""
+    """Return the dead letter channel of *consumer*, at the broker of *channel*; None if it has none."""
     if consumer.dead_letter is None:
         return None
     queue: dict[str, JSON] = {"name": consumer.dead_letter, **({"durable": True} if consumer.declare else {})}
@@ -65,7 +65,7 @@ def dead_letters_at(channel: Channel, consumer: ConsumerSettings) -> Channel | N
 
 
 def _bindings(broker: BrokerAddress, family: str) -> Bindings:
-    """Return what is said of the protocol, in the words of AsyncAPI."""
+    """Return the settings of the protocol as AsyncAPI bindings."""
     if family == "amqp":
         return Bindings(channel=_queue_or_exchange(broker))
     if family == "mqtt":

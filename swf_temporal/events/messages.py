@@ -29,9 +29,9 @@ _PREFIXES: Mapping[str, tuple[str, ...]] = {
     "http": ("ce-",),
     "mqtt": ("",),
 }
-"""For each family of protocols, what stands before the names of attributes; the first is written.
+"""For each family of protocols, the prefixes of attribute names that are read; the first one is written.
 
-`ce-` is the binding for RabbitMQ; those of AMQP 1.0 come where RabbitMQ hands on a message of that protocol.
+`ce-` is the binding for RabbitMQ; the AMQP 1.0 prefixes occur when RabbitMQ forwards a message of that protocol.
 """
 _QUOTED = frozenset({"http", "nats"})
 """The families whose headers are ASCII: other characters are percent-encoded."""
@@ -39,7 +39,7 @@ _UNQUOTED = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in 
 
 
 def event_in(message: Message, family: str) -> CloudEvent:
-    """Return the event that *message* carries, in whichever mode. Raises ValueError if it carries none."""
+    """Return the event that *message* carries, in either mode. Raises ValueError if it carries none."""
     media_type, charset = split_content_type(message.content_type or "")
     if media_type.startswith(_BATCH):
         raise ValueError("it is a batch of CloudEvents, which no binding of this protocol has")
@@ -56,7 +56,7 @@ def event_in(message: Message, family: str) -> CloudEvent:
 
 
 def id_in(message: Message, family: str) -> str | None:
-    """Return the id of the event that *message* carries, also if that is wrong in other ways. None: none is found."""
+    """Return the id of the event in *message*, even if the event is otherwise invalid; None if it has none."""
     found: JSON = _attributes_in(message, family).get("id")
     if found is None:
         with suppress(NotJSON):
@@ -66,7 +66,7 @@ def id_in(message: Message, family: str) -> str | None:
 
 
 def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
-    """Return the message that carries *event*, whose attributes are checked. Raises ValueError if there is none."""
+    """Return the message that carries *event*, with checked attributes. Raises ValueError if *mode* is unsupported."""
     if mode == "structured":
         whole = {key.lower(): value for key, value in event.to_json().items()}
         return Message(write_json(whole, ensure_ascii=False).encode(), STRUCTURED)

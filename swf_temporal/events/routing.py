@@ -1,19 +1,20 @@
-"""Which definitions and instances an event goes to: a pure function of the event and of what is known of them.
+"""Routing of an event to definitions and instances: a pure function of the event and of the definitions.
 
-An event starts an instance of a definition if it is like one of the events that do. Where these are correlated, all
-events with the same values belong to one instance, whose id follows from the values; the same holds where an instance
-needs several events. Otherwise each event has an instance of its own, whose id follows from the event's source and id.
+An event starts an instance of a definition if it matches one of the definition's start events. If these are correlated,
+all events with the same values belong to one instance, whose id is derived from the values; the same holds if an
+instance needs several events. Otherwise each event starts a separate instance, whose id is derived from the event's
+source and id.
 
-An event that a definition consumes elsewhere may be awaited by running instances. Where it is correlated, it meets them
-under its values; where it is not, all running instances of that definition may take it.
+An event that a definition consumes elsewhere may be awaited by running instances. A correlated event reaches them by
+its correlation key; one that is not correlated may be taken by all running instances of that definition.
 
-An event says how many instances stand before it, so that a chain which would never end is stopped. Counted are the
-instances that were started: two that exchange events for as long as they run are no chain.
+An event carries the length of the chain of instances that led to it, so that an endless chain is stopped. Only
+instances that were started count: two instances that exchange events while they run are not a chain.
 
-An instance that begins to wait for an event that is correlated may know what all of the attributes must be, or only
-some of them: the first event that it takes fixes the others. So events meet it under those attributes that every
-instance knows which waits for an event of this kind: the ones that are compared with its data, and those that all
-events have which start instances. The other values that an instance knows are compared there.
+An instance that begins to wait for a correlated event may know the required values of all attributes, or only of some:
+the first event that it takes fixes the others. The key therefore consists of the attributes that every instance waiting
+for an event of this kind knows: those that are compared with its data, and those that all start events have. Other
+values that an instance knows are compared there.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,33 +36,33 @@ CorrelationKey: TypeAlias = Mapping[str, str]
 """The values of the context attributes that correlate events, by the names of the attributes in lower case."""
 
 MAILBOX_PREFIX: Final = "swf-events:"
-"""The beginning of the ids of mailboxes."""
+"""The prefix of the ids of mailboxes."""
 _MAX_CACHED: Final = 1024
-"""The number of keys whose digests are remembered: each is asked for several times while an event is routed."""
+"""The number of keys whose digests are cached: each is needed several times while an event is routed."""
 
 
 def instance_id(definition_id: str, key: CorrelationKey) -> str:
-    """Return the id of the instance of a definition to which all events with *key* belong."""
+    """Return the id of the definition's instance to which all events with *key* belong."""
     return f"{definition_id}:{digest_of(key)}"
 
 
 def single_id(definition_id: str, event: CloudEvent) -> str:
-    """Return the id of the instance that *event* alone starts, which is the same however often the event comes."""
+    """Return the id of the instance that *event* alone starts, which is the same if the event is delivered again."""
     return f"{definition_id}:{_digest((event.source, event.id))}"
 
 
 def mailbox_id(definition_id: str, key: CorrelationKey) -> str:
-    """Return the id of the workflow that takes the events of a definition with *key* in."""
+    """Return the id of the workflow that receives the events of a definition with *key*."""
     return f"{MAILBOX_PREFIX}{instance_id(definition_id, key)}"
 
 
 def definition_of_mailbox(mailbox: str) -> str:
-    """Return the id of the definition whose events a mailbox takes in."""
+    """Return the id of the definition whose events a mailbox receives."""
     return mailbox.removeprefix(MAILBOX_PREFIX).rpartition(":")[0]
 
 
 def digest_of(key: CorrelationKey) -> str:
-    """Return a short text that two keys share exactly if they are equal."""
+    """Return a digest of *key*, the same for equal keys."""
     return _digest(tuple(sorted(key.items())))
 
 
@@ -72,21 +73,21 @@ def _digest(value: tuple[object, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A subscription of a waiting instance: the mailbox of the events, and which of them it may take."""
+    """A subscription of a waiting instance: the key of the mailbox, and the events that it may take."""
 
     key: CorrelationKey
-    """Under which they come."""
+    """The key of the mailbox that receives the events."""
     values: CorrelationKey
-    """What is known of all of their attributes."""
+    """The known values of all correlation attributes."""
     started: str | None = None
-    """The id of the instance that events with this key start, where these are correlated by the same attributes."""
+    """The id of the instance that events with this key start, if start events have the same correlation attributes."""
 
 
 def subscription(definition: Definition, event: str, values: Mapping[str, str]) -> Subscription | None:
-    """Return how an instance subscribes that waits for *event*, and knows so much of its attributes.
+    """Return the subscription of an instance that waits for *event* and knows the *values* of its attributes.
 
-    None if its events are not correlated, or if it lacks a value that all instances should know: one that was begun by
-    hand with an event that did not say to which instance it belongs.
+    None if its events are not correlated, or if it lacks a value that all instances should know, because it was started
+    manually with an event that lacked the value.
     """
     kind = next((one for one in definition.consumed_events if one.name == event and one.is_awaited), None)
     if kind is None or not kind.correlation:
@@ -100,7 +101,7 @@ def subscription(definition: Definition, event: str, values: Mapping[str, str]) 
 
 
 def meeting_attributes(definition: Definition, kind: ConsumedEvent) -> set[str]:
-    """Return the attributes under which events of *kind* meet those that wait for them."""
+    """Return the attributes in the correlation key by which events of *kind* reach waiting instances."""
     names = attributes(kind)
     start = definition.event_start
     if start is not None and start.gathers_itself and names in _keys(start):
@@ -118,13 +119,13 @@ def started_with(definition: Definition, key: CorrelationKey) -> str | None:
 
 
 def shared(start: EventStart) -> set[str]:
-    """Return the attributes that correlate every one of the events of *start*."""
+    """Return the correlation attributes that all events of *start* have in common."""
     names = [attributes(kind) for kind in _starting(start)]
     return set.intersection(*names) if names else set()
 
 
 def attributes(kind: ConsumedEvent) -> set[str]:
-    """Return the names of the attributes that correlate *kind*, in lower case."""
+    """Return the names of the correlation attributes of *kind*, in lower case."""
     return {rule.attribute.lower() for rule in kind.correlation}
 
 
@@ -133,7 +134,7 @@ def _keys(start: EventStart) -> list[set[str]]:
 
 
 def _starting(start: EventStart) -> list[ConsumedEvent]:
-    """Return the events of *start* without those that are compared with data of an instance, and so start none."""
+    """Return the events of *start* except those that are compared with an instance's data, and so start none."""
     return [kind for kind in start.events if not any(rule.is_calculated for rule in kind.correlation)]
 
 
@@ -143,12 +144,12 @@ class Started:
 
     definition: Definition
     event: str
-    """The name that the definition has for the event."""
+    """The name of the event in the definition."""
     start: EventStart
     key: CorrelationKey | None
-    """By which its events are known; None if this event alone starts it."""
+    """The correlation key of its events; None if this event alone starts it."""
     instance_id: str | None
-    """None where each instance has events of its own, and so an id that is known once they have come together."""
+    """None if its events are not correlated, so that its id is known only once they have all arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +159,16 @@ class Awaiting:
     definition: Definition
     event: str
     key: CorrelationKey | None
-    """Under which it meets them; None if all that are running may take it."""
+    """The correlation key by which it reaches them; None if all running instances may take it."""
     values: CorrelationKey = field(default_factory=dict)
-    """All the values by which it is correlated."""
+    """The values of all correlation attributes."""
     instance_id: str | None = None
-    """The id of the instance with this key that events start, where they are correlated by the same attributes."""
+    """The id of the instance that events with this key start, if start events have the same correlation attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A definition that an event means nothing to, and why."""
+    """A definition that does not consume an event, and the reason."""
 
     definition: Definition
     event: str | None
@@ -182,7 +183,7 @@ class Route:
 
     @property
     def leads_nowhere(self) -> bool:
-        """Whether no definition consumes the event."""
+        """True if no definition consumes the event."""
         return not self.starts and not self.awaited
 
 
@@ -203,7 +204,7 @@ def route(event: CloudEvent, definitions: Iterable[Definition]) -> Route:
 
 
 def _started(event: CloudEvent, definition: Definition, reasons: list[Passed]) -> list[Started]:
-    """Return the instance that *event* starts, if it starts one: the first kind that it is like decides."""
+    """Return the instance that *event* starts, if it starts one: the first kind that matches decides."""
     start = definition.event_start
     if start is None:
         return []
@@ -216,7 +217,7 @@ def _started(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
             continue
         if not rules and start.join == "any" and not start.goes_on:
             if not event.id:
-                reasons.append(Passed(definition, kind.name, "it has no id, by which it would be known again"))
+                reasons.append(Passed(definition, kind.name, "it has no id to recognize it by if it comes twice"))
                 continue
             return [Started(definition, kind.name, start, None, single_id(definition.id, event))]
         key = _key(event, rules, definition)
@@ -226,7 +227,7 @@ def _started(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
 
 
 def _awaited(event: CloudEvent, definition: Definition, reasons: list[Passed]) -> list[Awaiting]:
-    """Return whom *event* may reach, once for each key."""
+    """Return the running instances that *event* may reach, once for each key."""
     found: dict[tuple[tuple[str, str], ...] | None, Awaiting] = {}
     for kind in definition.consumed_events:
         if not kind.is_awaited:
@@ -254,7 +255,7 @@ def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool
 
 
 def never_taken(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> str | None:
-    """Return why no instance of *definition* takes *event* as one of *kind*, which it is like; None if one may."""
+    """Return why no instance of *definition* takes *event* as one of *kind*; None if one may."""
     if event.is_addressed:
         return None
     return _mismatch(event, kind, definition) or _lacking(event, kind.correlation, definition)
@@ -294,9 +295,9 @@ def _lacking(event: CloudEvent, rules: Iterable[CorrelationRule], definition: De
 
 
 HOPS: Final = "swfhops"
-"""The extension attribute of produced events that has the length of their chain, an integer."""
+"""The extension attribute of produced events that holds the length of their chain, an integer."""
 _MAX_INTEGER: Final = 2**31 - 1
-"""The largest integer of CloudEvents."""
+"""The largest integer in CloudEvents."""
 
 
 def hops_of(*events: CloudEvent) -> int:
@@ -305,20 +306,20 @@ def hops_of(*events: CloudEvent) -> int:
 
 
 def next_hops(hops: int) -> int:
-    """Return the length that an instance gives to the chains of the events which it produces."""
+    """Return the chain length of the events that an instance with *hops* produces."""
     return min(hops + 1, _MAX_INTEGER)
 
 
 def _hops(event: CloudEvent) -> int:
     value = event.attribute(HOPS)
-    if isinstance(value, str) and value.isdecimal() and value.isascii():  # in the binary mode all values are texts
+    if isinstance(value, str) and value.isdecimal() and value.isascii():  # in binary mode all values are strings
         return min(int(value[: len(str(_MAX_INTEGER)) + 1]), _MAX_INTEGER)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_INTEGER else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Record):
-    """An event, and when it came, in seconds since 1970."""
+    """An event and its time of arrival, in seconds since 1970."""
 
     event: CloudEvent
     at: float
@@ -329,18 +330,18 @@ class Gathering:
     """The decision about the collected events of one correlation key when another arrives."""
 
     waiting: Sequence[Arrived] = ()
-    """Those that wait for others."""
+    """Events that are kept until others arrive."""
     is_complete: bool = False
-    """Whether they are enough for an instance."""
+    """True if the events are enough to start an instance."""
     input: JSON = None
     """The input of that instance."""
 
 
 def gathered(definition: Definition, waiting: Sequence[Arrived], arrived: Arrived) -> Gathering:
-    """Return what becomes of *waiting*, events of one key in the order in which they came, now that another *arrived*.
+    """Decide about *waiting*, the events of one key in order of arrival, now that another *arrived*.
 
-    The window of the definition counts from when they came. Of each kind no more are kept than there are kinds: the
-    latest, which the definition prefers.
+    The window of the definition counts from the arrival of each event. Of each kind, at most as many events are kept as
+    there are kinds: the latest, which the definition prefers.
     """
     start = definition.event_start
     if start is None:

@@ -1,8 +1,8 @@
-"""Sinks: where the events go that workflows produce.
+"""Sinks: the destinations of events that workflows produce.
 
-Theory of operation. What a broker did not confirm in time may be there all the same: sent again, it would be there
-twice. So sending goes on when an attempt ends, over the same connection, and the next attempt for the same event awaits
-that. Only when the connection breaks is the message sent again, over a new one.
+Theory of operation. A message that the broker did not confirm in time may have arrived nevertheless: resending it would
+duplicate it. So sending continues after an attempt times out, over the same connection, and the next attempt for the
+same event awaits that. Only if the connection breaks is the message resent, over a new one.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import ROUTER, SinkSettings
 
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Send]]
-"""Returns what connects when it is entered. Raises CallFailed."""
+"""Returns a context that connects when it is entered. Raises CallFailed."""
 
 _OUTLASTING: Final = 600.0
-"""Seconds after which a connection is taken for broken over which no confirmation comes; most libraries know before."""
+"""Seconds without a confirmation after which a connection counts as broken; most libraries notice earlier."""
 _MAX_CONFIRMED: Final = 10_000
 
 
 class Connection:
-    """The connection of one sink, made when it is first needed, and again after it broke."""
+    """The connection of one sink, opened on first use, and again after it broke."""
 
     def __init__(self, connect: Connect, timeout: float) -> None:
-        """Connect by *connect*, within *timeout* seconds."""
+        """Connect with *connect*, within *timeout* seconds."""
         self._connect = connect
         self._timeout = timeout
         self._opening = asyncio.Lock()
@@ -52,12 +52,12 @@ class Connection:
         self._closing: set[asyncio.Task[None]] = set()
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._confirmed: LRUCache[str, bool] = LRUCache(_MAX_CONFIRMED)
-        """What was confirmed when no attempt awaited it any more."""
+        """The keys of messages that were confirmed after their attempt had timed out."""
 
     async def send(self, channel: Channel, message: Message, key: str) -> None:
-        """Send *message*, which is known by *key*, unless that is under way or done. Raises CallFailed.
+        """Send *message*, identified by *key*, unless that is under way or done. Raises CallFailed.
 
-        Awaits the confirmation for the timeout of *channel*, and leaves it under way then.
+        Awaits the confirmation for the timeout of *channel*; after that, sending continues in the background.
         """
         if self._confirmed.pop(key, False):
             return
@@ -81,15 +81,15 @@ class Connection:
             await asyncio.wait(ending)
 
     def _note(self, key: str, ended: asyncio.Task[None]) -> None:
-        """Note what became of a message, which perhaps nobody awaits any more."""
+        """Record the outcome of a message, which no attempt may be awaiting any more."""
         del self._sending[key]
         if not ended.cancelled() and ended.exception() is None:
             self._confirmed[key] = True
 
     async def _send_anew(self, channel: Channel, message: Message) -> None:
-        """Send *message*; over a new connection if that fails over the one that was kept.
+        """Send *message* over the open connection or, if that fails, over a new one.
 
-        Why it fails is known by the new one alone: some libraries report a broken connection as something else.
+        Only the new connection's error counts: some libraries report a broken connection as another error.
         """
         if self._open is not None:
             with suppress(CallFailed):
@@ -100,7 +100,7 @@ class Connection:
     async def _send(self, over: "_Open", channel: Channel, message: Message) -> None:
         try:
             await over.send(channel, message)
-        except BaseException:  # cancelled, too: what was under way may stand in the way of what follows
+        except BaseException:  # also cancellation: an unfinished message may block those that follow
             self._discard(over)
             raise
 
@@ -116,7 +116,7 @@ class Connection:
             return self._open
 
     def _discard(self, broken: "_Open | None") -> None:
-        """Close a connection, beside what goes on, and use it no more."""
+        """Close a connection in the background, and stop using it."""
         if broken is None or broken is not self._open:
             return
         self._open = None
@@ -131,13 +131,13 @@ class _Open:
         self.send = send
 
     async def close(self) -> None:
-        """Close it; it may be broken already."""
+        """Close the connection, which may be broken already."""
         with suppress(CallFailed):
             await self._connecting.__aexit__(None, None, None)
 
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
-"""Delivers an event; tells whether somebody takes it. Raises CallFailed."""
+"""Delivers an event; returns True if a definition takes it. Raises CallFailed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class SinkDelivery:
 class Sinks:
     """All sinks of a worker: an event goes to each that takes its type and source.
 
-    Where there is none, events still stand in each run's history, where they can be looked up.
+    Without a sink, events can still be found in each run's history.
     """
 
     def __init__(self, sinks: Sequence[SinkSettings] = (), settings: Settings | None = None) -> None:
@@ -159,20 +159,20 @@ class Sinks:
         self._sinks = tuple(sinks)
         own = self._settings.credentials
         self._hidden: dict[str, dict[str, JSON]] = {one.name: {"credentials": [*one.secrets, *own]} for one in sinks}
-        """What no answer, error or line of the log may show."""
+        """Secrets that no response, error or log line may show, by sink."""
         scrub_libraries()
         self._connections: dict[str, Connection] = {}
-        # Of no two connections the same: a broker of MQTT ends one when another comes with its id.
+        # Unique for each connection: an MQTT broker ends a connection when another one has the same id.
         self._client_ids = {one.name: client_id_of(f"{one.name}/{uuid4()}") for one in sinks}
         self.router: Deliver | None = None
-        """What delivers events to the instances that they start and to those that wait for them."""
+        """Delivers events to the instances that they start and to those that wait for them."""
 
     @cached_property
     def _brokers(self) -> Brokers:
         return Brokers(HttpBroker(self._services.http))
 
     async def publish(self, event: CloudEvent) -> list[str]:
-        """Deliver *event* to its sinks; return the names of those where somebody takes it. Raises CallFailed."""
+        """Deliver *event* to its sinks; return the names of those that took it. Raises CallFailed."""
         outcomes = await self.deliver(event)
         for one in outcomes:
             if one.fault is not None:
@@ -182,9 +182,9 @@ class Sinks:
     async def deliver(
         self, event: CloudEvent, but: Collection[str] = (), on_done: Callable[[SinkDelivery], None] | None = None
     ) -> list[SinkDelivery]:
-        """Deliver *event* to its sinks, at once, except to those that are named in *but*; tell what became of it.
+        """Deliver *event* to its sinks concurrently, except to those named in *but*; return the outcomes.
 
-        *on_done* is told of each delivery that succeeded.
+        *on_done* is called with each delivery that succeeded.
         """
 
         async def one(sink: SinkSettings) -> SinkDelivery:
@@ -239,7 +239,7 @@ class Sinks:
         return True
 
     def _connection(self, sink: SinkSettings, family: str, channel: Channel) -> Connection:
-        """Return the connection of *sink*, which is made when it is first needed."""
+        """Return the connection of *sink*, which is created on first use."""
         if sink.name not in self._connections:
             broker, stream = self._brokers.speaking(family), sink.stream
             assert isinstance(broker, Connecting)  # noqa: S101 - all but HTTP
@@ -256,26 +256,26 @@ class Sinks:
             pair = f"{sink.credentials.username}:{sink.credentials.password or ''}"
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
-        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - heavy, and many have no sink
+        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - heavy, and many workers have no sink
 
         await self._services.http.request_raw(Request("POST", sink.url, headers, message.payload, timeout=sink.timeout))
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:
-    """Return *message* with a key of Kafka: events of an instance go to one partition, which keeps their order."""
+    """Return *message* with a Kafka key: events of an instance go to one partition, which keeps their order."""
     key = event.attribute("partitionkey") or event.attribute("swfinstanceid")
     return message if not isinstance(key, str) else replace(message, headers={**message.headers, "key": key})
 
 
 def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
-    """Return *settings* with which the receivers may be reached that the operator names as sinks."""
+    """Return *settings* that also allow the receivers that the operator names as sinks."""
     return settings.reaching(sink.url for sink in sinks if sink.url.startswith(("http:", "https:")))
 
 
 def _known_by_event(message: Message, event: CloudEvent, subject: str) -> Message:
-    """Return *message* such that a stream knows it again by its event for two minutes, or as it is configured.
+    """Return *message* with an id for deduplication by the stream, within two minutes or as it is configured.
 
-    A stream may have several subjects: on another one it is another message.
+    A stream may have several subjects: the same event on another subject is another message.
     """
     return replace(message, headers={**message.headers, "Nats-Msg-Id": f"{subject} {_key(event)}"})
 

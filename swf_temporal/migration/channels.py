@@ -1,4 +1,4 @@
-"""Channels of messages: consumers and sinks in their place, with the security of Kafka."""
+"""Message channels: the consumers and sinks that replace them, with the security of Kafka."""
 
 import re
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from swf_temporal.text.properties import resolved
 
 CHANNEL: Final = re.compile(r"mp\.messaging\.(incoming|outgoing)\.(?:\"([^\"]+)\"|([^.]+))\.(.+)")
 CONNECTOR: Final = re.compile(r"(?:mp\.messaging\.connector\.smallrye-kafka|kafka)\.(.+)")
-"""What holds for all channels of Kafka."""
+"""Properties for all Kafka channels."""
 _ENGINES: Final = re.compile(r"kogito-(?:process|usertask|variable|job|deadline).*")
-"""Channels in which the runtime told its own services of instances and jobs."""
+"""Channels by which the runtime notified its own services of instances and jobs."""
 _DEFAULTS: Final = frozenset({"kogito_incoming_stream", "kogito_outgoing_stream"})
 _LOGIN: Final = re.compile(r"\b(?:username|password|clientId|clientSecret)\s*=")
 _MECHANISMS: Final = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"})
@@ -22,7 +22,7 @@ _READ: Final = frozenset({
 })  # fmt: skip
 _OF_CONSUMERS: Final = frozenset({"group.id", "auto.offset.reset", "value.deserializer", "key.deserializer"})
 _QUOTED: Final = " \"'"
-"""What some write around a server, as if it were a text of YAML."""
+"""Characters that some put around a server, as if it were a YAML string."""
 _AS_JSON: Final = re.compile(r"(?:key|value)\.(?:de)?serializer.*|cloud-events.*|health-.*")
 _HINTS: Final = {
     "smallrye-rabbitmq": "write a consumer 'from: amqp://HOST' or a sink 'to: amqp://HOST', with its 'queue'",
@@ -33,7 +33,7 @@ _OTHER: Final = "see the page on events: Kafka, AMQP, MQTT and NATS are consumer
 
 
 class Find(Protocol):
-    """Notes what is found of a property."""
+    """Adds a finding about a property."""
 
     def __call__(self, kind: Kind, key: str, message: str, hint: str | None = None) -> None: ...
 
@@ -45,10 +45,10 @@ class Channels:
         self._properties, self._settings, self._find = properties, settings, find
         self._channels: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
         self._common: dict[str, tuple[str, str]] = {}
-        """By options: the key and the value."""
+        """Key and value of the common options, by option."""
 
     def take(self, key: str, value: str) -> bool:
-        """Take in a property, and tell whether it is about channels."""
+        """Add a property; return True if it is about channels."""
         channel, common = CHANNEL.fullmatch(key), CONNECTOR.fullmatch(key)
         if channel is not None:
             way, quoted, name, option = channel.groups()
@@ -58,7 +58,7 @@ class Channels:
         return channel is not None or common is not None
 
     def write(self) -> None:
-        """Write the consumers and the sinks, and tell of each option."""
+        """Write the consumers and the sinks, with a finding for each option."""
         uses_kafka = False
         for (way, name), options in self._channels.items():
             connector = self._value(options, "connector", "")
@@ -90,7 +90,7 @@ class Channels:
             self._tell(option, key, "the channels of Kafka", is_known=uses_kafka)
 
     def _value(self, options: Mapping[str, tuple[str, str]], option: str, other: str) -> str:
-        """Return what a channel says, or else what all of Kafka's do."""
+        """Return an option of a channel, or else the common option of all Kafka channels."""
         found = options.get(option)
         if found is None and option != "connector":
             found = self._common.get(option)
@@ -121,7 +121,7 @@ class Channels:
             self._find("by hand", key, f"channel {name!r} has no URL", "write a sink with the URL of the receiver")
 
     def _credentials(self, options: Mapping[str, tuple[str, str]], security: str) -> dict[str, Any]:
-        """Return how to log in: the names of variables, never what is in the properties."""
+        """Return the credentials as names of variables, never as the values in the properties."""
         if not security.startswith("SASL"):
             return {}
         mechanism = self._value(options, "sasl.mechanism", "PLAIN").upper()
@@ -151,7 +151,7 @@ class Channels:
         return {"deadLetter": self._value(options, "dead-letter-queue.topic", f"dead-letter-topic-{name}")}
 
     def _tell(self, option: str, key: str, who: str, *, is_known: bool) -> None:
-        """Tell of an option that is not told already with its channel."""
+        """Add a finding for an option that its channel's finding does not cover."""
         value = self._properties.get(key, "").strip()
         if option in ("connector", "sasl.jaas.config") and is_known:
             return

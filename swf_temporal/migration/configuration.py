@@ -1,6 +1,6 @@
-"""The configuration that the properties of a SonataFlow project make: where services are, and how events travel.
+"""The configuration made from the properties of a SonataFlow project: addresses of services, and events.
 
-What a property says by other means here, or not at all, is a finding.
+A property that is expressed by other means here, or not at all, has a finding.
 """
 
 import re
@@ -38,7 +38,7 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     (r"quarkus\.http\.cors.*", "by hand", "list the origins of web pages under 'origins' of 'gateway'"),
     (
         r"quarkus\.(?:http\.auth|http\.policy|oidc|security|smallrye-jwt|keycloak)\b(?!-client).*", "by hand",
-        "swf gateway knows its callers by keys and tokens of its own: see the page on the gateway",
+        "swf gateway authenticates callers by its own keys and tokens: see the page on the gateway",
     ),
     (r"quarkus\.http\..*", "differs", "the page on the gateway has its settings"),
     (
@@ -54,7 +54,7 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
         "documents are read as they are, and nothing is generated",
     ),
     (r"quarkus\.rest-client\..*connection.*", "differs", "'concurrency' under 'services' limits calls"),
-    (r"quarkus\.rest-client\..*redirects", "differs", "redirects are followed, each as a call of its own"),
+    (r"quarkus\.rest-client\..*redirects", "differs", "redirects are followed, each checked as a separate call"),
     (r"quarkus\.rest-client\..*(?:log|scope|provider|register|multipart).*", "differs", "it is not needed here"),
     (r"(?:quarkus\.(?:rest-client|openapi-generator)|kogito\.sw)\..*", "by hand", "see the page on configuration"),
     (r"kogito\.grpc\.stream\.timeout", "by hand", "write 'timeout' under 'functions' for those that call a stream"),
@@ -78,7 +78,7 @@ _OWN: Final = "if a definition or a method in Java asks for it, give it in the i
 
 
 def counterpart(key: str) -> tuple[Kind, str, str]:
-    """Return how to tell of the property *key* that is written nowhere: the kind, what is so, and what to do."""
+    """Return the finding for the property *key*, which is not written: its kind, message and hint."""
     for form, kind, hint in _TOLD:
         if re.fullmatch(form, key):
             return kind, f"{key} has no {'effect' if kind == 'differs' else 'counterpart'}", hint
@@ -86,9 +86,9 @@ def counterpart(key: str) -> tuple[Kind, str, str]:
 
 
 SCOPES: Final = ("calls", "functions", "services")
-"""The sections of the configuration in which there are settings of owners."""
+"""The sections of the configuration that contain settings of owners."""
 Option: TypeAlias = tuple[str, ...]
-"""The keys under which a setting stands below its owner: `("baseUrl",)`, `("tls", "ca")`."""
+"""The path of a setting below its owner: `("baseUrl",)`, `("tls", "ca")`."""
 _SERVICE: Final = re.compile(
     r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
 )
@@ -100,15 +100,15 @@ _TLS: Final = re.compile(
 )
 _UNKNOWN: Final = re.compile(r"\$\{([^{}:]+)[^{}]*\}")
 _MP_NAMES: Final = {"connectTimeout": "connect-timeout", "readTimeout": "read-timeout", "trustStore": "trust-store"}
-"""What the older names of properties, `KEY/mp-rest/…`, are in the newer form."""
+"""The newer names of properties in the older form, `KEY/mp-rest/…`."""
 _TIMEOUTS: Final = {"connect-timeout": 0, "read-timeout": 30_000}
-"""The parts of a timeout, and how many milliseconds each is where nothing is said."""
+"""The parts of a timeout, and their defaults in milliseconds."""
 _VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of that one host"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A setting as one text of properties has it."""
+    """A setting in one file of properties."""
 
     owner: Owner
     option: Option
@@ -121,21 +121,21 @@ class Said:
 
 @dataclass(slots=True)
 class Configuration:
-    """What is written for the worker, the gateway and the consumers."""
+    """The configuration for the worker, the gateway and the consumers."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     """The configuration file."""
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Secrets by their names, with the properties that they have; values are not written."""
+    """Secrets by name, with their fields; values are not written."""
     findings: list[Finding] = field(default_factory=list)
     said: list[Said] = field(default_factory=list)
-    """The settings of owners, and where they are said."""
+    """The settings of owners, with their origins."""
 
 
 def configuration(
     file: PropertiesText, functions: list[Called], taken: Collection[str] = (), everybody: Iterable[Called] = ()
 ) -> Configuration:
-    """Return what the properties in *file* make for *functions*, but for those that are *taken* for something else.
+    """Return the configuration for *functions* from the properties in *file*, except those *taken* by something else.
 
     The same worker serves *everybody*, the functions of all definitions.
     """
@@ -155,7 +155,7 @@ class _Reading:
         self._made = Configuration()
         self._said: dict[tuple[tuple[str, str], Option], Said] = {}
         self._timeouts: dict[Owner, dict[str, tuple[int, str]]] = {}
-        """Milliseconds, and the properties that say them."""
+        """Timeouts in milliseconds, with their properties."""
         self._split: set[tuple[tuple[str, str], Option]] = set()
         """Settings for which several properties have different values."""
 
@@ -188,7 +188,7 @@ class _Reading:
         return self._made
 
     def _check(self, key: str, value: str) -> None:
-        """Tell of a value that names what is known where the application runs alone."""
+        """Add a finding for a value with a variable that is only known where the application runs."""
         names = dict.fromkeys(_UNKNOWN.findall(value))
         if names:
             hint = "write the value that it has there into swf.yaml"
@@ -212,7 +212,7 @@ class _Reading:
         return not self._has_owners(found, key) or self._set(list(found.owners), key, option, value)
 
     def _has_owners(self, found: Found, key: str) -> bool:
-        """Tell whether a property is of something that has settings here; tell why not otherwise."""
+        """Return True if a property belongs to something that has settings here; otherwise, add a finding."""
         if found.reason is not None:
             self._find("by hand", key, f"{key} is not written: {found.reason}", found.hint)
         elif not found.owners:
@@ -262,7 +262,7 @@ class _Reading:
         return True
 
     def _put(self, owners: Iterable[Owner], option: Option, value: Any, key: str) -> bool:
-        """Note what *owners* have, unless another property says something else of one: then tell of both."""
+        """Record a setting of *owners*; add a finding if another property has a different value for one of them."""
         is_put = True
         for owner in owners:
             before = self._said.setdefault(
@@ -276,7 +276,7 @@ class _Reading:
         return is_put
 
     def _certificate(self, owners: list[Owner], key: str, option: str, value: str) -> None:
-        """Name a PEM file as ours; what is in another form is for a person."""
+        """Record a PEM file; another format needs manual work, and has a finding."""
         word = "ca" if option.startswith("trust") else "key" if option.endswith("key") else "cert"
         if any(part in option for part in ("password", "type", "alias", "provider")):
             self._find("differs", key, f"{key} has no effect", "PEM files are read without a password")

@@ -1,6 +1,6 @@
-"""Migrates a SonataFlow project: a report on everything in it, and the files that take its place.
+"""Migrates a SonataFlow project: makes a report on everything in it, and the files that replace it.
 
-In Kubernetes each workflow is an application, whose ConfigMap speaks of its clients alone.
+In Kubernetes each workflow is an application, whose ConfigMap configures only its own clients.
 """
 
 import keyword
@@ -52,21 +52,21 @@ def _stub(name: str, parameters: tuple[str, ...]) -> str:
 
 
 _Place: TypeAlias = tuple[tuple[str, str], Option]
-_HINT = "let a worker of its own serve each, with a configuration and secrets of its own"
+_HINT = "serve each with a separate worker, which has its own configuration and secrets"
 
 
 class Sharing:
-    """What the properties of all applications say of each setting, and whether they agree."""
+    """Settings that all applications share, and conflicts between their properties."""
 
     def __init__(self, functions: Iterable[Called]) -> None:
         self._functions = list(functions)
         self._said: dict[str | None, dict[_Place, Said]] = {}
-        """By the name of the workflow: what its properties say; None has those that are no application of their own."""
+        """The settings of each workflow, by its name; None has those of workflows without their own application."""
         for one in self._functions:
             self._said.setdefault(one.workflow, {})
 
     def add(self, file: PropertiesText, made: Configuration) -> None:
-        """Take in what one *file* of properties made: it counts before those that were taken in earlier."""
+        """Add the settings made from one *file* of properties, which override those that were added earlier."""
         secrets = (
             Said(Owner("secrets", name), (option,), value, name, None, file.name)
             for name, options in made.secrets.items()
@@ -83,7 +83,7 @@ class Sharing:
                 yield said[0]
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what tells of the settings that are not."""
+        """Yield a finding for each setting that is not the same for all."""
         for said in self._settings():
             if self._differ(said):
                 one = said[0]
@@ -92,12 +92,12 @@ class Sharing:
                 yield Finding(one.file, one.line, "by hand", message, _HINT)
 
     def _settings(self) -> Iterator[list[Said]]:
-        """Yield, for each setting, what is said of it."""
+        """Yield the values of each setting in all applications."""
         for place in dict.fromkeys(place for said in self._said.values() for place in said):
             yield [said[place] for said in self._said.values() if place in said]
 
     def _differ(self, said: list[Said]) -> bool:
-        """Tell whether not all applications that have the setting say the same."""
+        """Return True if applications that have the setting disagree."""
         owner, place = said[0].owner, (said[0].owner.identity, said[0].option)
         if len({one.value for one in said}) > 1:
             return True
@@ -109,11 +109,11 @@ _KINDS: dict[str, Kind] = {
     "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
 }  # fmt: skip
 _TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
-"""The codes of problems that were found already, in other words, or that change nothing."""
+"""The codes of problems that have another finding already, or that change nothing."""
 
 
 def migrate(path: Path) -> Migration:
-    """Return what is found at *path*, and what to write in its place. Raises UsageError."""
+    """Return the findings at *path*, and the files to write in its place. Raises UsageError."""
     return _Migrating(project_at(path)).done()
 
 
@@ -125,7 +125,7 @@ class _Migrating:
         self._functions: list[Called] = []
         self._java: dict[str, tuple[str, ...]] = {}
         self._taken: set[str] = set()
-        """The properties that constants of definitions have."""
+        """The properties that are used by constants of definitions."""
 
     def done(self) -> Migration:
         for part in self._project.parts:
@@ -162,12 +162,12 @@ class _Migrating:
         self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
 
     def _application(self, definition: Any) -> str | None:
-        """Return the id of a *definition* in a file if there is a ConfigMap for it alone."""
+        """Return the id of a *definition* in a file if it has its own ConfigMap."""
         name = definition.get("id") if isinstance(definition, dict) else None
         return next((one.workflow for one in self._project.properties if name and one.workflow == name), None)
 
     def _properties_of(self, part: Part) -> dict[str, str]:
-        """Return the properties that hold for a definition: those of all, and those of its own ConfigMap."""
+        """Return the properties that apply to a definition: the common ones, and those in its ConfigMap."""
         return in_production(one for one in self._project.properties if one.workflow in (None, part.workflow))
 
     def _note(self, part: Part, upgraded: Upgraded) -> None:
@@ -176,7 +176,7 @@ class _Migrating:
             self._findings.append(Finding(part.name, line, _KINDS[one.kind], one.message, one.hint))
 
     def _problems(self, part: Part, problems: Any, *, is_rewritten: bool = False) -> None:
-        """Note what is wrong with a definition as it is written now, where its lines are those of the file."""
+        """Add findings for the problems of a definition, with lines unless it was rewritten."""
         found: Iterator[Problem] = (one for one in problems if one.code not in _TOLD)
         for one in found:
             line = one.position.line + part.line if one.file == part.name and not is_rewritten else None
@@ -189,7 +189,7 @@ class _Migrating:
         shared = Sharing(self._functions)
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
-                message = f"what holds in the profile {file.profile!r} alone is not written"
+                message = f"properties only for the profile {file.profile!r} are not written"
                 self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
                 continue
             meant = [one for one in self._functions if file.workflow in (None, one.workflow)]

@@ -1,4 +1,4 @@
-"""Finds what belongs to a SonataFlow project: definitions, properties, and the documents that definitions name."""
+"""Finds the files of a SonataFlow project: definitions, properties, and the documents that definitions name."""
 
 import os
 import re
@@ -35,37 +35,37 @@ _SKIPPED: Final = frozenset({"target", "build", "node_modules", "test", "dist"})
 _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
 DEFINITIONS: Final = tuple(f".sw{ending}" for ending in ENDINGS)
-"""What the names of SonataFlow's definitions end in."""
+"""The file name endings of SonataFlow's definitions."""
 _MAX_BYTES: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
 _OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
 _OF_WORKFLOW: Final = "-props"
-"""What the name of a ConfigMap ends in that is for one workflow alone, after the name of that."""
+"""The suffix, after a workflow's name, of the name of a ConfigMap for that workflow alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A text that is a definition, or a resource of Kubernetes with one."""
+    """The text of a definition, which may be part of a Kubernetes resource."""
 
     name: str
     """The path of its file, relative to the project; with the number of the part if it is one of several."""
     path: Path
-    """Where its file is."""
+    """The path of its file."""
     place: str
     """Its path in the migrated project."""
     text: str
     line: int = 0
-    """The number of lines of its file that stand before it."""
+    """The number of lines before it in its file."""
     workflow: str | None = None
-    """The name that a resource of Kubernetes has."""
+    """The name of its Kubernetes resource."""
 
 
 @dataclass(slots=True)
 class Project:
-    """What was found."""
+    """The contents of a project."""
 
     root: Path
-    """The folder that paths in definitions begin in, `classpath:`."""
+    """The folder to which paths in definitions, `classpath:`, are relative."""
     parts: list[Part] = field(default_factory=list)
     properties: list[PropertiesText] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Project:
 
 
 def project_at(path: Path) -> Project:
-    """Return what is at *path*: a file, a folder, or a project with `src/main/resources`. Raises UsageError."""
+    """Return the project at *path*: a file, a folder, or a project with `src/main/resources`. Raises UsageError."""
     if not path.exists():
         raise UsageError(f"there is no {path}")
     if path.is_file():
@@ -102,7 +102,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bool = False) -> None:
-    """Take in *file* if it has to do with definitions. What *is_beside* the resources may only bring manifests."""
+    """Add *file* if it is relevant to definitions. A file that *is_beside* the resources may only be a manifest."""
     if file.suffix not in (*_DOCUMENTS, ".properties") or file.stat().st_size > _MAX_BYTES:
         return
     name = file.relative_to(base).as_posix()
@@ -183,7 +183,7 @@ def _item(text: str, item: Object) -> tuple[str, int]:
 
 
 def _properties_in(part: Part, text: str, root: Any, properties: str) -> PropertiesText:
-    """Return the properties in a ConfigMap, which is *root* and written in *text*."""
+    """Return the properties in a ConfigMap, *root*, whose source is *text*."""
     place = root["data"].where.value(_PROPERTIES)
     name = _named(root) or ""
     workflow = name.removesuffix(_OF_WORKFLOW) if name.endswith(_OF_WORKFLOW) else None
@@ -216,16 +216,16 @@ def _named(root: dict[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A function that a definition declares, as it is written here."""
+    """A function that a definition declares, as written in the migrated definition."""
 
     name: str
     operation: str
     type: str = "rest"
     metadata: Mapping[str, Any] = field(default_factory=dict)
     definition: str = ""
-    """The name of what has the definition, for findings."""
+    """The name of the definition, for findings."""
     workflow: str | None = None
-    """The name that a resource of Kubernetes with the definition has."""
+    """The name of the Kubernetes resource that contains the definition."""
 
     @property
     def function(self) -> Function:
@@ -250,7 +250,7 @@ def functions_of(definition: Any, name: str = "", workflow: str | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Whose a key is. Where that cannot be told, there is no owner and a reason."""
+    """The owners of a key; if they cannot be determined, the reason."""
 
     owners: tuple[Owner, ...] = ()
     reason: str | None = None
@@ -258,12 +258,12 @@ class Found:
 
 
 class Owners:
-    """The owners of the keys of one text of properties: *functions* are those for which it holds."""
+    """The owners of the keys in one file of properties, which applies to *functions*."""
 
     def __init__(
         self, functions: Iterable[Called], properties: Mapping[str, str], everybody: Iterable[Called] = ()
     ) -> None:
-        """Take *everybody*, the functions of all definitions, to be served by the same worker."""
+        """Assume that one worker serves *everybody*, the functions of all definitions."""
         self._functions = list(functions)
         self._everybody = list(everybody) or self._functions
         self.strategy = strategy_of(properties)
@@ -273,7 +273,7 @@ class Owners:
         return [(one, client) for one in self._functions if (client := client_of(one.function, self.strategy))]
 
     def of_service(self, key: str) -> Found:
-        """Return whose the settings of the client of documents are that has this *key*."""
+        """Return the owners of the settings of the document client with this *key*."""
         exact = [owner for _, client in self._clients if (owner := client.owner_under(key)) is not None]
         if exact:
             return self._shared_with_none(exact, key, self._has_key)
@@ -287,13 +287,13 @@ class Owners:
         return Found(reason=f"it has no effect there: the key of {meant.owner} is {meant.key!r}", hint=hint)
 
     def of_rpc_service(self, key: str) -> Found:
-        """Return whose the settings of the client of gRPC are that has this *key*."""
+        """Return the owners of the settings of the gRPC client with this *key*."""
         names = [name for one in self._functions if one.type == "rpc" for name in _rpc_services(one)]
         found = [Owner("services", name) for name in names if spelled(name) == spelled(key)]
         return self._shared_with_none(found, key, lambda one, _: one.type == "rpc")
 
     def of_function(self, name: str) -> Found:
-        """Return whose the settings are that SonataFlow knows for functions of this *name* which are requests."""
+        """Return the owners of SonataFlow's settings for functions of this *name* that are requests."""
         requests = [one for one in self._functions if one.name == name and _is_request(one)]
         return self._shared_with_none(
             [Owner("functions", name)] if requests else [], name, lambda one, _: _is_request(one) and one.name == name
@@ -304,7 +304,7 @@ class Owners:
         return client is not None and client.owner_under(key) is not None
 
     def _shared_with_none(self, found: list[Owner], key: str, is_meant: Any) -> Found:
-        """Return *found*, unless something else than what has the *key* would have its settings here, too."""
+        """Return *found*, unless the settings would also apply to functions that do not have the *key*."""
         owners = {one.identity: one for one in found}
         for owner in owners.values():
             others = [one for one in self._everybody if has_settings_of(one, owner) and not is_meant(one, key)]
@@ -316,7 +316,7 @@ class Owners:
 
 
 def has_settings_of(one: Called, owner: Owner) -> bool:
-    """Tell whether calls of a function have the settings of *owner*."""
+    """Return True if the settings of *owner* apply to calls of a function."""
     if owner.scope == "calls":
         return True
     if owner.scope == "functions":
@@ -331,7 +331,7 @@ def has_settings_of(one: Called, owner: Owner) -> bool:
 
 
 def _nearly(one: Called) -> frozenset[str]:
-    """Return keys that one may think a document has."""
+    """Return keys that may have been mistaken for the key of a document."""
     document = document_of(one.function) or ""
     path = PurePosixPath(document)
     names = (document, path.name, path.stem, one.name)
@@ -339,7 +339,7 @@ def _nearly(one: Called) -> frozenset[str]:
 
 
 def _rpc_services(one: Called) -> tuple[str, str]:
-    """Return the names of the service of gRPC that a function calls: without its package, and with it."""
+    """Return the names of the gRPC service that a function calls: without its package, and with it."""
     service = one.operation.split("#")[1] if one.operation.count("#") > 1 else ""
     return service.rpartition(".")[2], service
 

@@ -1,4 +1,4 @@
-"""The report of a migration: as text, as JSON, and as a page of HTML."""
+"""The report of a migration: as text, as JSON, and as an HTML page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from swf_temporal.base.grammar import counted
 
 Kind = Literal["rewritten", "differs", "by hand"]
 KINDS: Final[tuple[Kind, ...]] = ("rewritten", "differs", "by hand")
-"""Means the same as it is written now; is left as it was, and does something else; needs a person."""
+"""Same meaning in another form; left unchanged, with other behaviour; needs manual work. From best to worst."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Finding:
     kind: Kind
     message: str
     hint: str | None = None
-    """What to write, or to look at."""
+    """Advice on what to write or to check."""
 
 
 @dataclass(frozen=True, slots=True)
 class MigratedFile:
-    """A file that is written in the place of another one, or anew."""
+    """A file that replaces another one, or is new."""
 
     path: str
     """Relative to the folder that is written."""
@@ -37,15 +37,15 @@ class MigratedFile:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What is found in a project, and what is written in its place."""
+    """The findings in a project, and the files that replace it."""
 
     definitions: tuple[str, ...]
-    """The files, or parts of files, that hold definitions."""
+    """The files, or parts of files, that contain definitions."""
     findings: tuple[Finding, ...]
     files: tuple[MigratedFile, ...]
 
     def worst(self, definition: str) -> Kind | None:
-        """Return the worst kind of finding in *definition*; None if it runs as it is."""
+        """Return the worst kind of finding in *definition*; None if it runs unchanged."""
         kinds = [one.kind for one in self.findings if one.file == definition]
         return max(kinds, key=KINDS.index, default=None)
 
@@ -55,11 +55,11 @@ class Migration:
 
 
 MEANINGS: Final = {
-    "rewritten": "means the same, and is written as the specification has it",
-    "differs": "is left as it was, and does something else here",
-    "by hand": "has no counterpart, and needs a person",
+    "rewritten": "has the same meaning, in the form of the specification",
+    "differs": "is left unchanged, and behaves differently here",
+    "by hand": "has no counterpart, and needs manual work",
 }
-"""What each kind of finding says."""
+"""The meaning of each kind of finding."""
 _VERDICTS: Final = {
     None: "runs as it is",
     "rewritten": "runs once it is rewritten",
@@ -80,7 +80,7 @@ td:first-child { white-space: nowrap; }
 
 
 def verdicts(migration: Migration) -> dict[str, str]:
-    """Return what becomes of each definition, in words."""
+    """Return the verdict on each definition."""
     return {name: _VERDICTS[migration.worst(name)] for name in migration.definitions}
 
 
@@ -125,7 +125,7 @@ def as_data(migration: Migration) -> dict[str, Any]:
 
 
 def as_html(migration: Migration) -> str:
-    """Return a page."""
+    """Return the report as an HTML page."""
     told = verdicts(migration)
     files = dict.fromkeys([*migration.definitions, *(one.file for one in migration.findings)])
     parts = [

@@ -46,7 +46,7 @@ def test_many_instances(on: On) -> None:
     assert on("resume", "--query", QUERY, "--yes") == (0, "", told)
     _until_found(on, "terminate", 2)
     code, _, err = on("terminate", "--query", QUERY)
-    assert (code, "stdin is no terminal\n  give --yes" in err) == (2, True)
+    assert (code, "stdin is not a terminal\n  give --yes" in err) == (2, True)
     told = "2 instances to terminate of waiter (2)\nterminated 2 instances\n"
     assert on("terminate", "-q", QUERY, "-y", "--reason", "ordered twice") == (0, "", told)
     assert "ordered twice" in on("status", "many-2")[1]

@@ -40,20 +40,20 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     code, out, _ = on("retry", "later-1", "--dry-run")
     lines = out.splitlines()
     assert (code, lines[0]) == (0, "later-1: later, failed")
-    assert lines[1].startswith("  goes on in Charge, where it came at 20")
+    assert lines[1].startswith("  continues in Charge, reached at 20")
     assert lines[2:] == [
-        "  is made again, with the same idempotency keys:",
+        "  made again, with the same idempotency keys:",
         "    calls ask (Charge/ask#1), failed",
     ]
-    assert "stdin is no terminal\n  give --yes" in on("retry", "later-1")[2]
+    assert "stdin is not a terminal\n  give --yes" in on("retry", "later-1")[2]
 
     before = json.loads(on("status", "later-1", "-o", "json")[1])["runId"]
-    assert on("retry", "later-1", "--yes")[::2] == (0, "later-1 goes on in Charge\n")
+    assert on("retry", "later-1", "--yes")[::2] == (0, "later-1 continues in Charge\n")
     assert on("result", "later-1")[0] == 1
     assert json.loads(on("status", "later-1", "-o", "json")[1])["runId"] != before
 
     code, out, err = on("rerun", "later-1", "--from", "Wait", "--drop-events", "-y", "-o", "json")
-    assert (code, err) == (0, "later-1 goes on from Wait\n")
+    assert (code, err) == (0, "later-1 continues from Wait\n")
     facts = json.loads(out)
     assert (facts["from"], facts["again"], facts["events"]) == ("Wait", ["Wait", "Charge"], 1)
     assert "in state Wait" in on("status", "later-1")[1]
@@ -74,7 +74,7 @@ def test_with_other_data(on: On, dev: Dev) -> None:
     wrong = on("rerun", "later-2", "--from", "Charge", "--action", "ask", "--data", patch, "--dry-run")
     assert "the data of the action 'ask' cannot be changed" in wrong[2]
     begun = on("rerun", "later-2", "--from", "Wait", "--data", patch, "--drop-events", "-y")
-    assert begun[::2] == (0, "later-2 goes on from Wait\n")
+    assert begun[::2] == (0, "later-2 continues from Wait\n")
     assert "in state Wait" in on("status", "later-2")[1]
     assert "Check" not in on("logs", "later-2")[1]
     on("event", "later-2", "--name", "Paid")
@@ -109,17 +109,17 @@ def test_many(on: On, dev: Dev) -> None:
     head, *lines = [line.split() for line in out.splitlines()]
     assert head == ["id", "definition", "status", "from", "again", "outside", "events"]
     assert sorted(lines) == [[f"each-{n}", "later", "failed", "Charge", "1", "1", "0"] for n in "12"]
-    told = "2 instances to go on: later in Charge (2)\n  is made again, with the same idempotency keys: 2 calls\n"
+    told = "2 instances to continue: later in Charge (2)\n  made again, with the same idempotency keys: 2 calls\n"
     assert err == told
-    assert "stdin is no terminal\n  give --yes" in on("retry", "--query", QUERY)[2]
+    assert "stdin is not a terminal\n  give --yes" in on("retry", "--query", QUERY)[2]
     assert "exclude each other" in on("retry", "each-1", "--query", QUERY, "--yes")[2]
 
     before = json.loads(on("status", "each-1", "-o", "json")[1])["runId"]
-    assert on("retry", "-q", QUERY, "-y")[::2] == (0, f"{told}2 instances go on\n")
+    assert on("retry", "-q", QUERY, "-y")[::2] == (0, f"{told}2 instances continue\n")
     assert [on("result", instance)[0] for instance in ("each-1", "each-2")] == [1, 1]
     code, out, err = on("retry", "-q", f"RunId = '{before}'", "-y", "-o", "json")
     assert (code, json.loads(out)) == (0, [])
-    assert err == "no instances to go on\n  left out, since an earlier run of them was found: 1 instance\n"
+    assert err == "no instances to continue\n  left out, because an earlier run was found: 1 instance\n"
 
     wanted = ("rerun", "-q", f"{QUERY} AND ExecutionStatus != 'Terminated'", "--from", "Check", "--drop-events")
     out, err = _until_found(on, 2, *wanted, "-o", "json")
@@ -128,9 +128,9 @@ def test_many(on: On, dev: Dev) -> None:
     }
     refused, counted, *rest = err.splitlines()
     assert refused.startswith("error: 'each-3' has never entered a state 'Check'")
-    assert counted == "2 instances to go on: later from Check (2)"
-    assert rest[1] == "  2 events that came since: dropped"
+    assert counted == "2 instances to continue: later from Check (2)"
+    assert rest[1] == "  2 events received since: dropped"
     code, _, err = on(*wanted, "--yes")
-    assert (code, err.splitlines()[-1]) == (1, "2 instances go on")
+    assert (code, err.splitlines()[-1]) == (1, "2 instances continue")
     assert "in state Wait" in on("status", "each-1")[1]
     on("terminate", "--query", QUERY, "--yes")

@@ -153,7 +153,7 @@ def test_the_example_with_a_program_of_its_own() -> None:
         [sys.executable, str(RUNNER), "orders"], capture_output=True, text=True, timeout=30, check=False
     )
 
-    assert (ran.returncode, ran.stderr.strip()) == (2, "'orders' has a program of its own: make demo")
+    assert (ran.returncode, ran.stderr.strip()) == (2, "'orders' has its own program: make demo")
 
 
 def skip_unless_installed(name: str) -> None:

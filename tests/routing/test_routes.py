@@ -83,7 +83,7 @@ def test_an_event_without_correlation_has_an_instance_of_its_own() -> None:
     [start] = routed(order(), "loose").starts
     assert (start.key, start.instance_id) == (None, single_id("order", CloudEvent("1", "shop/1", "loose")))
     nameless = route(CloudEvent("", "s", "loose"), [order()])
-    assert nameless.passed[1].reason == "it has no id, by which it would be known again"
+    assert nameless.passed[1].reason == "it has no id to recognize it by if it comes twice"
     [kept] = routed(order(extra="keepActive: true"), "loose").starts
     assert kept.key == {}
 

@@ -1,6 +1,6 @@
-"""The plugin of pytest: simulations, workers on a test server, and scenario files as tests.
+"""The pytest plugin: simulations, workers on a test server, and scenario files as tests.
 
-pytest imports it in every run where this package is installed, so that nothing else is imported until it is used.
+pytest imports it in every run if this package is installed, so everything else is imported on first use.
 """
 
 from collections.abc import Generator, Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from swf_temporal.cli.pytest_plugin.simulating import StrictSimulate
 
 SCENARIOS: Final = "swf_scenarios"
-"""The name of the setting that says whether scenario files are collected."""
+"""The name of the setting that enables collecting scenario files."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,7 +34,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioF
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
-    """Show, of a test that failed, what happened in its simulations."""
+    """Show what happened in the simulations of a failed test."""
     report = yield
     if call.when == "call" and report.failed:
         report.sections += [("simulation", text) for text in item.stash.get(_TOLD, [])]
@@ -42,12 +42,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 _TOLD: Final = pytest.StashKey[list[str]]()
-"""What happened in each simulation of a test."""
+"""The descriptions of a test's simulations."""
 
 
 @pytest.fixture
 def swf_simulate(request: pytest.FixtureRequest) -> "StrictSimulate":
-    """`simulate`, strict unless it is told otherwise; if the test fails, the report shows what happened in each run."""
+    """`simulate`, strict by default; if the test fails, the report shows what happened in each run."""
     from swf_temporal.cli.pytest_plugin.simulating import StrictSimulate
 
     return StrictSimulate(request.node.stash.setdefault(_TOLD, []))
@@ -55,7 +55,7 @@ def swf_simulate(request: pytest.FixtureRequest) -> "StrictSimulate":
 
 @pytest.fixture(scope="session")
 def swf_worker() -> "Iterator[WorkerFactory]":
-    """Serve definitions on a test server, which the session starts when it is first needed.
+    """Serve definitions on a test server, which the session starts on first use.
 
     `async with swf_worker(definitions, functions=…) as served:` yields a `ServedDefinitions`.
     """

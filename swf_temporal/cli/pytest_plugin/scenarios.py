@@ -1,4 +1,4 @@
-"""Scenario files as tests: each scenario is one, and runs in simulation."""
+"""Scenario files as tests: each scenario is a test that runs in simulation."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _KEYS: Final = [re.compile(rf"^[\"']?{key}[\"']?\s*:", re.MULTILINE) for key in 
 
 
 def has_scenarios(path: Path) -> bool:
-    """Tell whether the file at *path* has the keys that every scenario has."""
+    """Return True if the file at *path* has the keys that every scenario has."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
@@ -27,7 +27,7 @@ class ScenarioFile(pytest.File):
     """A file with scenarios."""
 
     def collect(self) -> Iterator["ScenarioItem"]:
-        """Yield a test for each scenario. Raises CollectError if one is not written as it should be."""
+        """Yield a test for each scenario. Raises CollectError if one is malformed."""
         try:
             found = read_scenarios(self.path)
         except SwfError as error:
@@ -44,7 +44,7 @@ class ScenarioItem(pytest.Item):
         self._scenario = scenario
 
     def runtest(self) -> None:
-        """Run it. Raises ScenarioFailure if something is not as it claims."""
+        """Run the scenario. Raises ScenarioFailure if an expectation is not met."""
         if "simulation" not in self._scenario.hosts:
             pytest.skip(self._scenario.why or "it runs on Temporal alone")
         simulation, differences = run(self._scenario)
@@ -52,7 +52,7 @@ class ScenarioItem(pytest.Item):
             raise ScenarioFailure("\n".join(differences), None if simulation is None else told(simulation))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return what differed and what happened; of a definition that cannot run, its problems."""
+        """Return the differences and what happened; for an invalid definition, its problems."""
         match excinfo.value:
             case ScenarioFailure() as failure:
                 happened = "" if failure.told is None else f"\n\nwhat happened:\n{failure.told}"
@@ -62,12 +62,12 @@ class ScenarioItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the scenario stands, and its claim."""
+        """Return the location of the scenario, and its claim."""
         return self.path, self._scenario.line - 1, f"scenario: {self.name}"
 
 
-class ScenarioFailure(AssertionError):  # noqa: N818 - as pytest speaks of it
-    """A scenario that does not hold: its text is what differed."""
+class ScenarioFailure(AssertionError):  # noqa: N818 - pytest's term
+    """A scenario that failed: its text lists the differences."""
 
     def __init__(self, differences: str, what_happened: str | None) -> None:
         super().__init__(differences)

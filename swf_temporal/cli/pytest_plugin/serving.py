@@ -1,4 +1,4 @@
-"""Workers of tests, on servers that the session starts when they are first needed."""
+"""Workers for tests, on servers that the session starts on first use."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ _SKIPPING = ("--dynamic-config-value", "frontend.WorkflowTimeSkippingEnabled=tru
 
 @dataclass(frozen=True, slots=True)
 class ServedDefinitions:
-    """Definitions that a worker serves, on a task queue of their own."""
+    """Definitions that a worker serves, on a separate task queue."""
 
     client: Client
     worker: Worker
@@ -35,12 +35,12 @@ class ServedDefinitions:
         return await self.client.start(definition, data, task_queue=self.task_queue, **options)
 
     async def run(self, definition: Definition | str, data: object = None, **options: Any) -> JSON:
-        """Return the output of a new instance. Raises RunEnded if it has none to give."""
+        """Return the output of a new instance. Raises RunEnded if it did not complete."""
         return await (await self.start(definition, data, **options)).result()
 
 
 class WorkerFactory:
-    """Makes workers of tests. The servers run on an event loop of their own, so that every test may have another."""
+    """Creates workers for tests. The servers run on a separate event loop, so that each test may have its own."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
@@ -57,10 +57,10 @@ class WorkerFactory:
         skips_time: bool = False,
         **options: Any,
     ) -> AsyncIterator[ServedDefinitions]:
-        """Serve *definitions* and *functions* as long as the context lasts; *options* are those of `Worker`.
+        """Serve *definitions* and *functions* within the context; *options* are those of `Worker`.
 
-        Where it *skips_time*, each instance has a clock of its own, which jumps to the next timer when nothing else is
-        to be done.
+        If it *skips_time*, each instance has its own clock, which jumps to the next timer when there is nothing else to
+        do.
         """
         client = Client(await asyncio.to_thread(self._client, skips_time=skips_time))
         queue = f"pytest-{next(self._numbers)}"

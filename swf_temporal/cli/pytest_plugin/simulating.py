@@ -1,4 +1,4 @@
-"""Simulations of tests: strict, and told when a test fails."""
+"""Simulations in tests: strict, and described in the report of a failed test."""
 
 from collections.abc import Callable
 from io import StringIO
@@ -14,7 +14,7 @@ class StrictSimulate:
     """`simulate`, with `strict=True` by default."""
 
     def __init__(self, told: list[str]) -> None:
-        """Append to *told* what happened in each run."""
+        """Append a description of each run to *told*."""
         self._told = told
 
     def __call__(self, *arguments: Any, strict: bool = True, **options: Any) -> Simulation:
@@ -28,7 +28,7 @@ _SIMULATE: Final[Callable[..., Simulation]] = simulate
 
 
 def told(run: Simulation) -> str:
-    """Return what happened in *run*, a line for each thing, and how it ended."""
+    """Return a description of *run*: a line for each event in it, and its outcome."""
     entries = ({"kind": str(one.kind), "name": one.name, "detail": one.detail} for one in run.trace)
     lines = [line for entry in entries if (line := line_of(entry, StringIO())) is not None]
     if run.error is None:

@@ -30,7 +30,7 @@ from swf_temporal.events.brokers.port import (
 )
 
 _QUEUE_EXPIRY = 3_600_000
-"""For how many milliseconds a call's own queue is kept while there is no consumer, as between two attempts."""
+"""Milliseconds for which a call's own queue survives without a consumer, such as between two attempts."""
 _DESCRIBING = frozenset({"type", "durable", "autoDelete", "exclusive"})
 _TYPES = {"default": "direct"}
 
@@ -47,7 +47,7 @@ class AmqpRoute:
     queue_name: str
     queue_binding: Mapping[str, JSON]
     is_own_queue: bool
-    """Whether messages come through a queue that this call alone consumes from."""
+    """True if messages come through a queue from which only this call consumes."""
 
     async def exchange(self, connection: Any) -> tuple[Any, str]:
         """Return the exchange to publish to, and the routing key."""
@@ -103,7 +103,7 @@ class AmqpRoute:
 
 
 def route_of(channel: Channel) -> AmqpRoute:
-    """Return what the bindings of *channel* say. Without any, its address is the name of a queue."""
+    """Return the route in the bindings of *channel*. Without bindings, its address is the name of a queue."""
     binding = channel.bindings.channel
     queue, exchange = part(binding, "queue"), part(binding, "exchange")
     by_key = word(binding, "is") == "routingKey" or (word(binding, "is") is None and bool(exchange))
@@ -123,16 +123,16 @@ def route_of(channel: Channel) -> AmqpRoute:
 
 
 async def _used(connection: Any, use: Callable[..., Awaitable[Any]], binding: Mapping[str, JSON]) -> Any:
-    """Return what is there as it is; declare what is not, if the document describes it.
+    """Return the existing exchange or queue; if there is none and the document describes it, declare it.
 
-    What is there may differ from its description, and a user may be allowed to use it and not to declare it.
+    Declaring one that exists would fail if it differs from its description, or if the user may only use it.
     """
     try:
         return await use(await _opened(connection), declare=False)
     except optional("aiormq.exceptions", "amqp", "functions of type 'asyncapi' over AMQP").ChannelNotFoundEntity:
         if not _is_described(binding):
             raise
-    # The broker has closed the channel of the question.
+    # The broker has closed the channel on which the lookup failed.
     return await use(await _opened(connection), declare=True)
 
 
@@ -141,7 +141,7 @@ def _is_described(binding: Mapping[str, JSON]) -> bool:
 
 
 async def _opened(connection: Any) -> Any:
-    """Return a channel. It is closed when the broker ends its consumer, which the library lets wait in vain, untold."""
+    """Open a channel that closes when the broker cancels its consumer, which the library would let wait forever."""
     opened = await connection.channel(publisher_confirms=True, on_return_raises=True)
     closing: list[asyncio.Task[None]] = []
 
@@ -155,11 +155,11 @@ async def _opened(connection: Any) -> Any:
 _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2
 _TOO_LONG = 2**63
-"""From here on a number is sent as a text."""
+"""Numbers from here on are sent as strings."""
 _UNSENDABLE = ("BadArguments", "this cannot be sent over AMQP")
 _GZIP, _MAGIC = "gzip", b"\x1f\x8b"
 _WITH_HEAD = 16 + zlib.MAX_WBITS
-"""As zlib is told that what it reads is gzip."""
+"""The `wbits` by which zlib expects a gzip header."""
 _UNROUTABLE = ("UnknownChannel", "no queue takes the message")
 
 
@@ -174,7 +174,7 @@ class Amqp:
 
     @asynccontextmanager
     async def sending(self, channel: Channel) -> AsyncIterator[Send]:
-        """Connect; each exchange and queue that is published to has a channel of AMQP of its own."""
+        """Connect; each exchange and queue that is published to has its own AMQP channel."""
         exchanges: dict[tuple[str | None, str | None], Any] = {}
 
         async def send(to: Channel, message: Message) -> None:
@@ -195,7 +195,7 @@ class Amqp:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
+        """Consume from the document's queue, or from the call's own queue, bound to the document's exchange."""
         route = route_of(channel)
         async with connected(channel) as connection:
             with mapping_faults(channel):
@@ -210,7 +210,7 @@ class Amqp:
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
-    """Turn what goes wrong within into a CallFailed."""
+    """Turn exceptions raised in the context into CallFailed."""
     errors = _library("aiormq.exceptions")
     known = {
         errors.ProbableAuthenticationError: DENIED,
@@ -229,14 +229,14 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
                 raise Refused(TOO_LARGE, str(error)) from error
             raise
         except errors.InvalidFrameError as error:
-            # The library does not expect a broker to take a user in and then refuse the virtual host.
+            # The library does not expect a broker to accept a user and then refuse the virtual host.
             if "Connection.Close" in str(error):
                 raise Refused(DENIED, "the virtual host does not exist, or this user may not use it") from error
             raise
 
 
 def connected(channel: Channel) -> AbstractAsyncContextManager[Any]:
-    """Connect until the context is left. What breaks is not mended. Raises CallFailed."""
+    """Connect until the context is left, without reconnecting. Raises CallFailed."""
     return mapped(_connected(channel), partial(mapping_faults, channel))
 
 
@@ -248,7 +248,7 @@ async def _connected(channel: Channel) -> AsyncIterator[Any]:
         ("guest", "guest") if credentials.username is None else (credentials.username, credentials.password)
     )
     if credentials.token is not None:
-        # A token is a password, and a broker that takes one reads the name in it.
+        # A token is sent as the password; a broker that accepts tokens reads the user's name from it.
         name, password = credentials.username or "", credentials.token
     library = _library("aio_pika")
     made: list[Any] = []
@@ -281,22 +281,22 @@ async def _connected(channel: Channel) -> AsyncIterator[Any]:
 
 
 async def _close(connection: Any) -> None:
-    """Close it, also where that is cancelled.
+    """Close *connection*, even if closing is cancelled.
 
-    Left alone, it would close itself as it is collected, perhaps when no loop is running any more.
+    Left open, it would close itself when it is garbage-collected, perhaps when no loop is running any more.
     """
     try:
         await connection.close()
     finally:
-        # It has let its transport go, and only has to count as closed.
+        # A cancelled close has released the transport; the second one only marks the connection as closed.
         await connection.close()
 
 
 async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
-            # A consumer of its own for each message: those passed over stay with this connection, so that they do not
-            # come again and again, and go back to the queue when it ends; no more than these are kept from others.
+            # A new consumer for each message. Skipped messages stay unacknowledged on this connection, so that they are
+            # not redelivered to it; they return to the queue when it ends. Other consumers miss only these.
             async with queue.iterator() as messages:
                 received = await anext(messages, None)
             if received is None:
@@ -330,19 +330,19 @@ def _outgoing(channel: Channel, message: Message) -> Any:
         timestamp=datetime.now(UTC) if switch(operation, "timestamp", default=False) else None,
     )
     try:
-        made.properties.marshal()  # as it is when it is sent, where a mistake could be anything
+        made.properties.marshal()  # as sending does, where a mistake could raise anything
     except (TypeError, ValueError) as error:
         raise Refused(_UNSENDABLE, str(error)) from error
     return made
 
 
 def _packed(payload: bytes, encoding: str | None) -> bytes:
-    """Return *payload* as its encoding says, unless the call has given it so."""
+    """Return *payload* in its encoding, unless the call has encoded it already."""
     return gzip.compress(payload, mtime=0) if encoding == _GZIP and not payload.startswith(_MAGIC) else payload
 
 
 def _unpacked(payload: bytes, encoding: str | None, most: int) -> bytes:
-    """Return *payload* without its encoding, cut off where it has more than *most* bytes; what is broken stays."""
+    """Return *payload* decoded, cut off after *most* bytes; one that cannot be decoded is returned as it is."""
     if encoding != _GZIP:
         return payload
     try:
@@ -362,7 +362,7 @@ def incoming(channel: Channel, received: Any) -> Message:
 
 
 def _texts(headers: Mapping[str, Any]) -> dict[str, str]:
-    """Return *headers* as texts: those of AMQP have types."""
+    """Return *headers*, which have types in AMQP, as strings."""
     return {name: _text(value) for name, value in headers.items()}
 
 

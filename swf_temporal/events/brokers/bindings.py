@@ -1,4 +1,4 @@
-"""The fields of a binding: their values are constants, or schemas that allow only one."""
+"""The fields of a binding, whose values are constants or schemas that allow a single value."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def switch(binding: Mapping[str, JSON], name: str, *, default: bool) -> bool:
 
 
 def word(binding: Mapping[str, JSON], name: str) -> str | None:
-    """Return a text of *binding*, if it has one."""
+    """Return the string in a field of *binding*, if there is one."""
     value = _constant(binding.get(name))
     if value is not None and not isinstance(value, str):
         raise _wrong(name, value, "a text")
@@ -41,7 +41,7 @@ def words(binding: Mapping[str, JSON], name: str) -> list[str]:
 
 
 def part(binding: Mapping[str, JSON], name: str) -> Mapping[str, JSON]:
-    """Return an object of *binding*, empty if it has none."""
+    """Return the object in a field of *binding*; empty if there is none."""
     value = binding.get(name, {})
     if not isinstance(value, Mapping):
         raise _wrong(name, value, "an object")

@@ -1,4 +1,4 @@
-"""Streams of NATS: what is published is stored, and what has no stream is refused."""
+"""JetStream of NATS: published messages are stored, and those whose subject has no stream are refused."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ _TOO_LARGE_FOR_STREAM = 10054
 
 @asynccontextmanager
 async def storing(channel: Channel, stream: str | None = None) -> AsyncIterator[Send]:
-    """Connect; what is sent then is confirmed when *stream* has stored it, or any of NATS. Raises CallFailed."""
+    """Connect; each message is confirmed when *stream*, or without it any stream, has stored it. Raises CallFailed."""
     errors = optional("nats.js.errors", "nats", "messages of NATS")
 
     async def send(to: Channel, message: Message) -> None:

@@ -1,7 +1,7 @@
 """Messages to and from a Kafka cluster.
 
-The library is aiokafka: it is asyncio throughout, so that a waiting call can be cancelled, and it takes the settings
-for TLS that all other calls have. librdkafka's client does neither: it waits in threads and reads certificates itself.
+The library is aiokafka: it is asyncio throughout, so that a waiting call can be cancelled, and it takes the same TLS
+settings as all other calls. librdkafka's client does neither: it waits in threads and reads certificates itself.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ _CONTENT_TYPE = "content-type"
 _KEY = "key"
 _TIMEOUT = ("Timeout", "the broker did not answer in time")
 _PATIENCE = 0.9
-"""Of the time that there is, the part after which the library gives up by itself, and says why."""
+"""The fraction of the timeout after which the library gives up by itself, and says why."""
 
 
 class Kafka:
-    """Produces so that nothing is doubled, and consumes as a member of a group, or from now on."""
+    """Produces idempotently; consumes as a member of a group or, without a group, only new messages."""
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Send *message*, and wait until every replica that is in step has it."""
+        """Send *message*, and wait until every in-sync replica has it."""
         with mapping_faults(channel):
             async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
                 await send(channel, message)
@@ -69,7 +69,7 @@ class Kafka:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Consume after what the document's group has accepted; without a group, from now on."""
+        """Consume after the committed offsets of the document's group; without a group, only new messages."""
         group = word(channel.bindings.operation, "groupId")
         with mapping_faults(channel):
             consumer = _library("aiokafka").AIOKafkaConsumer(
@@ -84,7 +84,7 @@ class Kafka:
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
-    """Turn what goes wrong within into a CallFailed."""
+    """Turn exceptions raised in the context into CallFailed."""
     errors = _library("aiokafka.errors")
     known = {
         **dict.fromkeys((errors.UnknownTopicOrPartitionError, errors.InvalidTopicError), UNKNOWN),
@@ -127,7 +127,7 @@ async def _started(channel: Channel, client: Any, timeout: float | None) -> Asyn
 
 
 async def _explain(channel: Channel) -> None:
-    """Raise why no broker could be reached: the library keeps that to itself when it has tried them all."""
+    """Raise the reason why no broker could be reached, which the library does not report when it has tried them all."""
     options = await options_of(channel)
     host, _, port = options.pop("bootstrap_servers").rpartition(":")
     connection = await _library("aiokafka.conn").create_conn(host.strip("[]"), int(port), **options)
@@ -135,7 +135,7 @@ async def _explain(channel: Channel) -> None:
 
 
 async def options_of(channel: Channel) -> dict[str, Any]:
-    """Return what producers, consumers and single connections are told alike."""
+    """Return the options that producers, consumers and single connections share."""
     port, credentials = channel.port or _PORT, channel.credentials
     host = await connect_address(channel, port)
     options: dict[str, Any] = {
@@ -162,9 +162,9 @@ async def options_of(channel: Channel) -> dict[str, Any]:
 
 
 async def _placed(consumer: Any, *, is_member: bool) -> None:
-    """Work out from where every partition is read, now: later it would be from later on.
+    """Determine the position in every partition now, so that no message that arrives meanwhile is missed.
 
-    A group that has accepted nothing yet begins here, also if this attempt ends without a message.
+    A group that has not committed an offset yet begins here, even if this attempt ends without a message.
     """
     begun = {}
     for partition in consumer.assignment():
@@ -194,7 +194,7 @@ def topic_of(channel: Channel) -> str:
 
 
 def _key(channel: Channel, message: Message) -> tuple[str | None, Mapping[str, str]]:
-    """Return the key, and the headers without it: where a document describes a key, the header `key` is it."""
+    """Return the key, and the headers without it: the header `key` is the key if the document describes one."""
     headers = dict(message.headers)
     if message.content_type is not None:
         headers.setdefault(_CONTENT_TYPE, message.content_type)

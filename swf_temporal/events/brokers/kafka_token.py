@@ -1,4 +1,4 @@
-"""Tokens as aiokafka takes them.
+"""The token provider for aiokafka.
 
 This module is imported when a token is first used: aiokafka is an extra.
 """
@@ -7,7 +7,7 @@ from aiokafka.abc import AbstractTokenProvider
 
 
 class KafkaToken(AbstractTokenProvider):  # type: ignore[misc]  # the library has no types
-    """A token that is known already."""
+    """Provides a token that is known in advance."""
 
     def __init__(self, token: str) -> None:
         self._token = token

@@ -25,20 +25,20 @@ _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1
 _UNSENDABLE = ("BadArguments", "this cannot be sent or requested over MQTT")
 _SESSION_EXPIRY = 3600
-"""For how many seconds the broker keeps what comes between two attempts at a call."""
+"""Seconds for which the broker keeps messages that arrive between two attempts at a call."""
 
 
 class Mqtt:
     """Publishes, and subscribes with a session that outlives an attempt."""
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Publish *message*; with a quality of service of 1 or 2 the broker has confirmed it."""
+        """Publish *message*; with a quality of service of 1 or 2, wait until the broker has confirmed it."""
         async with self.sending(channel) as send:
             await send(channel, message)
 
     @asynccontextmanager
     async def sending(self, channel: Channel) -> AsyncIterator[Send]:
-        """Connect. Messages are sent one after the other: the broker's refusal of one is known by that."""
+        """Connect. Messages are sent one after the other, so that a refusal can be matched with its message."""
         turn = asyncio.Lock()
 
         async def send(to: Channel, message: Message) -> None:
@@ -59,20 +59,20 @@ class Mqtt:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
+        """Subscribe with the call's own session; unacknowledged messages are redelivered when the call is repeated."""
         async with connected(channel, receives=True) as session:
             with mapping_faults(channel):
                 await session.listen(channel.address, number(channel.bindings.operation, "qos", _AT_LEAST_ONCE))
             yield _deliveries(channel, session)
-            # The call has what it waited for: its session shall gather nothing more until the broker forgets it.
+            # The call has its message: the session must not collect more until it expires.
             with mapping_faults(channel):
                 await session.unsubscribe(channel.address)
 
 
 def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
-    """Turn what goes wrong within into a CallFailed."""
+    """Turn exceptions raised in the context into CallFailed."""
     root = _library("aiomqtt").MqttError
-    # What is too long for its place in a packet, such as a header of 64 KiB, is a struct.error.
+    # A value that is too long for its field in a packet, such as a header of 64 KiB, raises struct.error.
     return translating(channel, dict.fromkeys((ValueError, struct.error), _UNSENDABLE), root, LOST)
 
 
@@ -83,16 +83,16 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMes
             received = await anext(messages)
         accept = session.acknowledging(received)
         yield BrokerMessage(incoming(received), accept)
-        # A caller that asks for the next one has no use for this one. It is this subscription's own copy, and a broker
-        # stops sending when too many are not acknowledged.
+        # A caller that asks for the next message does not want this one. It is this subscription's own copy, and a
+        # broker stops sending when too many are unacknowledged.
         await accept()
 
 
 @asynccontextmanager
 async def connected(channel: Channel, *, receives: bool, at_once: int | None = None) -> AsyncIterator[Any]:
-    """Connect as *channel* asks for. No more than *at_once* messages are read that are not acknowledged.
+    """Connect to *channel*. At most *at_once* messages that are not acknowledged are read.
 
-    A broker of MQTT 5 is told so; of others, the rest is left in the connection.
+    In MQTT 5 the broker gets this limit as its receive maximum; in 3.1.1 further messages are left in the socket.
     """
     with mapping_faults(channel):
         session = await _session_of(channel, receives=receives, at_once=at_once)
@@ -119,7 +119,7 @@ async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) 
         at_once=at_once,
         identifier=_client_id(channel, receives=receives),
         protocol=library.ProtocolVersion.V5 if is_5 else library.ProtocolVersion.V311,
-        # A token is a password, and a broker that takes one reads the name in it.
+        # A token is sent as the password; a broker that accepts tokens reads the user's name from it.
         username="" if credentials.username is None and credentials.token else credentials.username,
         password=credentials.token or credentials.password,
         tls_context=channel.tls,
@@ -131,7 +131,7 @@ async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) 
 
 
 def _client_id(channel: Channel, *, receives: bool) -> str:
-    """Return an id of this connection's own: a broker ends a connection when another with the same id is made."""
+    """Return a client id for this connection: a broker ends a connection when another one has the same id."""
     own = channel.client_id if receives else f"{channel.client_id}s"
     prefix = word(channel.bindings.server, "clientId")
     return f"{prefix}-{own}" if prefix else own
@@ -150,7 +150,7 @@ def _is_5(channel: Channel) -> bool:
 
 
 def _properties(channel: Channel, message: Message) -> Any:
-    """Return what MQTT 5 says about *message*; 3.1.1 carries nothing but the payload."""
+    """Return the MQTT 5 properties of *message*; None for 3.1.1, which carries nothing but the payload."""
     if not _is_5(channel):
         return None
     properties = _new_properties("PUBLISH")

@@ -1,4 +1,4 @@
-"""MQTT sessions with what aiomqtt leaves out: acknowledging a message when it is accepted, and reporting refusals.
+"""MQTT sessions with two additions to aiomqtt: messages are acknowledged when accepted, and refusals are reported.
 
 This module is imported when MQTT is first used: aiomqtt is an extra.
 """
@@ -13,7 +13,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from swf_temporal.events.brokers.port import DENIED, REFUSED, TOO_LARGE, UNKNOWN, Refused
 
 _CONNECTING = 10.0
-"""Seconds for making a connection."""
+"""The limit in seconds for connecting."""
 
 _REASONS = {
     **dict.fromkeys((0x80, 0x86, 0x87, 0x8C), DENIED),
@@ -21,16 +21,16 @@ _REASONS = {
     0x95: TOO_LARGE,
     0x8E: ("SessionTaken", "another client has taken the session: it has the same client id"),
 }
-"""The meaning of reason codes (MQTT 5, 2.4). 0x80 is all that 3.1.1 says of a subscription: it is denied."""
+"""The meaning of reason codes (MQTT 5, 2.4). 0x80 is the only failure code of 3.1.1 for a subscription: denied."""
 _DENIED_BEFORE_5 = frozenset({4, 5})
 _FAILED = 0x80
 
 
 class Session(aiomqtt.Client):
-    """A connection whose messages are acknowledged by the caller that has dealt with them."""
+    """A connection whose messages are acknowledged by the caller, once they are handled."""
 
     def __init__(self, hostname: str, port: int, *, timeout: float, at_once: int | None, **options: Any) -> None:
-        """Hold *at_once* messages that are not acknowledged, and one to notice that there are more."""
+        """Hold up to *at_once* unacknowledged messages, and one more that shows that there are more."""
         super().__init__(hostname, port, timeout=timeout, **options)
         self._at_once = at_once
         self._held = 0
@@ -47,7 +47,7 @@ class Session(aiomqtt.Client):
         try:
             await asyncio.shield(entering)
         except BaseException as error:
-            # The library connects in a thread, which cannot be stopped, and forgets what it had begun.
+            # The library connects in a thread, which cannot be stopped, and does not clean up a failed attempt.
             await self._tried.wait()
             entering.cancel()
             await asyncio.wait([entering])
@@ -59,9 +59,9 @@ class Session(aiomqtt.Client):
         return self
 
     async def send(self, topic: str, payload: bytes, **options: Any) -> None:
-        """Publish, and wait until the broker has answered. Raises Refused if it will not have the message."""
+        """Publish, and wait until the broker has answered. Raises Refused if the broker refuses the message."""
         publishing = asyncio.ensure_future(self.publish(topic, payload, **options))
-        # The library would wait for an answer until its time is over, even if the connection is gone.
+        # The library would wait for an answer until its timeout, even if the connection is lost.
         try:
             await asyncio.wait((publishing, self._disconnected), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -81,7 +81,7 @@ class Session(aiomqtt.Client):
             raise refused(answer)
 
     def acknowledging(self, message: aiomqtt.Message) -> Callable[[], Awaitable[None]]:
-        """Return what tells the broker, once, that it need not send *message* again."""
+        """Return a function that acknowledges *message*; further calls do nothing."""
         waiting = [message]
 
         async def acknowledge() -> None:
@@ -92,12 +92,12 @@ class Session(aiomqtt.Client):
                 if self._is_paused and self._socket is not None:
                     self._is_paused = False
                     self._loop.add_reader(self._socket, self._read)
-                    self._loop.call_soon(self._read)  # of TLS, bytes may have been read that no socket tells of
+                    self._loop.call_soon(self._read)  # TLS may have buffered bytes that the loop does not see
 
         return acknowledge
 
     async def lost(self) -> NoReturn:
-        """Raise why the connection ended, when it has."""
+        """Wait until the connection ends, and raise the reason."""
         await asyncio.wait([self._disconnected])
         error = _hung_up(self._disconnected.exception())
         if isinstance(error, Refused):
@@ -105,10 +105,10 @@ class Session(aiomqtt.Client):
         raise aiomqtt.MqttError(f"{error}; another client with the id {self.identifier!r} would have that effect")
 
     def _on_socket_open(self, client: Any, userdata: Any, sock: Any) -> None:
-        """Read from the socket as the library would, but no more than is to be held: the broker has to wait then.
+        """Read from the socket as the library does, but stop at the limit of held messages, so that the broker waits.
 
-        As long as nothing is read, neither are answers to pings: that breaks the connection after two of them, and
-        what is not acknowledged comes again over the next.
+        While nothing is read, neither are ping responses: the connection breaks after two missing ones, and
+        unacknowledged messages are redelivered over the next connection.
         """
         super()._on_socket_open(client, userdata, sock)
         self._socket = sock
@@ -132,7 +132,7 @@ class Session(aiomqtt.Client):
                 self._client.loop_read()
                 if not getattr(self._socket, "pending", int)():
                     return
-        except Exception as error:  # noqa: BLE001 - as the library does: the connection is of no use any more
+        except Exception as error:  # noqa: BLE001 - as the library does: the connection is unusable
             if not self._disconnected.done():
                 self._disconnected.set_exception(error)
 
@@ -155,8 +155,8 @@ def refused(reason: ReasonCode | int | None) -> Refused:
 
 
 def _hung_up(error: BaseException | None) -> Exception:
-    """Return why a broker ends a connection; one of MQTT 5 may say it with the last word."""
-    # The library has the code of an unspecified error where the broker has said nothing.
+    """Return why a broker ended a connection; an MQTT 5 broker may give a reason as it disconnects."""
+    # The library reports an unspecified error if the broker gave no reason.
     if isinstance(error, aiomqtt.MqttCodeError) and _value(error.rc) in _REASONS and _value(error.rc) != _FAILED:
         return refused(error.rc)
     return aiomqtt.MqttError(f"the broker hung up: {error}")

@@ -26,19 +26,19 @@ _T = TypeVar("_T")
 
 _PORT = 4222
 _CLOSING = 1.0
-"""Seconds for saying farewell."""
+"""The limit in seconds for closing a connection."""
 _LOOKING = 0.1
-"""Seconds after which a connection is looked at over which an answer is awaited."""
+"""Seconds between two checks of a connection over which an answer is awaited."""
 _CONTENT_TYPE = "content-type"
 _HEAD = len("NATS/1.0\r\n\r\n")
-"""Bytes around the headers of a message."""
+"""The number of bytes around the headers of a message."""
 _NO_RESPONDERS = ("NoResponders", "there are no responders there")
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
 """The beginning of the server's message when it denies something."""
 
 
 class Nats:
-    """Publishes, and subscribes; the server keeps nothing for those who do not listen."""
+    """Publishes and subscribes; the server keeps nothing for clients that are not connected."""
 
     async def send(self, channel: Channel, message: Message) -> None:
         """Publish *message*, and wait until the server has read it."""
@@ -48,12 +48,12 @@ class Nats:
 
     @asynccontextmanager
     async def sending(self, channel: Channel) -> AsyncIterator[Send]:
-        """Connect. What the server complains of is told of all that is sent at the time."""
+        """Connect. An error that the server reports counts for all messages that are being sent."""
 
         async def send(to: Channel, message: Message) -> None:
             with mapping_faults(to):
                 async with asyncio.timeout(to.timeout):
-                    # The server says that nobody listens to the one who asks, where it awaits the answer.
+                    # The server reports that there are no responders to the reply subject of the request.
                     replies = await connection.subscribe(message.reply_to) if message.reply_to else None
                     headers = _headers(message)
                     check_size(connection, headers, message.payload)
@@ -67,7 +67,7 @@ class Nats:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Subscribe, as one of the queue group if the document names one."""
+        """Subscribe, as a member of the queue group if the document names one."""
         async with connected(channel) as (connection, errors):
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
@@ -79,7 +79,7 @@ class Nats:
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
-    """Turn what goes wrong within into a CallFailed."""
+    """Turn exceptions raised in the context into CallFailed."""
     errors = _library("nats.errors")
     known = {
         errors.AuthorizationError: DENIED,
@@ -94,14 +94,14 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
         try:
             yield
         except errors.Error as error:
-            # What the server complains of has words, and no kind.
+            # Errors that the server reports have a text, and no type.
             if str(error).removeprefix("nats: ").strip("'").lower().startswith(_DENIALS):
                 raise Refused(DENIED, str(error)) from error
             raise
 
 
 def connected(channel: Channel) -> AbstractAsyncContextManager[tuple[Any, list[Exception]]]:
-    """Connect once; also return what the server complains of, which the library tells only by the way."""
+    """Connect once; also return the list of the server's errors, which the library only reports to a callback."""
     return mapped(_connected(channel), partial(mapping_faults, channel))
 
 
@@ -122,7 +122,7 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
             name=channel.client_id,
             connect_timeout=channel.timeout,
             allow_reconnect=False,
-            # The library tries again and again where it may not connect again; this is as little as it can be told.
+            # Without reconnecting, the library still retries the first connection; this is the minimum that it allows.
             max_reconnect_attempts=1,
             reconnect_time_wait=0,
             user=channel.credentials.username,
@@ -134,7 +134,7 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
     except library.errors.NoServersError:
         raise errors[-1] from None
     finally:
-        # After a handshake that failed, the library waits for the end of a connection that has ended.
+        # After a failed handshake, the library waits for a connection that has already ended.
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
                 await connection.close()
@@ -143,9 +143,9 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
 async def unless_closed(
     connection: Any, asking: Coroutine[Any, Any, _T], complaint: Callable[[], Exception | None] = lambda: None
 ) -> _T:
-    """Return what *asking* does. Raises Refused if the connection ends, and a *complaint* of the server that there is.
+    """Return the result of *asking*. Raises Refused if the connection ends, and a *complaint* that the server makes.
 
-    The library lets it wait in vain, untold.
+    The library would let it wait until its timeout.
     """
     answer = asyncio.create_task(asking)
     try:
@@ -160,7 +160,7 @@ async def unless_closed(
 
 
 def check_size(connection: Any, headers: Mapping[str, str] | None, payload: bytes) -> None:
-    """Raise Refused for more than the server takes: it ends the connection then, and the library counts no headers."""
+    """Raise Refused if a message is too large: the server would disconnect, and the library does not count headers."""
     size = sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items()) if headers else -_HEAD
     if _HEAD + size + len(payload) > connection.max_payload:
         raise Refused(TOO_LARGE, f"with its headers it has {_HEAD + size + len(payload):,} bytes")
@@ -171,8 +171,8 @@ def _is_unanswered(received: Any) -> bool:
 
 
 async def _asked(connection: Any, errors: list[Exception], timeout: float) -> None:
-    """Return when the server has dealt with all that it was sent. Raises what it complained of."""
-    # The library's first question may overtake what was to be sent before it; the second one cannot.
+    """Return when the server has processed everything that was sent to it. Raises an error that it reported."""
+    # The library's first ping may overtake messages that were to be sent before it; the second one cannot.
     for _ in range(2):
         await unless_closed(connection, connection.flush(timeout))
     if errors:
@@ -187,7 +187,7 @@ async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[Brok
 
 
 async def _accept() -> None:
-    """Do nothing: the server sent the message, and knows no more of it."""
+    """Do nothing: the server does not keep a message that it has sent."""
 
 
 def _headers(message: Message) -> Mapping[str, str] | None:

@@ -1,4 +1,4 @@
-"""The port of protocols: what each must be able to do for operations of an AsyncAPI document."""
+"""The port of messaging protocols: what each must implement for the operations of an AsyncAPI document."""
 
 import asyncio
 import base64
@@ -21,15 +21,15 @@ class Message:
     content_type: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     correlation_id: str | None = None
-    """Where the protocol has a place of its own for it; otherwise it stands in the headers or the payload."""
+    """Used if the protocol has a field for it; otherwise it is in the headers or the payload."""
     reply_to: str | None = None
     scalars: Mapping[str, float] = field(default_factory=dict)
-    """The headers that are numbers, true or false, for a protocol whose headers have types."""
+    """The headers that are numbers or booleans, for a protocol whose headers have types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The credentials for a server. What is None is not used."""
+    """The credentials for a server. None means not used."""
 
     username: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -37,7 +37,7 @@ class Credentials:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """For protocols that begin with HTTP."""
     mechanism: str | None = None
-    """How a Kafka client proves itself: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512` or `OAUTHBEARER`. None: `PLAIN`
+    """The SASL mechanism of a Kafka client: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512` or `OAUTHBEARER`. None: `PLAIN`
     with a password, `OAUTHBEARER` with a token."""
 
 
@@ -56,34 +56,34 @@ class Channel:
     """A source or destination of messages: a topic, a queue, a subject, a path."""
 
     protocol: str
-    """As the document's server says it, in lower case: `mqtt`, `amqps`, `nats`, `kafka-secure`, `wss`, `https` …"""
+    """The protocol in the document's server, in lower case: `mqtt`, `amqps`, `nats`, `kafka-secure`, `wss`, `https`."""
     host: str
     port: int | None
     path: str
-    """Of the server: the virtual host of AMQP, the path in front of the address of WebSocket and HTTP."""
+    """The path of the server: the virtual host of AMQP, the path before the address of WebSocket and HTTP."""
     address: str
-    """Of the channel, its parameters filled in."""
+    """The address of the channel, with its parameters filled in."""
     client_id: str
-    """The same for all attempts at one call, and for no other call."""
+    """An id that all attempts at a call share, and no other call has."""
     timeout: float
-    """Seconds for connecting, and for sending. Waiting for a message has no end here: the waiting call is cancelled."""
+    """The limit in seconds for connecting, and for sending. Waiting for a message ends when the call is cancelled."""
     credentials: Credentials = field(default_factory=Credentials)
     bindings: Bindings = field(default_factory=Bindings)
     tls: ssl.SSLContext | None = None
-    """Where the connection is to be secure, how its server is to be checked."""
+    """The TLS context of a secure connection; None for one without TLS."""
     version: str | None = None
-    """The protocol's, as the document's server says it: `3.1.1` or `5` of MQTT."""
+    """The protocol version of the document's server: `3.1.1` or `5` of MQTT."""
     addresses: tuple[str, ...] = ()
-    """Of the host, those that may be connected to. A name that is looked up again may lead elsewhere."""
+    """The addresses of the host that may be connected to. A second DNS lookup might return others."""
     max_bytes: int = 2 * 1024 * 1024
-    """The largest message that is taken."""
+    """The size limit of a received message."""
     callee: Callee | None = None
-    """The target of the call, whose settings hold."""
+    """The target of the call, whose settings apply."""
     subprotocols: tuple[str, ...] = ()
-    """Of WebSocket: those that the client offers."""
+    """The subprotocols that a WebSocket client offers."""
 
     def __str__(self) -> str:
-        """Return the channel as people read it, `mqtt://broker:1883 streetlights/lamp-1`."""
+        """Return the channel for messages: `mqtt://broker:1883 streetlights/lamp-1`."""
         port = "" if self.port is None else f":{self.port}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.protocol}://{host}{port}{self.path} {self.address}"
@@ -91,24 +91,24 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class BrokerMessage:
-    """A message that came. One that is not accepted goes back to where the protocol keeps it, if it keeps any."""
+    """A received message. If it is not accepted, it goes back to its queue, in protocols that have one."""
 
     message: Message
     accept: Callable[[], Awaitable[None]]
 
 
 Send: TypeAlias = Callable[[Channel, Message], Awaitable[None]]
-"""Sends a message over a connection, and returns when the server has it, as far as the protocol tells."""
+"""Sends a message over a connection, and returns when the server has it, as far as the protocol confirms that."""
 
 
 class Broker(Protocol):
     """One protocol. Its own exceptions become CallFailed."""
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Send *message*, and return when the server has it, as far as the protocol tells."""
+        """Send *message*, and return when the server has it, as far as the protocol confirms that."""
 
     def receive(self, channel: Channel) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
-        """Subscribe: entering returns when messages that are sent from now on will come."""
+        """Subscribe: entering returns once all messages that are sent from then on will be received."""
 
 
 @runtime_checkable
@@ -116,26 +116,26 @@ class Connecting(Broker, Protocol):
     """A protocol in which one connection carries any number of messages."""
 
     def sending(self, channel: Channel) -> AbstractAsyncContextManager[Send]:
-        """Connect: entering returns when messages can be sent to channels of the same server. What breaks stays so."""
+        """Connect: entering returns when messages can be sent to channels of this server. There is no reconnecting."""
 
 
 @runtime_checkable
 class Conversing(Broker, Protocol):
-    """A protocol whose servers answer on the connection on which they were asked."""
+    """A protocol whose servers answer on the connection of the request."""
 
     def converse(self, channel: Channel, message: Message) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
-        """Send *message*: entering returns when it is sent, and what comes back on its connection follows."""
+        """Send *message*: entering returns when it is sent; the messages that come back on its connection follow."""
 
 
 _TRYING = 2.0
-"""Seconds for one of several addresses of a host, before the next one is tried."""
+"""The limit in seconds for one of several addresses of a host, before the next one is tried."""
 
 
 async def connect_address(channel: Channel, port: int) -> str:
-    """Return what to connect to, of that which may be connected to.
+    """Return the first reachable of the addresses that may be connected to, or the host's name with TLS.
 
-    That is an address, as a name that is looked up again may lead elsewhere. A secure connection goes by the name,
-    because certificates are for names: who is elsewhere cannot prove to be the host.
+    It is an address because a second DNS lookup might return another one. TLS uses the name, because certificates are
+    for names: another host at a new address could not authenticate.
     """
     if channel.tls is not None or not channel.addresses:
         return channel.host
@@ -158,11 +158,11 @@ _OWN = frozenset(
         *(f"sec-websocket-{what}" for what in ("accept", "extensions", "key", "version")),
     }
 )
-"""The headers that say how the connection goes on, which is not for a message to say."""
+"""The headers that control the connection, which a message cannot set."""
 
 
 def url_of(channel: Channel) -> str:
-    """Return the URL of a channel: that of its server, and its address behind it."""
+    """Return the URL of a channel: its server's URL, followed by the channel's address."""
     host = f"[{channel.host}]" if ":" in channel.host else channel.host
     port = "" if channel.port is None else f":{channel.port}"
     address = channel.address.lstrip("/")
@@ -170,9 +170,9 @@ def url_of(channel: Channel) -> str:
 
 
 def headers_of(channel: Channel, message: Message | None = None) -> list[tuple[str, str]]:
-    """Return the headers to begin with. What the message itself says wins over what shows who is calling.
+    """Return the headers of the opening request. Those of the message override those of the credentials.
 
-    Raises CallFailed for what is not a header or would begin another one, and for those that the connection needs.
+    Raises CallFailed for an invalid header, such as one with a line break, and for those that control the connection.
     """
     headers = list(message.headers.items()) if message else []
     given = {name.lower() for name, _ in headers}
@@ -190,7 +190,7 @@ def headers_of(channel: Channel, message: Message | None = None) -> list[tuple[s
 
 
 Fault: TypeAlias = tuple[str, str]
-"""A code, and what it means."""
+"""A code and its meaning."""
 Faults: TypeAlias = Mapping[type[BaseException], Fault]
 _T = TypeVar("_T")
 
@@ -205,7 +205,7 @@ _CONNECTING: Faults = {
     socket.gaierror: ("UnknownHost", "the host name is unknown"),
     ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
 }
-"""Causes that say more than the library's own exceptions do."""
+"""Causes that are more specific than the library's own exceptions."""
 _OF_ALL: Faults = {
     TimeoutError: ("Timeout", "the broker did not answer in time"),
     ConnectionError: LOST,
@@ -214,8 +214,8 @@ _OF_ALL: Faults = {
 _FOR_GOOD = frozenset({"AuthFailed", "MessageTooLarge", "BadArguments"})
 
 
-class Refused(Exception):  # noqa: N818 - it carries a fault, and is none itself
-    """The broker refused, in a way that its library does not raise."""
+class Refused(Exception):  # noqa: N818 - it carries a fault, and is not an error by itself
+    """A refusal by the broker that its library does not raise as an exception."""
 
     def __init__(self, fault: Fault, detail: str = "") -> None:
         self.fault = fault
@@ -224,10 +224,10 @@ class Refused(Exception):  # noqa: N818 - it carries a fault, and is none itself
 
 @contextmanager
 def translating(channel: Channel, known: Faults, root: type[Exception], general: Fault = REFUSED) -> Iterator[None]:
-    """Turn what goes wrong within into a CallFailed that names *channel*.
+    """Turn exceptions raised in the context into a CallFailed that names *channel*.
 
-    *known* has the faults of a library's exceptions, special ones first. The library's *root* may mean anything: it
-    is the *general* fault where neither the error nor what lies beneath it says more.
+    *known* maps a library's exceptions to faults, most specific first. The library's base exception *root* becomes the
+    *general* fault if neither the error nor its causes are more specific.
     """
     try:
         yield
@@ -241,7 +241,7 @@ def translating(channel: Channel, known: Faults, root: type[Exception], general:
 async def mapped(
     connecting: AbstractAsyncContextManager[_T], mapping: Callable[[], AbstractContextManager[None]]
 ) -> AsyncIterator[_T]:
-    """Connect and disconnect with faults that *mapping* turns into CallFailed; what is raised between stays itself."""
+    """Connect and disconnect, turning faults into CallFailed by *mapping*; exceptions from the body pass unchanged."""
     with mapping():
         connection = await connecting.__aenter__()
     try:

@@ -1,4 +1,4 @@
-"""The protocols that an AsyncAPI document may name, and what speaks each."""
+"""The protocols that an AsyncAPI document may name, and the broker class of each."""
 
 import importlib
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from swf_temporal.events.brokers.port import Broker
 @dataclass(frozen=True, slots=True)
 class Wire:
     family: str
-    """What the protocol's bindings are called."""
+    """The name of the protocol's bindings."""
     port: int
-    """The one where servers usually listen."""
+    """The default port."""
     is_secure: bool = False
 
 
@@ -34,10 +34,10 @@ WIRES = {
     "http": Wire("http", 80),
     "https": Wire("http", 443, is_secure=True),
 }
-"""By the names that documents and URLs give them."""
+"""Protocols by the names that documents and URLs use."""
 
 BY_HTTP = frozenset({"ws", "http"})
-"""The families that begin with a request of HTTP, which carries headers and a query."""
+"""The families whose connections begin with an HTTP request, which carries headers and a query."""
 
 _CLASSES = {
     "mqtt": ("mqtt", "Mqtt"),
@@ -49,9 +49,9 @@ _CLASSES = {
 
 
 class Brokers:
-    """One broker for each family of protocols, made when it is first needed: each has a library of its own.
+    """One broker for each family of protocols, created on first use, since each needs its own library.
 
-    *by_http* is the one that speaks HTTP: it belongs to whoever has a client of it.
+    *by_http* is the broker for HTTP, which the owner of the HTTP client supplies.
     """
 
     def __init__(self, by_http: Broker) -> None:
@@ -65,7 +65,7 @@ class Brokers:
         return broker
 
     async def aclose(self) -> None:
-        """Close the connections that brokers kept open."""
+        """Close all connections that are kept open."""
         for broker in self._made.values():
             if hasattr(broker, "aclose"):
                 await broker.aclose()
@@ -89,7 +89,7 @@ class Target:
 
     @classmethod
     def at(cls, protocol: str, rest: str) -> Self:
-        """Return the server at *rest*, a URL without its scheme. Raises CallFailed if it is none."""
+        """Return the server at *rest*, a URL without its scheme. Raises CallFailed if it is invalid."""
         wire = WIRES[protocol]
         parts, port = _split(rest)
         if not parts.hostname:
@@ -107,13 +107,13 @@ class Target:
 
 
 def target_of(url: str) -> Target:
-    """Return the server that *url* names, whose scheme is a protocol. Raises CallFailed if it names none."""
+    """Return the server that *url* names, whose scheme is a protocol. Raises CallFailed if it is invalid."""
     scheme, _, rest = url.partition("://")
     return Target.at(scheme.lower(), rest)
 
 
 def _split(rest: str) -> tuple[SplitResult, int | None]:
-    """Return the parts of a URL without its scheme. Of several hosts, as Kafka has them, the first knows the others."""
+    """Return the parts of a URL without its scheme. Of several hosts, as in Kafka, the first is used."""
     hosts, slash, path = rest.partition("/")
     try:
         parts = urlsplit(f"//{hosts.partition(',')[0]}{slash}{path}")

@@ -1,7 +1,7 @@
 """Messages over WebSocket.
 
-Every call has a connection of its own, which is closed as the protocol wants it. A message of WebSocket has no headers:
-those that a message has are the ones of the request with which the connection begins.
+Every call has its own connection, which is closed with the protocol's handshake. WebSocket messages have no headers:
+a message's headers are sent with the request that opens the connection.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ from swf_temporal.text.bodies import is_json, read_error_answer, split_content_t
 _TOO_BIG = 1009
 _CLEAN = frozenset({None, 1000, 1001, 1005})
 _MAX_GOODBYE = 5.0
-"""Seconds that a server has for closing the connection as well."""
+"""Seconds that a server has for answering the closing handshake."""
 
 
 class WebSocket:
-    """Sends and receives over connections of WebSocket."""
+    """Sends and receives over WebSocket connections."""
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Open a connection, send *message*, and close it: the server has read what came before the end."""
+        """Open a connection, send *message*, and close it: the server confirms closing after reading the message."""
         async with opened(channel, message) as connection:
             await _say(channel, connection, message)
         if connection.close_code not in _CLEAN:
@@ -44,7 +44,7 @@ class WebSocket:
 
     @asynccontextmanager
     async def sending(self, channel: Channel) -> AsyncIterator[Send]:
-        """Open a connection. The server has read a message when it answers the ping that follows it."""
+        """Open a connection. A message counts as sent when the server answers the ping that follows it."""
 
         async def send(to: Channel, message: Message) -> None:
             await _say(to, connection, message)
@@ -57,13 +57,13 @@ class WebSocket:
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Open a connection, over which messages come."""
+        """Open a connection and receive messages over it."""
         async with opened(channel) as connection:
             yield _coming(channel, connection)
 
     @asynccontextmanager
     async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Open a connection and send *message*; what comes over the same connection follows."""
+        """Open a connection and send *message*; the messages that come back over the same connection follow."""
         async with opened(channel, message) as connection:
             await _say(channel, connection, message)
             yield _coming(channel, connection)
@@ -81,7 +81,7 @@ async def opened(channel: Channel, message: Message | None = None) -> AsyncItera
 
 
 async def _connect(channel: Channel, message: Message | None = None) -> Any:
-    """Return a connection to the first address that answers. The library follows redirects on the same host alone."""
+    """Return a connection to the first address that answers. The library only follows redirects on the same host."""
     library = _library()
     addresses = channel.addresses or (channel.host,)
     for address in addresses[:-1]:
@@ -119,7 +119,7 @@ async def _coming(channel: Channel, connection: Any) -> AsyncIterator[BrokerMess
 
 
 def _frame(message: Message) -> str | bytes:
-    """Return what is sent: text where it is one, since many servers understand nothing else."""
+    """Return the frame of *message*: text if possible, since many servers understand nothing else."""
     media_type = split_content_type(message.content_type or "")[0]
     if not media_type or is_json(media_type) or media_type.startswith("text/"):
         try:
@@ -131,7 +131,7 @@ def _frame(message: Message) -> str | bytes:
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
-    """Turn what goes wrong within into a CallFailed."""
+    """Turn exceptions raised in the context into CallFailed."""
     library = _library()
     with translating(channel, {library.ConnectionClosed: LOST}, library.WebSocketException):
         try:
@@ -146,12 +146,12 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
         except OSError:
             raise
         except ValueError as error:
-            # The library has no exception of its own for a redirect that it may not follow.
+            # The library has no specific exception for a redirect that it may not follow.
             raise Refused(REFUSED, str(error)) from error
 
 
 def _unwelcome(channel: Channel, response: Any) -> CallFailed:
-    """Return the fault of a server that answers as HTTP does, and does not go on as WebSocket."""
+    """Return the fault of a server that answers with an HTTP response instead of switching to WebSocket."""
     status = response.status_code
     body = read_error_answer(bytes(response.body or b""), response.headers.get("Content-Type", ""))
     text = f"{channel} answered {status} {response.reason_phrase}".strip()
@@ -164,4 +164,4 @@ def _library() -> Any:
 
 
 async def _nothing() -> None:
-    """Accept a message that would not be sent again."""
+    """Accept a message: the protocol has no acknowledgement."""

@@ -1,1 +1,1 @@
-"""Consumers: events that come from brokers, one file for each protocol."""
+"""Consumers: receive events from brokers, with one module for each protocol."""

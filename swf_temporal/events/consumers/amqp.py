@@ -1,4 +1,4 @@
-"""Messages from a queue of AMQP 0-9-1, such as one of RabbitMQ."""
+"""Messages from an AMQP 0-9-1 queue, such as one of RabbitMQ."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from swf_temporal.settings.events import ConsumerSettings
 
 
 class AmqpSource:
-    """Consumes from a queue. What is refused goes to its dead letter exchange, if it has one."""
+    """Consumes from a queue. Refused messages go to its dead letter exchange, if it has one."""
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
@@ -21,7 +21,7 @@ class AmqpSource:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Consume; the queue and that of dead letters must be there, or be declared by the settings."""
+        """Consume; the queue and the dead letter queue must exist, or be declared by the settings."""
         channel = self._channel
         async with connected(channel) as connection:
             if self._dead_letters is not None:

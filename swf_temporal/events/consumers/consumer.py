@@ -1,13 +1,13 @@
-"""A consumer: takes messages from a broker, hands on the events that they carry, and acknowledges them then.
+"""A consumer: receives messages from a broker, delivers the events that they carry, and then acknowledges them.
 
-Theory of operation. A message is acknowledged when its event was taken, that is when Temporal has it. A consumer that
+Theory of operation. A message is acknowledged once its event was taken, that is when Temporal has it. A consumer that
 is killed in between gets the message again, and an event that was taken before has no second effect. So every event
 counts once, as long as it keeps its source and its id.
 
-While the receiver does not answer, the message is held, and the event is tried again. A message that can never be taken
-(it is no CloudEvent, it is too large, its event is refused) must not stand in the way of others: it goes to the address
-for dead letters, if there is one, with the reason in its headers; else it is refused, which lets the broker do what it
-does with dead letters. An event that no definition consumes is acknowledged.
+While the receiver does not answer, the message is held, and the event is retried. A message that can never be taken
+(it is not a CloudEvent, it is too large, its event is refused) must not block others: it goes to the dead letter
+address, if there is one, with the reason in its headers; otherwise it is refused, and the broker applies its own dead
+letter rules. An event that no definition consumes is acknowledged.
 """
 
 import asyncio
@@ -39,17 +39,17 @@ from swf_temporal.settings.events import ConsumerSettings
 _log = logging.getLogger("swf.events")
 
 _MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
-"""The size limit of dead letters; that of the broker may be lower."""
+"""The size limit of dead letters; the broker's may be lower."""
 _FIRST_PAUSE: Final = 0.5
 _MAX_PAUSE: Final = 10.0
 _ROUTING: Final = frozenset({"CC", "BCC"})
-"""Headers of RabbitMQ that lead to other queues as well. It refuses them as the texts that headers are here."""
+"""RabbitMQ headers that route to further queues. They are dropped: RabbitMQ would refuse them as strings."""
 _KEEPING: Final = frozenset({"amqp", "nats"})
-"""The families whose brokers can be told to refuse a message; the others know nothing but how far a consumer is."""
+"""The families in which a message can be refused; the others only record the position of a consumer."""
 
 
 class DeadLetters:
-    """Puts away what a consumer cannot take: at the address for it or, without one, as the broker does."""
+    """Disposes of messages that a consumer cannot take: sends them to the dead letter address, or refuses them."""
 
     def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
         self._consumer = consumer
@@ -58,19 +58,18 @@ class DeadLetters:
         self._channel = dead_letters_at(channel, consumer)
 
     def tell_loss(self) -> None:
-        """Say that nothing is left of messages that cannot be taken, where it is so."""
+        """Log a warning if messages that cannot be taken will be lost."""
         if self._channel is None and self._consumer.family not in _KEEPING:
             _log.warning(
-                "%s: messages that cannot be taken will be gone: %s has no dead letters of its own, and no "
-                "`deadLetter` is set",
+                "%s: messages that cannot be taken will be lost: %s has no dead letters, and `deadLetter` is not set",
                 self._consumer.name,
                 self._consumer.url.partition(":")[0],
             )
 
     async def bury(self, incoming: Incoming, reason: str) -> str:
-        """Let the message be delivered no more; return what became of it: `dead-lettered` or `refused`.
+        """End the delivery of a message; return what became of it: `dead-lettered` or `refused`.
 
-        While its address does not take it, it is tried again.
+        Sending it to the dead letter address is retried until that takes it.
         """
         name, what = self._consumer.name, f"{self._described(incoming)}: {reason}"
         if self._channel is None:
@@ -105,12 +104,12 @@ class DeadLetters:
             await send(channel, letter)
 
     def _kept(self, headers: Mapping[str, str]) -> Mapping[str, str]:
-        """Return those of *headers* that a letter has."""
+        """Return the *headers* that a dead letter keeps."""
         routing = _ROUTING if self._consumer.family == "amqp" else ()
         return {name: value for name, value in headers.items() if name not in routing}
 
     def _described(self, incoming: Incoming) -> str:
-        """Return what finds the message again."""
+        """Return where the message can be found at the broker, and its event's id."""
         message = incoming.message
         is_small = len(message.payload) <= self._consumer.max_bytes
         id_ = id_in(message, self._consumer.family) if is_small else None
@@ -119,17 +118,17 @@ class DeadLetters:
 
 
 _MAX_FAILURES: Final = 3
-"""How often an event is tried that fails for a reason that nobody foresaw."""
+"""The number of attempts at an event that fails with an unexpected error."""
 _HOLDING: Final = 3.0
-"""Seconds after which the broker is told again that messages have not been forgotten."""
+"""Seconds between two notices to the broker that messages are still being worked on."""
 _FINISHING: Final = 10.0
-"""Seconds in which a consumer that ends hands on what it holds, and its server would not send again."""
+"""Seconds in which a consumer that ends delivers the messages that it holds, if its server would not resend them."""
 _MAX_REMEMBERED: Final = 1000
-"""The number of event types of which it is remembered that nobody consumes them."""
+"""The number of unconsumed event types that are remembered."""
 
 
 class Consumer:
-    """Consumes from one source until it is cancelled, and connects again whenever the connection breaks."""
+    """Consumes from one source until it is cancelled, and reconnects whenever the connection breaks."""
 
     def __init__(
         self,
@@ -139,7 +138,7 @@ class Consumer:
         settings: Settings,
         count: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Consume from *source*; *count* is told what becomes of each message."""
+        """Consume from *source*; *count* is called with the outcome of each message."""
         self.settings = consumer
         self._count = count
         self.is_connected = False
@@ -152,7 +151,7 @@ class Consumer:
         self._unknown: set[str] = set()
 
     async def run(self) -> None:
-        """Consume, for good: whatever breaks, it connects again after a while. Its credentials are not logged."""
+        """Consume until cancelled, reconnecting after errors. Credentials are not logged."""
         with scrubbing(lambda: self._hidden):
             await self._run()
 
@@ -210,19 +209,19 @@ class Consumer:
             holding.cancel()
 
     async def _handle(self, incoming: Incoming, before: asyncio.Event | None, turn: asyncio.Event) -> None:
-        """Take a message after that *before*; set *turn* when the one behind it may be."""
+        """Take a message once *before*, its predecessor's event, is set; set *turn* when the next one may be taken."""
         if before is not None:
             await before.wait()
         try:
             await self._hand_on(incoming)
         except (ValueError, NeverError) as error:
-            if self._family != "mqtt":  # which has its messages acknowledged in their order
+            if self._family != "mqtt":  # MQTT requires acknowledgements in order
                 turn.set()
             self._count(await self._dead_letters.bury(incoming, str(error)))
         turn.set()
 
     async def _hand_on(self, incoming: Incoming) -> None:
-        """Hand on the event of a message, and accept it. Raises ValueError or NeverError if it can never be taken."""
+        """Deliver the event of a message, and accept it. Raises ValueError or NeverError if it can never be taken."""
         message = incoming.message
         if len(message.payload) > self.settings.max_bytes:
             raise NeverError(f"it has {len(message.payload):,} bytes, and {self.settings.max_bytes:,} are allowed")
@@ -234,9 +233,9 @@ class Consumer:
         self._count("taken" if number else "unknown")
 
     async def _taken(self, event: CloudEvent) -> int:
-        """Hand *event* on, as often as it takes until its receiver answers.
+        """Deliver *event*, retrying until its receiver answers.
 
-        Raises NeverError for one that is refused, or that cannot be handled for a reason that nobody foresaw.
+        Raises NeverError if it is refused, or after repeated unexpected errors.
         """
         pause, failures = _FIRST_PAUSE, 0
         while True:
@@ -258,7 +257,7 @@ class Consumer:
             pause = min(2 * pause, _MAX_PAUSE)
 
     def _tell_unknown(self, event: CloudEvent) -> None:
-        """Tell, once for each type, that nobody consumes such an event."""
+        """Log, once for each type, that no definition consumes such an event."""
         if event.type in self._unknown or len(self._unknown) >= _MAX_REMEMBERED:
             return
         self._unknown.add(event.type)
@@ -266,7 +265,7 @@ class Consumer:
 
 
 async def _hold(held: Mapping[asyncio.Task[None], Incoming]) -> None:
-    """Tell the broker again and again that messages are still being worked on."""
+    """Notify the broker regularly that messages are still being worked on."""
     while True:
         await asyncio.sleep(_HOLDING)
         for incoming in list(held.values()):
@@ -274,7 +273,7 @@ async def _hold(held: Mapping[asyncio.Task[None], Incoming]) -> None:
 
 
 def _end_if_cancelled() -> None:
-    """Raise CancelledError if the task is to end: a group of tasks that fails at that moment keeps it to itself."""
+    """Raise CancelledError if the task was cancelled: a task group that fails at the same time swallows it."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
@@ -295,11 +294,11 @@ SOURCES: Final = {
     "nats": ("nats", "NatsSource", "nats"),
     "ws": ("websocket", "WebSocketSource", "websockets"),
 }
-"""By family: the module, which is called as its extra is, the class, and the library that the extra brings."""
+"""By family: the module, named like its extra, the class, and the library that the extra installs."""
 
 
 def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = "") -> MessageSource:
-    """Return where *consumer* takes messages from, as a client whose id is of its name and *deployment*.
+    """Return the source of *consumer*'s messages, as a client whose id is derived from its name and *deployment*.
 
     Raises CallFailed if the library of its protocol is missing.
     """

@@ -1,4 +1,4 @@
-"""Messages from a topic of Kafka, whose group remembers how far it is in each partition."""
+"""Messages from a Kafka topic, consumed in a group with committed offsets."""
 
 import asyncio
 from collections import deque
@@ -14,9 +14,9 @@ from swf_temporal.settings.events import ConsumerSettings
 
 
 class KafkaSource:
-    """Consumes as a member of a group; a group that is new begins with the oldest message.
+    """Consumes as a member of a group; a new group begins with the oldest message.
 
-    The offset that is committed for a partition lies behind the messages before which all are done.
+    The offset committed for a partition is the first that is not done: all messages before it are done.
     """
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
@@ -58,7 +58,7 @@ class KafkaSource:
             with mapping_faults(self._channel):
                 await offsets.commit()
 
-        # Kafka knows no dead letters: what is refused is passed over.
+        # Kafka has no dead letters: a refused message is skipped.
         lane = f"topic {record.topic}, partition {record.partition}"
         found = f"{lane}, offset {record.offset}"
         return Incoming(incoming(self._channel, record), accept, accept, lane=lane, place=found)
@@ -72,7 +72,7 @@ class _Progress:
         self.done: list[int] = []
 
     def behind_all_done(self) -> int | None:
-        """Return the offset behind those that are done in a row, and forget these."""
+        """Return the offset after the contiguous messages that are done, and forget these."""
         done, behind = set(self.done), None
         while self.begun and self.begun[0] in done:
             behind = self.begun.popleft() + 1
@@ -82,10 +82,10 @@ class _Progress:
 
 
 class _Offsets:
-    """Commits offsets, one request at a time: what is done meanwhile goes along with the next.
+    """Commits offsets, one request at a time: messages done meanwhile are part of the next one.
 
-    None while the members of the group share its partitions anew: the broker refuses it then, and the library would
-    leave the group, which has them shared once more. What was not committed comes again, here or elsewhere.
+    During a rebalance nothing is committed: the broker would refuse it, and the library would leave the group, which
+    starts another rebalance. Messages whose offsets were not committed are redelivered, here or to another member.
     """
 
     def __init__(self, consumer: Any) -> None:
@@ -97,16 +97,16 @@ class _Offsets:
     async def on_partitions_revoked(self, _: object) -> None:
         self._is_sharing = True
         async with self._committing:
-            pass  # what is under way, the broker still takes
+            pass  # the broker still accepts the commit that is under way
 
     async def on_partitions_assigned(self, _: object) -> None:
         self._is_sharing = False
 
     def begin(self, partition: Any, offset: int) -> list[int]:
-        """Take note of a message; return what its offset is to be added to when it is done."""
+        """Record a message; return the list to which its offset is added when it is done."""
         progress = self._partitions.setdefault(partition, _Progress())
         if progress.begun and offset <= progress.begun[-1]:
-            # The partition was taken away and given back: what comes again counts anew.
+            # The partition was revoked and assigned again: its messages are redelivered, so start over.
             progress = self._partitions[partition] = _Progress()
         progress.begun.append(offset)
         return progress.done

@@ -1,4 +1,4 @@
-"""Messages from a topic of MQTT, in a session that the broker keeps while the consumer is away."""
+"""Messages from an MQTT topic, in a session that the broker keeps while the consumer is away."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _AT_LEAST_ONCE: Final = 1
 
 
 class MqttSource:
-    """Subscribes with a quality of service of 1. What is not acknowledged comes again after the next connection."""
+    """Subscribes with a quality of service of 1. Unacknowledged messages are redelivered after reconnecting."""
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
@@ -26,7 +26,7 @@ class MqttSource:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Go on with the session, or begin one, and subscribe. A connection that breaks is noticed at once."""
+        """Resume the session, or begin one, and subscribe. A broken connection is noticed at once."""
         channel = self._channel
         async with connected(channel, receives=True, at_once=self._settings.prefetch) as session:
             with mapping_faults(channel):
@@ -50,11 +50,11 @@ class MqttSource:
                     left.add(topic)
                     await self._leave(session, topic)
             accept = session.acknowledging(received)
-            # MQTT knows no dead letters: what is refused is passed over.
+            # MQTT has no dead letters: a refused message is skipped.
             yield Incoming(incoming(received), accept, accept, place=f"topic {topic}, packet {received.mid}")
 
     async def _leave(self, session: Any, topic: str) -> None:
-        """Unsubscribe from what the session still has, as its consumer had another topic before."""
+        """Unsubscribe from a topic that the session still has from an earlier configuration of its consumer."""
         _log.warning(
             "%s: the session at the broker is subscribed to %s, too, which was its topic before: it is unsubscribed "
             "from that; if it had been a pattern, choose another `clientId`",

@@ -1,4 +1,4 @@
-"""Messages from a subject of NATS, kept by a stream of JetStream until they are acknowledged."""
+"""Messages from a NATS subject, kept by a JetStream stream until they are acknowledged."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -13,14 +13,14 @@ from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 
 _ASKING: Final = 5.0
-"""Seconds for which the server lets a request wait for a message."""
+"""Seconds for which a request waits for a message at the server."""
 _ACK_WAIT: Final = 10.0
-"""Seconds after which the server delivers a message again that is neither acknowledged nor held."""
-_OTHER: Final = ("OtherSubject", "the position of this consumer is that of another subject")
+"""Seconds after which the server redelivers a message that is neither acknowledged nor held."""
+_OTHER: Final = ("OtherSubject", "the durable consumer belongs to another subject")
 
 
 class NatsSource:
-    """Pulls from a durable consumer of JetStream, which the server remembers by the name of the group."""
+    """Pulls from a durable JetStream consumer, which the server keeps under the name of the group."""
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
@@ -29,7 +29,7 @@ class NatsSource:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Connect, and use the durable consumer; it is made if it is not there."""
+        """Connect, and use the durable consumer, which is created if it does not exist."""
         channel = self._channel
         async with connected(channel) as (connection, _):
             with mapping_faults(channel):
@@ -62,7 +62,7 @@ class NatsSource:
         with mapping_faults(self._channel):
             info = await subscription.consumer_info()
             if self._settings.ordered and info.num_ack_pending:
-                # What an earlier connection left comes again after that time, and behind it what is newer.
+                # Messages that an earlier connection left are redelivered after that time; newer ones must follow them.
                 await asyncio.sleep(info.config.ack_wait or _ACK_WAIT)
             while True:
                 if connection.is_closed:
@@ -70,7 +70,7 @@ class NatsSource:
                 try:
                     (received,) = await subscription.fetch(1, timeout=_ASKING)
                 except timed_out:
-                    # That the consumer was deleted, the library takes for an answer that there is no message yet.
+                    # If the consumer was deleted, the library reports the same as for no message yet.
                     await subscription.consumer_info()
                     continue
                 yield self._told(received)

@@ -1,4 +1,4 @@
-"""The port of consumers: what each protocol must be able to do, and what they hand events to."""
+"""The port of consumers: what each protocol must implement, and the receiver of the events."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -10,7 +10,7 @@ from swf_temporal.events.brokers.port import Message
 
 
 class NotNowError(Exception):
-    """The event cannot be taken at the moment, because its receiver does not answer; it is tried again."""
+    """The event cannot be taken at the moment, because its receiver does not answer; it is retried."""
 
 
 class NeverError(Exception):
@@ -27,23 +27,23 @@ async def nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message that came. What is neither accepted nor refused, the broker delivers again."""
+    """A received message. If it is neither accepted nor refused, the broker redelivers it."""
 
     message: Message
     accept: Callable[[], Awaitable[None]]
-    """Tell the broker that it need not deliver the message again."""
+    """Acknowledge the message: the broker need not redeliver it."""
     refuse: Callable[[], Awaitable[None]]
-    """Tell the broker that it must not deliver the message again, and may keep it as a dead letter."""
+    """Reject the message: the broker must not redeliver it, and may keep it as a dead letter."""
     hold: Callable[[], Awaitable[None]] = nothing
-    """Tell the broker that the message is still being worked on."""
+    """Notify the broker that the message is still being worked on."""
     lane: str = ""
-    """Of messages with the same one the broker keeps the order: the partition."""
+    """The partition: the broker keeps the order of messages in the same lane."""
     place: str = ""
-    """What finds the message again at the broker: its partition and offset, its stream and sequence."""
+    """The location of the message at the broker: its partition and offset, its stream and sequence."""
 
 
 class MessageSource(Protocol):
     """One queue, topic or subject of a broker. The exceptions of its library become CallFailed."""
 
     def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:
-        """Connect: entering returns when messages come, from where this consumer was before."""
+        """Connect: entering returns once messages are received, from this consumer's last position."""

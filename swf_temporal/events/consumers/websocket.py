@@ -1,8 +1,8 @@
 """Messages over a WebSocket, each an event in JSON.
 
-The protocol knows no acknowledgement: what a server sends while nobody is connected, or while a consumer is killed,
-does not come again unless the server sends it again by itself. What came before a connection ended is dealt with before
-the next one is made.
+The protocol has no acknowledgements: messages that a server sends while no consumer is connected, or while a consumer
+is killed, are lost unless the server resends them by itself. Messages received before a connection ended are handled
+before the next connection is made.
 """
 
 import asyncio

@@ -40,7 +40,7 @@ ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
 
 TimerPurpose: TypeAlias = Literal["sleep", "sleep before", "sleep after", "retry", "timeout", "waiting"]
 
-Outlasting: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
+LongWait: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
@@ -149,7 +149,7 @@ class CallFacts:
     action: str
     priority: int | None = None
     """One of `calls.PRIORITIES`; None is that of the run."""
-    outlast: Outlasting | None = field(default=None, compare=False)
+    long_wait: LongWait | None = field(default=None, compare=False)
     """Waits for its end, where it may outlast an execution of the run: a suspension, or a cancellation, ends the wait
     and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
     suspended before it has ended."""

@@ -98,7 +98,7 @@ class Suspension:
         finally:
             del self._sleeping[task]
 
-    async def outlast(self, work: "asyncio.Future[T]") -> T:
+    async def long_wait(self, work: "asyncio.Future[T]") -> T:
         """Return what *work* comes to. A suspension ends the wait alone, and so does a cancellation: *work* goes on."""
         if not work.done():
             self.checkpoint()
@@ -468,9 +468,9 @@ class Run(Tracer):
         """Wait for nothing, until the path is cancelled or the run suspended."""
         await self.inbox.wait(lambda _: False)
 
-    async def outlast(self, work: "asyncio.Future[T]") -> T:
-        """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
-        return await self._suspension.outlast(work)
+    async def long_wait(self, work: "asyncio.Future[T]") -> T:
+        """Return the result of *work*, which survives continue-as-new: a suspension only ends the wait."""
+        return await self._suspension.long_wait(work)
 
     async def next_event(
         self,

@@ -98,7 +98,7 @@ def record_of(call: FunctionCall, source: str) -> CallRecord:
         auth=call.auth,
         secrets=call.secrets,
         folder=call.folder,
-        place=None if call.outlast is None else PlaceRecord(call.state, call.action, call.timeout),
+        place=None if call.long_wait is None else PlaceRecord(call.state, call.action, call.timeout),
     )
 
 

@@ -19,8 +19,8 @@ from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import end_of, heeding_cancellation
 from swf_temporal.temporal.call_records import OwnerRecord, child_facts, record_of
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
+from swf_temporal.temporal.long_running import LongRunningChildren, ask_to_cancel
 from swf_temporal.temporal.outgoing import Outgoing, check_together
-from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of, origin_of
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Children:
         self._latest: tuple[Pin, Payload] | None = None
         """The pin of the sub-workflow that was started last, and its payload."""
         self._ending_with_this: list[asyncio.Future[Any]] = []
-        self.outlasting = OutlastingChildren(pin.outlasting)
+        self.long_running = LongRunningChildren(pin.outlasting)
         self.parts_for_child: Callable[[], dict[str, JSON]] = dict
         """Returns the initial records of the parts of a sub-workflow that is waited for."""
 
@@ -73,7 +73,7 @@ class Children:
         definitions = tuple(parent.definitions)
         definition = catalogue_of(definitions).find(call.workflow_id, call.version)
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
-        if not self.outlasting.knows(call.id):
+        if not self.long_running.knows(call.id):
             numbers = await self._numbers_of(call)
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, StartRecord(numbers=numbers), semantics=parent.semantics)
@@ -101,7 +101,7 @@ class Children:
     async def call(self, call: FunctionCall, source: str) -> JSON:
         """Make a call that survives continue-as-new, in a separate workflow, and return its result."""
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
-        if not self.outlasting.knows(call.id):
+        if not self.long_running.knows(call.id):
             handle = await self._start(call.function.name, *self._alone(call, source))
         try:
             return await self._result(call, handle)
@@ -112,13 +112,13 @@ class Children:
         self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any] | None"
     ) -> JSON:
         """Return the result of a child; *handle* is None if an earlier execution started it."""
-        number = self._outgoing.begun(call.id, outlasts=call.outlast is not None)
+        number = self._outgoing.begun(call.id, is_long_running=call.long_wait is not None)
         try:
-            if handle is not None and call.outlast is None:
+            if handle is not None and call.long_wait is None:
                 return await output_of(handle)
             if handle is not None:
-                self.outlasting.begun(call, handle)
-            return await self.outlasting.result(call)
+                self.long_running.begun(call, handle)
+            return await self.long_running.result(call)
         finally:
             self._outgoing.ended(number)
             self._budget.waited()
@@ -130,7 +130,7 @@ class Children:
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
         record = record_of(call, source)
-        if call.outlast is not None:
+        if call.long_wait is not None:
             record.owner = OwnerRecord(self._info.workflow_id, self._info.first_execution_run_id)
         lineage = Lineage(is_part=True, first=self._first)
         pin = Pin(self._pin.definitions, call=record, lineage=lineage, semantics=self._pin.semantics)
@@ -142,7 +142,7 @@ class Children:
             state=call.state,
             action=call.action,
             priority=call.priority,
-            outlast=call.outlast,
+            long_wait=call.long_wait,
             fire_and_forget=call.fire_and_forget,
             parent_close_policy="abandon",
         )
@@ -167,7 +167,7 @@ class Children:
         await self._outgoing.in_turn(data, record, starts_child=True)
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
-        if call.fire_and_forget or call.outlast is not None:
+        if call.fire_and_forget or call.long_wait is not None:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
         child: workflow.ChildWorkflowHandle[Any, Any] | None = None
 

@@ -38,7 +38,7 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
         )
     if "Workflow Task in failed state" in error.message:
         text = f"{workflow_id!r} takes nothing now: its worker cannot run it, and tries again"
-        return ServerUnavailableError(text, f"`swf status {workflow_id}` tells why")
+        return ServerUnavailableError(text, f"`swf status {workflow_id}` shows why")
     return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
 
 
@@ -62,7 +62,7 @@ def refused_by_server(error: RPCError, what: str) -> UsageError:
 def has_ended(workflow_id: str) -> InstanceEndedError:
     """Return the error of a request to an instance that has ended."""
     return InstanceEndedError(
-        f"the instance {workflow_id!r} has ended already", "its result() tells how", instance=workflow_id
+        f"the instance {workflow_id!r} has ended already", "call its result() to see how", instance=workflow_id
     )
 
 

@@ -8,7 +8,7 @@ waits for. It is checked once per workflow task, within which the history does n
 Before a run continues as new, its calls in progress have to end, and nothing else is begun until then. To avoid being
 blocked by one call that is much slower than others, the run stays in its execution and keeps working, up to
 `SLOW_CALL_MAX_EVENTS`. Calls that the definition marks as long-running block nothing: they survive continue-as-new
-(`temporal/outlasting.py`).
+(`temporal/long_running.py`).
 
 What does not fit into one payload cannot be carried over: the run then stays in its execution, and tries again after
 `TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
@@ -145,7 +145,7 @@ class LengthCheck:
         if self._again_from is not None and self._is_at_its_end():
             raise PayloadTooLarge(
                 f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
-                f"takes {size:,} bytes of the {most:,} that a run can give on, "
+                f"takes {size:,} bytes of the {most:,} that a run can carry over, "
                 f"{run.inbox.size:,} of them for {counted(len(run.inbox.kept), 'event')} that no state has taken"
             )
         self._again_from = length + TRY_AGAIN
@@ -188,8 +188,8 @@ def _check_iterations(size: int, most: int, run: Run) -> None:
         return
     results = sum(size_of(front.results) for front in fronts)
     raise PayloadTooLarge(
-        f"{done:,} of {all_:,} iterations are done, and the run cannot go on with the others: their results take "
-        f"{results:,} bytes, and all that it has to carry on {size:,} of the {most:,} that it can; {CARRY_LESS}"
+        f"{done:,} of {all_:,} iterations are done, and the run cannot continue with the others: their results take "
+        f"{results:,} bytes, and all that it has to carry over {size:,} of the {most:,} that it can; {CARRY_LESS}"
     )
 
 

@@ -55,8 +55,8 @@ from swf_temporal.temporal.mailbox_records import (
     TAKE,
     Arriving,
     Delivery,
-    Held,
     MailboxRecord,
+    ParkedEvent,
     Reception,
     Regained,
     Subscribing,
@@ -169,7 +169,7 @@ class Subscribers:
         self.probed = workflow.time() if probed is None else probed
         """The time of the last probe, in seconds since 1970, across executions."""
 
-    def of(self, arrived: Held) -> list[str]:
+    def of(self, arrived: ParkedEvent) -> list[str]:
         """Return the ids of the instances that have subscribed to such an event."""
         values = arrived.values
         if values is None:
@@ -190,7 +190,7 @@ class Subscribers:
     def remove(self, instance: str) -> None:
         self.waits.pop(instance, None)
 
-    async def tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
+    async def tell(self, instance: str, arrived: ParkedEvent, *, alone: bool) -> bool:
         """Give an event to a subscriber, which returns it if it is *alone*; forget one that has ended."""
         if await self._instances.give(instance, arrived, comes_back=alone):
             return True
@@ -221,7 +221,7 @@ MAX_DONE_EVENTS: Final = 2000
 """The number of processed events in a history at which a mailbox continues as new."""
 MIN_FREED_BYTES: Final = MAX_BYTES // 8
 """The minimum that continuing as new must free in a mailbox that is full, or nearly so."""
-HELD: Final = timedelta(hours=1)
+PARKING_TIME: Final = timedelta(hours=1)
 """The time for which an event is kept that neither starts nor reaches an instance."""
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
@@ -246,7 +246,7 @@ class EventMailbox:
         self._arrived: list[Arriving] = []
         self._gathered = record.gathered
         self._window = record.window
-        self._held = record.held
+        self._parked = record.held
         self._definitions: Sequence[Pinned] = record.definitions
         self._instances = Instances(record.begun, record.latest, self._continue_if_long)
         self._subscribers = Subscribers(record.subscribers, self._instances, record.probed)
@@ -268,7 +268,7 @@ class EventMailbox:
             await self._subscribers.probe()
             if self._arrived:
                 continue
-            if not (self._seen or self._gathered or self._held or self._subscribers.waits):
+            if not (self._seen or self._gathered or self._parked or self._subscribers.waits):
                 return
             self._continue_if_long()
             with suppress(TimeoutError):
@@ -316,7 +316,7 @@ class EventMailbox:
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return the fields of any instance's status, and the number of kept events."""
-        counts = {"gathered": len(self._gathered), "held": len(self._held)}
+        counts = {"gathered": len(self._gathered), "held": len(self._parked)}
         return {"state": None, "awaiting": [], **counts, "subscribers": list(self._subscribers.waits)}
 
     @workflow.query(name="looked at")
@@ -328,7 +328,7 @@ class EventMailbox:
     def reception(self, source: str, id_: str) -> dict[str, Any]:
         """Return what is known about the event with that source and id, and about waiting ones: a `Reception`."""
         is_known = digest_of_event(source, id_) in self._seen
-        return Reception(is_known, self._subscribers.waits, len(self._gathered), len(self._held)).to_json()
+        return Reception(is_known, self._subscribers.waits, len(self._gathered), len(self._parked)).to_json()
 
     async def _look_at(self, arriving: Arriving) -> None:
         try:
@@ -338,7 +338,7 @@ class EventMailbox:
                 case Untaken():
                     await self._take_back(arriving)
                 case Regained():
-                    self._held = [one for one in self._held if _digest(one.event) not in arriving.regained]
+                    self._parked = [one for one in self._parked if _digest(one.event) not in arriving.regained]
                 case Delivery():
                     await self._deliver(arriving)
         except WorkflowFault as fault:  # for example, the start of an instance would be too large
@@ -350,7 +350,7 @@ class EventMailbox:
         if event.id and known in self._seen:
             return
         self._forget()
-        arrived = Held(event, workflow.time(), delivery.values)
+        arrived = ParkedEvent(event, workflow.time(), delivery.values)
         others = self._subscribers.of(arrived)
         ours = None if instance is None else self._instances.latest or instance
         others = [one for one in others if one != ours]
@@ -362,7 +362,7 @@ class EventMailbox:
             else:
                 await self._hand_over(arrived, definition, pin, instance)
         elif not (ours and await self._instances.give(ours, arrived)) and not any(got):
-            self._held.append(arrived)
+            self._parked.append(arrived)
         if event.id:
             self._seen[known] = arrived.at
 
@@ -379,15 +379,15 @@ class EventMailbox:
             return
         if not self._subscribers.add(instance, values):
             return
-        for held in list(self._held):
-            if instance in self._subscribers.of(held) and await self._subscribers.tell(instance, held, alone=True):
-                self._held.remove(held)
+        for parked in list(self._parked):
+            if instance in self._subscribers.of(parked) and await self._subscribers.tell(instance, parked, alone=True):
+                self._parked.remove(parked)
 
     async def _take_back(self, given: Untaken) -> None:
         """Give untaken events to another instance, or keep them; those that start instances start the next one."""
         now, instance = workflow.time(), given.instance
         latest = self._instances.latest or instance
-        rest = [(one.starts, Held(one.event, now, one.values)) for one in given.untaken]
+        rest = [(one.starts, ParkedEvent(one.event, now, one.values)) for one in given.untaken]
         is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}" or any(starts for starts, _ in rest)
         if is_ours and self._instances.begun not in (None, given.run):  # another has been started since
             rest = [one for one in rest if not await self._instances.give(latest, one[1])]
@@ -395,17 +395,19 @@ class EventMailbox:
             rest.sort(key=lambda one: not one[0])
             if given.handed_over:  # that one keeps its id
                 instance = single_id(self._definition()[0].id, rest[0][1].event)
-            events = [*rest, *((False, one) for one in self._held)]
+            events = [*rest, *((False, one) for one in self._parked)]
             if not (count := await self._begin_next(instance, events, given.options)):
                 rest = [one for one in rest if not await self._instances.give(latest, one[1])]
                 break
-            rest, self._held = events[count:], []
+            rest, self._parked = events[count:], []
         for _, one in rest:
             others = self._subscribers.of(one)
             if not any([await self._subscribers.tell(other, one, alone=len(others) == 1) for other in others]):
-                self._held.append(one)
+                self._parked.append(one)
 
-    async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]], options: OptionsRecord) -> int:
+    async def _begin_next(
+        self, instance: str, events: Sequence[tuple[bool, ParkedEvent]], options: OptionsRecord
+    ) -> int:
         """Start the next instance with events returned by one that is about to end; return how many it was given.
 
         It is started with the *options* of the one before.
@@ -437,7 +439,7 @@ class EventMailbox:
             return  # it is running, as nearly always
         pin.lineage.hops = hops_of(arrived.event)
         waits = pauses()
-        while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
+        while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._parked])):
             if await self._instances.give(instance, arrived):
                 return
             other = single_id(definition.id, arrived.event)
@@ -447,7 +449,7 @@ class EventMailbox:
             self._continue_if_long()
             # It ended between the two; or another workflow has its id, and may have it for long.
             await workflow.sleep(next(waits), summary=summaries.BEGINNING_AGAIN)
-        self._held = self._held[given - 1 :]
+        self._parked = self._parked[given - 1 :]
 
     def _time_left(self) -> float | None:
         """Return the seconds until something expires; None if nothing will."""
@@ -456,7 +458,7 @@ class EventMailbox:
             ends += [one.at + self._window for one in self._gathered]
         if self._subscribers.next_probe is not None:
             ends.append(self._subscribers.next_probe)
-        ends += [one.at + HELD.total_seconds() for one in self._held]  # it makes room
+        ends += [one.at + PARKING_TIME.total_seconds() for one in self._parked]  # it makes room
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
     def _forget(self) -> None:
@@ -467,7 +469,7 @@ class EventMailbox:
             if len(self._seen) <= MAX_REMEMBERED and now - at < EVENT_ID_LIFETIME.total_seconds():
                 break
             del self._seen[first]
-        self._held = [one for one in self._held if now - one.at < HELD.total_seconds()]
+        self._parked = [one for one in self._parked if now - one.at < PARKING_TIME.total_seconds()]
         self._gathered = [one for one in self._gathered if window is None or now - one.at <= window]
 
     def _record(self) -> MailboxRecord:
@@ -476,7 +478,7 @@ class EventMailbox:
             arrived=[one.to_json() for one in self._arrived],
             gathered=self._gathered,
             window=self._window,
-            held=self._held,
+            held=self._parked,
             subscribers=self._subscribers.waits,
             probed=self._subscribers.probed,
             definitions=list(self._definitions),

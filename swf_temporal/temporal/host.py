@@ -38,8 +38,8 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.local_calls import ONCE, GoesOn, LocalCalls, policy_of_lost
+from swf_temporal.temporal.long_running import LongRunningChildren
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
-from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, origin_of
 from swf_temporal.temporal.variables import VariableCalls
@@ -184,8 +184,8 @@ class TemporalHost:
         return self._children.are_to_end()
 
     @property
-    def outlasting(self) -> OutlastingChildren:
-        return self._children.outlasting
+    def long_running(self) -> LongRunningChildren:
+        return self._children.long_running
 
     @property
     def local_calls(self) -> list[dict[str, JSON]]:
@@ -297,7 +297,7 @@ class TemporalHost:
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
             return None
-        if call.outlast is not None:
+        if call.long_wait is not None:
             return await self._children.call(call, self.source)
         options = parse_activity(call.function) if self.runs_external_activities else None
         if options is not None:

@@ -66,7 +66,7 @@ async def _check_known(pin: Pin) -> None:
     for one, digest, name in zip(pin.definitions, digests, names, strict=True):
         if name is None:
             raise UnknownDefinition(
-                f"the definition that came with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
+                f"the definition sent with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
                 f"and {_HOW}; start the instance by the id of its definition, or serve this very text"
             )
         known.append(Pinned(one.text, name, digest))
@@ -85,7 +85,7 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
         )
     except ActivityError as error:
         if isinstance(error.cause, ApplicationError) and error.cause.type == NOT_CARRIED:
-            raise UnknownDefinition(f"the instance does not go on: {error.cause.message}; {_HOW}") from None
+            raise UnknownDefinition(f"the instance cannot continue: {error.cause.message}; {_HOW}") from None
         raise
     carried = Pin.from_json(found)
     for one in fields(pin):

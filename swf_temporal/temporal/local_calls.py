@@ -166,7 +166,7 @@ class GoesOn(Record):
 
     def to_error(self) -> ApplicationError:
         return ApplicationError(
-            "goes on as an ordinary activity",
+            "continues as an ordinary activity",
             self.to_json(),
             type=_GOES_ON,
             non_retryable=True,

@@ -119,7 +119,7 @@ Arriving: TypeAlias = Delivery | Subscribing | Untaken | Regained
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Arrived):
+class ParkedEvent(Arrived):
     """An event that is kept for an instance."""
 
     values: Mapping[str, str] | None = None
@@ -156,7 +156,7 @@ class MailboxRecord(Record):
     """Events that wait for others."""
     window: float | None = None
     """The seconds for which they wait; None is without a limit."""
-    held: list[Held] = field(default_factory=list)
+    held: list[ParkedEvent] = field(default_factory=list)
     """Events that wait for an instance."""
     subscribers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     """By the ids of instances, the required attributes of their events, once for each wait."""

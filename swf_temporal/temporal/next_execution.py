@@ -65,7 +65,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress, outlasting=host.outlasting.records(), **facts)
+    following = _following(pin, progress=progress, outlasting=host.long_running.records(), **facts)
     payload, size, most = _written(following.to_json())
     return Carried(progress, following, RawValue(payload), parts, size, most)
 

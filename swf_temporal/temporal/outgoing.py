@@ -110,7 +110,7 @@ class Outgoing:
         """The number of children being started: they are in progress once the server confirms the start."""
         self._detached = 0
         """The number of children in progress that are not waited for: a server counts them only as children."""
-        self._outlasting: set[int] = set()
+        self._long_running: set[int] = set()
         """The numbers of what survives continue-as-new."""
         self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
@@ -205,25 +205,25 @@ class Outgoing:
     @property
     def slowest(self) -> Slowest | None:
         """The longest in progress of those that do not survive continue-as-new, if any."""
-        number = next((number for number in self._under_way if number not in self._outlasting), None)
+        number = next((number for number in self._under_way if number not in self._long_running), None)
         if number is None:
             return None
         name, since = self._under_way[number]
-        earlier = sum(1 for one in self._outlasting if one < number)
+        earlier = sum(1 for one in self._long_running if one < number)
         return Slowest(name, since, self._begun - number - (len(self._under_way) - earlier) + 1)
 
-    def begun(self, name: str, *, outlasts: bool = False) -> int:
+    def begun(self, name: str, *, is_long_running: bool = False) -> int:
         """Count an activity or a sub-workflow as in progress; return its number."""
         self._begun += 1
         self._under_way[self._begun] = name, self._now()
-        if outlasts:
-            self._outlasting.add(self._begun)
+        if is_long_running:
+            self._long_running.add(self._begun)
         return self._begun
 
     def ended(self, number: int) -> None:
         """Stop counting it, and wake those that wait for room."""
         del self._under_way[number]
-        self._outlasting.discard(number)
+        self._long_running.discard(number)
         self._wake()
 
     @contextmanager

@@ -101,7 +101,7 @@ class ServerWatch:
                 raise
             raise _given_up(self._host, self._most) from None
 
-    async def outlasted(self, request: Callable[[], Awaitable[_T]]) -> _T:
+    async def retried(self, request: Callable[[], Awaitable[_T]]) -> _T:
         """Return the result of *request*, retried while the server is unavailable, within the time limit."""
         loop, failing = asyncio.get_running_loop(), None
         while True:

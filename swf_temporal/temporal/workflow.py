@@ -299,7 +299,7 @@ class Interpreter:
         """Finish this run before it continues as another definition."""
         for part in self._parts:
             part.close()
-        await host.outlasting.end()
+        await host.long_running.end()
         await host.check_continuation()
         await self._settle(host)
         for part in self._parts:
@@ -348,7 +348,7 @@ class Interpreter:
                 raise self._incoming.gave_up
 
     async def _leave(self, host: TemporalHost) -> None:
-        await host.outlasting.end()
+        await host.long_running.end()
         for part in self._parts:
             await part.leave()
 

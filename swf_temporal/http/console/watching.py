@@ -26,7 +26,7 @@ _AT_LEAST: Final = 5
 """After how many looks it is asked anew though its history is as long as before: an attempt may have failed."""
 
 
-class Look:
+class Snapshot:
     """What was seen of an instance, and the parts of its page that are the same for all, as JSON."""
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -46,11 +46,11 @@ class WatchedInstance:
         self._client = client
         self._found = found
         self._looked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._last: Look | None = None
+        self._last: Snapshot | None = None
         self.watchers = 0
         self.looking = asyncio.create_task(self._look())
 
-    async def looks(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Look]:
+    async def snapshots(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Snapshot]:
         """Yield what is seen, the last that was seen first, for so many *seconds*, until the server is *stopping*.
 
         It ends sooner if the instance has ended, or cannot be looked at.
@@ -81,12 +81,12 @@ class WatchedInstance:
                         length = now
                         values = await live_of(self._client, self._found)
                         is_open = values["is_open"]
-                        self._tell(Look(values))
+                        self._tell(Snapshot(values))
                 number += 1
                 await asyncio.sleep(_EVERY if is_open else 0)
 
-    def _tell(self, look: Look) -> None:
-        self._last, looked, self._looked = look, self._looked, asyncio.get_running_loop().create_future()
+    def _tell(self, snapshot: Snapshot) -> None:
+        self._last, looked, self._looked = snapshot, self._looked, asyncio.get_running_loop().create_future()
         looked.set_result(None)
 
 

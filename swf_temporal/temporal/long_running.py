@@ -46,7 +46,7 @@ class _Child:
     """The activity that waits for its end."""
 
 
-class OutlastingChildren:
+class LongRunningChildren:
     def __init__(self, records: Mapping[str, AwaitedRecord]) -> None:
         self._children = {call_id: _Child(record) for call_id, record in records.items()}
 
@@ -87,20 +87,20 @@ class OutlastingChildren:
             await self._cancel(child)
 
     async def _of_this(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
-        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert call.long_wait is not None  # noqa: S101 - for the type checker
         assert child.handle is not None  # noqa: S101 - as above
         try:
-            return await call.outlast(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
+            return await call.long_wait(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
         except asyncio.CancelledError:
             await ask_to_cancel(child.handle.id)
             await end_of(child.handle)
             raise
 
     async def _of_earlier(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
-        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert call.long_wait is not None  # noqa: S101 - for the type checker
         looking = child.looking = child.looking or self._look(call, child.record)
         try:
-            ending = EndingRecord.from_json(await call.outlast(looking))
+            ending = EndingRecord.from_json(await call.long_wait(looking))
         except asyncio.CancelledError:
             await self._cancel(child)
             if isinstance(call, SubflowCall):

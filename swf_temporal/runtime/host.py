@@ -150,7 +150,7 @@ class CallFacts:
     priority: int | None = None
     """One of `calls.PRIORITIES`; None is that of the run."""
     long_wait: LongWait | None = field(default=None, compare=False)
-    """Waits for its end, where it may outlast an execution of the run: a suspension, or a cancellation, ends the wait
+    """Waits for its end, if it survives continue-as-new: a suspension, or a cancellation, ends the wait
     and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
     suspended before it has ended."""
 

@@ -12,7 +12,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
-from swf_temporal.operations.client import Client, Outlasting
+from swf_temporal.operations.client import Client, RetriedRequests
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open, listed
 from swf_temporal.temporal.place_records import in_words
@@ -60,7 +60,7 @@ class InstanceDisplay:
 async def show_result(client: Client, workflow_id: str, form: OutputFormat, connecting: str) -> int:
     """Print the output of an instance once it has ended. *connecting* holds the options for the server, for hints."""
     try:
-        print_data(await Outlasting(client, workflow_id, connecting)(client.instance(workflow_id).result), form)
+        print_data(await RetriedRequests(client, workflow_id, connecting)(client.instance(workflow_id).result), form)
     except RunEnded as ended:
         typer.echo(f"error: {ended}", err=True)
         return 1

@@ -14,7 +14,7 @@ from swf_temporal.base.client_errors import InstancePausedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, is_rich, print_yaml, styled
-from swf_temporal.operations.client import Client, Instance, Outlasting
+from swf_temporal.operations.client import Client, Instance, RetriedRequests
 from swf_temporal.operations.instances import view_instance, with_sub_workflows
 from swf_temporal.operations.listing import is_open
 from swf_temporal.temporal.client import query
@@ -161,11 +161,11 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, conne
 
     *connecting* holds the options for the server, for hints.
     """
-    outlasting, looking = Outlasting(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
+    retried, looking = RetriedRequests(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
     last: dict[str, Any] | None = None
     has_printed = False
     while True:
-        status, trace = await (outlasting(looking) if follow else looking())
+        status, trace = await (retried(looking) if follow else looking())
         is_running = is_open(status)
         if isinstance(trace, UsageError):
             if not (follow and is_running):

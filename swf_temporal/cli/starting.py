@@ -12,7 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.cli.instance_display import how_to_connect
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
-from swf_temporal.operations.client import Client, Instance, Outlasting, was_taken_up
+from swf_temporal.operations.client import Client, Instance, RetriedRequests, was_taken_up
 from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
@@ -60,14 +60,14 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
     facts: dict[str, JSON] = {"id": instance.id, "runId": instance.run_id, "link": link}
     if not order.wait:
         typer.echo(instance.id) if order.form is OutputFormat.TEXT else print_data(facts, order.form)
-    outlasting = Outlasting(client, instance.id, how_to_connect(order.address, order.namespace))
+    retried = RetriedRequests(client, instance.id, how_to_connect(order.address, order.namespace))
     try:
-        if not await outlasting(partial(was_taken_up, client, instance.id)):
+        if not await retried(partial(was_taken_up, client, instance.id)):
             queue = repr(order.task_queue)
             typer.echo(f"no worker has started it yet: is one serving the task queue {queue}?", err=True)
         if order.wait:
             typer.echo(instance.id, err=True)
-            output = await outlasting(instance.result)
+            output = await retried(instance.result)
             print_data(output if order.form is OutputFormat.TEXT else {**facts, "output": output}, order.form)
     except RunEnded as ended:
         typer.echo(f"error: {ended}", err=True)

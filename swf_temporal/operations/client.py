@@ -361,7 +361,7 @@ def refusals_as_usage_errors() -> Iterator[None]:
 _T = TypeVar("_T")
 
 
-class Outlasting:
+class RetriedRequests:
     """Repeats requests about an instance while the server does not answer."""
 
     def __init__(
@@ -385,7 +385,7 @@ class Outlasting:
 
         try:
             async with self._watch.watching():
-                return await self._watch.outlasted(asked)
+                return await self._watch.retried(asked)
         except ServerUnavailableError as error:
             hint = self._fate if error.hint is None else f"{error.hint}\n  {self._fate}"
             raise ServerUnavailableError(error.message, hint, is_refusal=error.is_refusal) from None

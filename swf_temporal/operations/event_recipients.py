@@ -183,17 +183,15 @@ class _Inquiry:
 
     async def _others(self, *, reaches_all: bool) -> None:
         """Report the other instances of the definition, as far as the server lists them."""
-        going_on = await listed(self._client, filter_of(None, self._definition.id, OPEN), MAX_OPEN)
-        statuses = {row["id"]: row["status"] for row in going_on.rows if row["id"] not in self._told}
+        running = await listed(self._client, filter_of(None, self._definition.id, OPEN), MAX_OPEN)
+        statuses = {row["id"]: row["status"] for row in running.rows if row["id"] not in self._told}
         for instance, answer in (await self._answers(list(statuses))).items():
             if reaches_all:
                 self._add(instance, statuses[instance], why_it_gets(answer, self._names), gets=True)
             else:
                 self._add(instance, statuses[instance], why_not(answer, self._names, self._values), gets=False)
-        if going_on.more:
-            self._note(
-                f"of {self._definition.id!r}, {going_on.more} more instances are running, which were not queried"
-            )
+        if running.more:
+            self._note(f"of {self._definition.id!r}, {running.more} more instances are running, which were not queried")
         for row in (await listed(self._client, filter_of(None, self._definition.id, _ENDED), MAX_ENDED)).rows:
             self._add(row["id"], row["status"], f"it has ended ({row['status']})", gets=False)
 

@@ -40,7 +40,7 @@ ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
 
 TimerPurpose: TypeAlias = Literal["sleep", "sleep before", "sleep after", "retry", "timeout", "waiting"]
 
-Outlasting: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
+LongWait: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
@@ -149,8 +149,8 @@ class CallFacts:
     action: str
     priority: int | None = None
     """One of `calls.PRIORITIES`; None means the run's priority."""
-    outlast: Outlasting | None = field(default=None, compare=False)
-    """Waits for the end of a call that may outlast an execution of the run: a suspension or a cancellation ends the
+    long_wait: LongWait | None = field(default=None, compare=False)
+    """Waits for the end of a call that may long_wait an execution of the run: a suspension or a cancellation ends the
     wait, not the call. The run requests the same call again, by its id, when it resumes. None if the run is not
     suspended before the call has ended."""
 

@@ -99,7 +99,7 @@ class Suspension:
         finally:
             del self._sleeping[task]
 
-    async def outlast(self, work: "asyncio.Future[T]") -> T:
+    async def long_wait(self, work: "asyncio.Future[T]") -> T:
         """Return the result of *work*. A suspension or a cancellation ends the wait alone: *work* continues."""
         if not work.done():
             self.checkpoint()
@@ -469,9 +469,9 @@ class Run(Tracer):
         """Wait until the path is cancelled or the run is suspended."""
         await self.inbox.wait(lambda _: False)
 
-    async def outlast(self, work: "asyncio.Future[T]") -> T:
-        """Return the result of *work*, which may outlast this execution: a suspension ends the wait alone."""
-        return await self._suspension.outlast(work)
+    async def long_wait(self, work: "asyncio.Future[T]") -> T:
+        """Return the result of *work*, which may long_wait this execution: a suspension ends the wait alone."""
+        return await self._suspension.long_wait(work)
 
     async def next_event(
         self,

@@ -27,7 +27,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import format_duration
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.operations.client import Client, Instance, Outlasting
+from swf_temporal.operations.client import Client, Instance, RetriedRequests
 from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings, read_settings
@@ -90,10 +90,10 @@ class StartedRun:
         Raises ServerUnavailableError, saying what happens to the instance, if the server does not answer for long.
         """
         usual = FOR_REQUESTS if self.is_own_server else FOR_ENDS
-        outlasting = Outlasting(self.client, self.instance.id, "", usual=usual, fate=self._fate)
+        retried = RetriedRequests(self.client, self.instance.id, "", usual=usual, fate=self._fate)
         try:
             async with asyncio.timeout(None if self.timeout is None else self.timeout.total_seconds()):
-                return await outlasting(self.instance.result)
+                return await retried(self.instance.result)
         except TimeoutError:
             await self.cancel()
             limit = "" if self.timeout is None else f" within {format_duration(self.timeout)}"

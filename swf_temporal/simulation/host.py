@@ -111,10 +111,10 @@ class LongRunningCalls:
         if call.id not in self._under_way:
             await self._begin(call.id, work, place)
         task = self._under_way[call.id]
-        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert call.long_wait is not None  # noqa: S101 - for the type checker
         is_suspended = False
         try:
-            return await call.outlast(task)  # type: ignore[no-any-return]  # JSON, as the work returns it
+            return await call.long_wait(task)  # type: ignore[no-any-return]  # JSON, as the work returns it
         except SuspendRequested:
             is_suspended = True
             raise
@@ -209,11 +209,11 @@ class SimulatedHost:
             alone = self.context.detach(partial(self._ignoring_errors, partial(self._attempts, call)), place)
             await self._begun(alone, place)
             return None
-        if call.outlast is None:
+        if call.long_wait is None:
             return await self._answered(call)
         place = self._next_place()
         try:
-            result: JSON = await self._outlasting.result(call, partial(self._answered, call), place)
+            result: JSON = await self._long_running.result(call, partial(self._answered, call), place)
         except WorkflowFault:
             await self.loop.delivery(place)
             raise
@@ -282,10 +282,10 @@ class SimulatedHost:
             await self._begun(child, place)
             return None
         try:
-            if call.outlast is None:
+            if call.long_wait is None:
                 result = await self._awaited(call, work)
             else:
-                result = await self._outlasting.result(call, work, place)
+                result = await self._long_running.result(call, work, place)
         except WorkflowFault as fault:
             await self._told(place)
             raise subflow_fault(call.workflow_id, fault, state_word=definition.words.state) from None

@@ -1,1 +1,1 @@
-"""The host on Temporal: the only floor that knows the engine."""
+"""The host on Temporal: the only layer that depends on the engine."""

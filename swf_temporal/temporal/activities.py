@@ -1,4 +1,4 @@
-"""Activities: function calls, produced events, looking definitions up."""
+"""Activities: function calls, produced events, lookups of definitions."""
 
 import asyncio
 import contextvars
@@ -53,22 +53,22 @@ from swf_temporal.temporal.variables import (
 
 _MIN_DELAY = timedelta(milliseconds=1)
 _LOST = timedelta(seconds=1)
-"""The pause before another attempt, where an attempt was lost."""
+"""The pause before the next attempt after one was lost."""
 _ASKING = timedelta(seconds=5)
-"""How long the server may take to say whether an activity is made again."""
+"""The time limit for asking the server whether another attempt of an activity has begun."""
 _EVALUATORS = 16
-"""How many evaluations wait for a helper process at most, or for its answer."""
+"""The maximum number of evaluations that wait for a helper process or its answer."""
 
 
 class Performer(Protocol):
-    """The port that performs function calls: the real ones of a worker, or the scripted ones of a test."""
+    """The port that performs function calls: real ones on a worker, scripted ones in a test."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt. Raises a WorkflowFault; *key* is the same for every attempt of a call."""
 
 
 class Publisher(Protocol):
-    """The port that sends produced events on."""
+    """The port that sends produced events."""
 
     async def publish(self, event: CloudEvent) -> Sequence[str] | None:
         """Send *event*; return the names of the sinks that take it, or None if that is not known.
@@ -91,16 +91,16 @@ class Activities:
         self.limits = limits or InstanceLimits()
         self.max_payload_bytes = max_payload_bytes
         self.catalogue = catalogue
-        # Threads of its own: who waits here for a helper process keeps nobody else from what threads do.
+        # Separate threads: evaluations that wait for a helper process must not exhaust the default executor.
         self._evaluators = ThreadPoolExecutor(_EVALUATORS, "evaluating")
 
     def work_with(self, performer: Performer, publisher: Publisher, variables: VariableStorage) -> None:
-        """Have calls made by *performer*, events sent by *publisher*, and *variables*, from now on."""
+        """From now on, make calls by *performer*, send events by *publisher*, and use *variables*."""
         self.performer, self.publisher, self.variables = performer, publisher, variables
 
     @property
     def all(self) -> list[Callable[..., Any]]:
-        """All of them, for a worker to register."""
+        """All activities, for a worker to register."""
         return [
             self.call,
             self.publish,
@@ -118,8 +118,8 @@ class Activities:
     async def call(self, args: Sequence[RawValue]) -> Any:
         """Make one attempt at a function call; the activity's type is the function's name.
 
-        What is tried again, and after how long, is decided here from the rule that the call carries, so that the
-        delays are exact and nothing of it stands in the workflow's history.
+        Whether to retry, and after which delay, is decided here from the rule that the call carries, so that the
+        delays are exact and leave nothing in the workflow's history.
         """
         info = activity.info()
         record = None if not args or MARK in args[0].payload.metadata else _record_in(args[0])
@@ -135,7 +135,7 @@ class Activities:
             return await self._attempt(call, record, key, record.made + info.attempt)
 
     async def _local(self, call: FunctionCall, record: CallRecord, key: str, most: int) -> RawValue:
-        """Make a local call: attempts follow each other here, as long as they may; what it yields has *most* bytes."""
+        """Make a local call with its retries, within its limits; the result has at most *most* bytes."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         for attempt in count(1):
@@ -163,7 +163,7 @@ class Activities:
         try:
             with answering(_current(call, record, key, attempt)):
                 result = await self.performer.perform(call, source=record.source, key=key, attempt=attempt)
-            # Written here: what failed after the call would be tried again for ever, with all that the call does.
+            # Serialized here: a failure after the call would be retried for ever, with the call's side effects.
             payload = activity.payload_converter().to_payloads([result])[0]
             check_result(len(payload.data), call.function.name, self.max_payload_bytes)
             return RawValue(payload)
@@ -181,7 +181,7 @@ class Activities:
             log_lost_attempt(call.function.name, error, attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None
         except Exception as error:  # noqa: BLE001 - raised again as what it is to the definition
-            # Whatever a performer raises is the function's error: the definition decides what becomes of it.
+            # Anything a performer raises is the function's error: the definition decides how to handle it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
             raise _failure_of(call, unforeseen, attempt, key) from None
 
@@ -196,7 +196,7 @@ class Activities:
 
     @activity.defn(name=READ_VARIABLE)
     async def read_variable(self, written: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what a variable holds, or a file of the namespace."""
+        """Return the value of a variable, or a file of the namespace."""
         of = VariableRef.from_json(written)
         try:
             found = await NamespaceVariables(self.variables, self.catalogue).read_variable(of)
@@ -205,7 +205,7 @@ class Activities:
                 what = f"the value of the variable {of.key!r} can be in a state's data"
                 check_size(4 * len(found.content) // 3, what, self.max_payload_bytes)
         except FatalFault as fault:
-            raise application_error(fault, non_retryable=True) from None  # it would be the same again
+            raise application_error(fault, non_retryable=True) from None  # a retry would fail in the same way
         return None if found is None else found.to_json()
 
     @activity.defn(name=WRITE_VARIABLE)
@@ -223,9 +223,9 @@ class Activities:
 
     @activity.defn(name=RESOLVE)
     async def resolve(self, workflow_id: str, version: str | None) -> dict[str, Any]:
-        """Return the pin of a workflow type: its definition, those that it may lead to, and the semantics they have.
+        """Return the pin of a workflow type: its definition, those that it may lead to, and their semantics.
 
-        If this worker serves none, say so: another may.
+        If this worker does not serve it, the answer says so: another worker may.
         """
         try:
             found = self.catalogue.find(workflow_id, version)
@@ -235,28 +235,28 @@ class Activities:
 
     @activity.defn(name=LIMITS)
     async def look_limits_up(self) -> dict[str, Any]:
-        """Return how long an instance may go on without waiting, as the operator has it."""
+        """Return the operator's limits for instances that run without waiting."""
         return self.limits.to_json()
 
     @activity.defn(name=EVALUATE)
     async def evaluate(self, engine: str, program: str, data: str) -> tuple[int, str]:
-        """Return the status and the text of the answer to an evaluation; that it met a limit is one, too."""
+        """Return the status and text of an evaluation's answer, which may be that a limit was exceeded."""
         evaluation, loop = Evaluation(engine, program, data), asyncio.get_running_loop()
         return await loop.run_in_executor(self._evaluators, answer_to, evaluation, self.max_payload_bytes)
 
     @activity.defn(name=GIVE_WAY)
     async def give_way(self) -> None:
-        """Do nothing: that is what a run which works long waits for, so that others have their turn."""
+        """Do nothing: a long-working run waits for this to end its workflow task, so that other runs get their turn."""
 
     @activity.defn(name=LOOK_UP)
     async def look_up(self, digests: list[str]) -> list[str | None]:
-        """Return, for each text with one of *digests*, where it was read from; None for a text that is not served."""
+        """Return the source of each text with one of *digests*; None for a text that is not served."""
         names = {workflow.digest: workflow.source.name for workflow in self.catalogue}
         return [names.get(digest) for digest in digests]
 
 
 def _record_in(argument: RawValue) -> CallRecord | None:
-    """Return the record of a call, or None if *argument* is not one: a workflow of the user's own means another one."""
+    """Return the call record in *argument*; None if it is not one, as from a user's own workflow."""
     written = activity.payload_converter().from_payload(argument.payload)
     return CallRecord.from_json(written) if is_call_record(written) else None
 
@@ -264,21 +264,21 @@ def _record_in(argument: RawValue) -> CallRecord | None:
 def decided(
     call: FunctionCall, fault: WorkflowFault, attempt: int, key: str, jitter: Callable[[str], JitterSource] = jitter_of
 ) -> ApplicationError:
-    """Return what tells the engine whether, and after how long, *call* is retried after *fault*.
+    """Return the error that makes the engine retry *call* after *fault*, or not, and sets the delay.
 
-    The *key* of the call is the same for all attempts, and different for every call: jitter is worked out from it, or
-    is what *jitter* has for the call of that key.
+    The *key* is the same for all attempts of a call, and unique to the call: jitter is derived from it, or taken from
+    *jitter* for that key.
     """
     fault.attempt, fault.function = attempt, call.function.name
     delay = delay_after(call, attempt, fault, jitter(key))
     if delay is None:
         return application_error(fault, non_retryable=True)
-    # The engine takes a delay of nothing for no answer, and falls back on its own.
+    # The engine takes a delay of zero as unset, and falls back on its own policy.
     return application_error(fault, next_retry_delay=max(delay, _MIN_DELAY))
 
 
 def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
-    """Return what is decided of *fault*, having told the worker's log and its metrics."""
+    """Log and count *fault*, and return the error that says whether to retry."""
     error = decided(call, fault, attempt, key)
     count_failed_attempt(fault, is_tried_again=error.next_retry_delay is not None)
     log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
@@ -286,11 +286,11 @@ def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str
 
 
 def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> CurrentCall:
-    """Return what a Python function may know of this attempt."""
+    """Return the information about this attempt that a Python function can access."""
     info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
 
     def beat() -> None:
-        if not info.is_local:  # whose worker is alive as long as its workflow task is
+        if not info.is_local:  # a local one needs no heartbeat: its workflow task shows that the worker is alive
             loop.call_soon_threadsafe(activity.heartbeat, context=context)
 
     limits = [(info.started_time, info.start_to_close_timeout), (info.scheduled_time, info.schedule_to_close_timeout)]
@@ -313,9 +313,9 @@ def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> 
 
 
 async def _is_made_again() -> bool:
-    """Tell whether the server has begun another attempt at this activity, having heard nothing of this one for long.
+    """Tell whether the server has begun another attempt of this activity, after too long without a heartbeat.
 
-    It says the same of that, and of an activity whose workflow has ended: that it does not know it.
+    The server's answer is the same as for an activity whose workflow has ended: not found.
     """
     info, details = activity.info(), activity.cancellation_details()
     if details is None or not details.not_found:
@@ -331,9 +331,9 @@ async def _is_made_again() -> bool:
 
 @contextmanager
 def _beating() -> Iterator[None]:
-    """Tell the server that this attempt is alive; its answers tell us when the result is not wanted any more.
+    """Send heartbeats for this attempt; the server's answers say when the result is no longer wanted.
 
-    By a timer and not by a task: most calls end before the first beat is due, and then it costs almost nothing.
+    Uses a timer, not a task: most calls end before the first heartbeat is due, and then it costs almost nothing.
     """
     loop = asyncio.get_running_loop()
     interval = HEARTBEAT.total_seconds() / 3

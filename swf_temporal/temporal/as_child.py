@@ -1,4 +1,4 @@
-"""An instance of a definition as the child of a workflow that is written by hand."""
+"""An instance of a definition as the child of a workflow written in code."""
 
 from collections.abc import Iterable
 from typing import Any, TypedDict
@@ -22,13 +22,13 @@ class ChildWorkflow(TypedDict):
 def as_child_workflow(
     definition: Definition | str, data: object = None, *, sub_workflows: Iterable[Definition] = ()
 ) -> ChildWorkflow:
-    """Return with which arguments a workflow that is written by hand starts an instance of *definition* as its child.
+    """Return the arguments with which a workflow written in code starts an instance of *definition* as its child.
 
         output = await workflow.execute_child_workflow(**as_child_workflow(ORDER, {"item": "pen"}), id="order-1")
 
-    The child keeps a definition that is given, and *sub_workflows*, whatever the workers serve later; by an id, it runs
-    the one that the workers have. Raises InvalidInputError if *data* is not JSON, and UsageError
-    for what is not a definition.
+    Given a Definition, the child keeps it and *sub_workflows*, whatever the workers serve later; given an id, it runs
+    the definition that the workers have. Raises InvalidInputError if *data* is not JSON, and UsageError if
+    *definition* is neither.
     """
     if isinstance(definition, str):
         check_text("the id of a definition", definition)

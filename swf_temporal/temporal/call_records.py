@@ -1,6 +1,6 @@
-"""The record of a call: what its activity has to know, or the workflow of its own that makes it.
+"""The record of a call, for its activity or for the separate workflow that makes it.
 
-A fact that is added to `runtime.host.CallFacts` is handed to Temporal here, for activities and children alike.
+A fact that is added to `runtime.host.CallFacts` is passed to Temporal here, for activities and children alike.
 """
 
 from collections.abc import Mapping
@@ -21,17 +21,17 @@ from swf_temporal.temporal.summaries import of_call
 
 @dataclass(slots=True)
 class LocalRecord(Record):
-    """What the activity has to know of a local call."""
+    """The facts about a local call that its activity needs."""
 
     most: int
-    """How many bytes its result may have."""
+    """The size limit of its result, in bytes."""
     asked: bool
-    """Whether the definition asks that it is local; else the operator may."""
+    """True if the definition asks for a local call, false if the operator does."""
 
 
 @dataclass(slots=True)
 class OwnerRecord(Record):
-    """The run that waits for such a call: its id, and its first execution."""
+    """The run that waits for the call: its id, and its first execution."""
 
     id: str
     run: str
@@ -39,12 +39,12 @@ class OwnerRecord(Record):
 
 @dataclass(slots=True)
 class PlaceRecord(Record):
-    """The action that waits for such a call."""
+    """The action that waits for the call."""
 
     state: str
     action: str
     timeout: timedelta | None = None
-    """For the call with all its retries."""
+    """The timeout of the call with all its retries."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class CallRecord(Record):
 
     function: Function
     source: str
-    """Where the definition was read from."""
+    """The place from which the definition was read."""
     language: str = ""
     """The name of the definition's language."""
     arguments: JSON = None
@@ -67,25 +67,25 @@ class CallRecord(Record):
     folder: CallFolder | None = None
     place: PlaceRecord | None = None
     owner: OwnerRecord | None = None
-    """Both of a call that a workflow of its own makes while a run waits for it."""
+    """With the place: set for a call that a separate workflow makes while a run waits for it."""
     attempts: CallAttempts | None = None
-    """Of such a call: what is known of the attempts that earlier executions of its workflow have made, if any have."""
+    """For such a call: the attempts that earlier executions of its workflow have made, if any."""
     run: str | None = None
-    """The execution that the call's idempotency key names, if it is not that of the activity."""
+    """The execution that the call's idempotency key names, if not the activity's."""
     local: LocalRecord | None = None
-    """None where the call is an ordinary activity."""
+    """None if the call is an ordinary activity."""
     made: int = 0
-    """How many attempts were made locally before."""
+    """The number of attempts already made locally."""
     format: int = FIRST_FORMAT
 
 
 def is_call_record(written: Any) -> bool:
-    """Tell whether the argument of an activity is meant as the record of a call."""
+    """Tell whether the argument of an activity is meant to be a call record."""
     return isinstance(written, dict) and written.keys() >= {"function", "source"}
 
 
 def record_of(call: FunctionCall, source: str) -> CallRecord:
-    """Return what an activity has to know of a call. *source* is where the definition was read from."""
+    """Return the record of *call* for its activity. *source* is where the definition was read from."""
     return CallRecord(
         function=call.function,
         source=source,
@@ -98,12 +98,12 @@ def record_of(call: FunctionCall, source: str) -> CallRecord:
         auth=call.auth,
         secrets=call.secrets,
         folder=call.folder,
-        place=None if call.outlast is None else PlaceRecord(call.state, call.action, call.timeout),
+        place=None if call.long_wait is None else PlaceRecord(call.state, call.action, call.timeout),
     )
 
 
 def call_of(record: CallRecord, *, activity_id: str, state: str) -> FunctionCall:
-    """Return the call of *record*, which the activity of that id makes for a state."""
+    """Return the call of *record*, made for *state* by the activity with that id."""
     place = record.place or PlaceRecord(state, activity_id)
     return FunctionCall(
         id=activity_id,
@@ -146,9 +146,9 @@ def child_facts(call: CallFacts) -> ChildFacts:
 
 
 def _fairness_key() -> str:
-    """Return what all sub-workflows beneath an instance have in common: the key that it has, or its run id.
+    """Return the fairness key shared by all sub-workflows under an instance: the instance's key, or its run id.
 
-    A server that is fair gives each key its turn. So sub-workflows that multiply hold up each other, and nobody else.
+    A server with fairness gives each key its turn, so sub-workflows that multiply delay only each other.
     """
     info = workflow.info()
     return info.priority.fairness_key or info.first_execution_run_id

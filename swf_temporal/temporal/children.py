@@ -19,13 +19,13 @@ from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import end_of, heeding_cancellation
 from swf_temporal.temporal.call_records import OwnerRecord, child_facts, record_of
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
+from swf_temporal.temporal.long_running import LongRunningChildren, ask_to_cancel
 from swf_temporal.temporal.outgoing import Outgoing, check_together
-from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of, origin_of
 
 T = TypeVar("T")
 REUSE: Final = WorkflowIDReusePolicy.TERMINATE_IF_RUNNING
-"""Only a run that the server takes back meets the ids of its children again: it ends them, and begins them anew."""
+"""Only a run that was reset meets the ids of its children again: it terminates them, and starts them anew."""
 _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
 
 
@@ -40,22 +40,22 @@ class Children:
         self._info = workflow.info()
         self._origin = origin_of(pin)
         self._first = pin.lineage.first or self._info.run_id
-        # Each run of a cron schedule begins with the same ids, and leaves alone what the one before left behind.
+        # Each run of a cron schedule uses the same ids, and leaves alone the children that the run before left running.
         self._reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if self._info.cron_schedule else REUSE
         self._latest: tuple[Pin, Payload] | None = None
-        """The pin of the sub-workflow that was begun last, and its payload."""
+        """The pin of the sub-workflow that was started last, and its payload."""
         self._ending_with_this: list[asyncio.Future[Any]] = []
-        self.outlasting = OutlastingChildren(pin.outlasting)
+        self.long_running = LongRunningChildren(pin.outlasting)
         self.parts_for_child: Callable[[], dict[str, JSON]] = dict
-        """Returns what parts of a sub-workflow begin with that is waited for."""
+        """Returns the initial records of the parts of a sub-workflow that is waited for."""
 
     def are_to_end(self) -> bool:
-        """Tell whether there are some that end with this execution, without being waited for."""
+        """Tell whether there are children that end with this execution, without being waited for."""
         self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
         return bool(self._ending_with_this)
 
     def id_of(self, child: str) -> str:
-        """Return the workflow id of *child*, which is its id within this run: the same in all its executions."""
+        """Return the workflow id of *child*, its id within this run; it is the same in all executions of the run."""
         return id_of_child(self._info.workflow_id, self._origin, child)
 
     async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
@@ -73,7 +73,7 @@ class Children:
         definitions = tuple(parent.definitions)
         definition = catalogue_of(definitions).find(call.workflow_id, call.version)
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
-        if not self.outlasting.knows(call.id):
+        if not self.long_running.knows(call.id):
             numbers = await self._numbers_of(call)
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, StartRecord(numbers=numbers), semantics=parent.semantics)
@@ -99,9 +99,9 @@ class Children:
             ) from None
 
     async def call(self, call: FunctionCall, source: str) -> JSON:
-        """Make a call that may outlast the execution, in a workflow of its own, and return its result."""
+        """Make a call that survives continue-as-new, in a separate workflow, and return its result."""
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
-        if not self.outlasting.knows(call.id):
+        if not self.long_running.knows(call.id):
             handle = await self._start(call.function.name, *self._alone(call, source))
         try:
             return await self._result(call, handle)
@@ -111,26 +111,26 @@ class Children:
     async def _result(
         self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any] | None"
     ) -> JSON:
-        """Return what a child returns, of which *handle* is None if it was begun before."""
-        number = self._outgoing.begun(call.id, outlasts=call.outlast is not None)
+        """Return the result of a child; *handle* is None if an earlier execution started it."""
+        number = self._outgoing.begun(call.id, is_long_running=call.long_wait is not None)
         try:
-            if handle is not None and call.outlast is None:
+            if handle is not None and call.long_wait is None:
                 return await output_of(handle)
             if handle is not None:
-                self.outlasting.begun(call, handle)
-            return await self.outlasting.result(call)
+                self.long_running.begun(call, handle)
+            return await self.long_running.result(call)
         finally:
             self._outgoing.ended(number)
             self._budget.waited()
 
     async def detach(self, call: FunctionCall, source: str) -> None:
-        """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
+        """Run a fire-and-forget call in a separate workflow: an activity would end with this one."""
         self._outgoing.detached(await self._start(call.function.name, *self._alone(call, source)))
 
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
         record = record_of(call, source)
-        if call.outlast is not None:
+        if call.long_wait is not None:
             record.owner = OwnerRecord(self._info.workflow_id, self._info.first_execution_run_id)
         lineage = Lineage(is_part=True, first=self._first)
         pin = Pin(self._pin.definitions, call=record, lineage=lineage, semantics=self._pin.semantics)
@@ -142,14 +142,14 @@ class Children:
             state=call.state,
             action=call.action,
             priority=call.priority,
-            outlast=call.outlast,
+            long_wait=call.long_wait,
             fire_and_forget=call.fire_and_forget,
             parent_close_policy="abandon",
         )
         return child, pin
 
     async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
-        """Return what the sub-workflow begins with of the budget. Raises WorkflowFault where that is used up."""
+        """Return the sub-workflow's share of the budget. Raises WorkflowFault if it is used up."""
         budget = self._budget
         if call.fire_and_forget:
             if budget.asks_for_executions:
@@ -167,7 +167,7 @@ class Children:
         await self._outgoing.in_turn(data, record, starts_child=True)
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
-        if call.fire_and_forget or call.outlast is not None:
+        if call.fire_and_forget or call.long_wait is not None:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
         child: workflow.ChildWorkflowHandle[Any, Any] | None = None
 
@@ -193,23 +193,23 @@ class Children:
         except FailureError as error:
             raise fault_of_start(error, workflow_type) from None
         except asyncio.CancelledError:
-            if child is not None:  # the SDK has waited for its start, and has asked its first execution alone to cancel
+            if child is not None:  # the SDK has waited for its start, and has asked only its first execution to cancel
                 await ask_to_cancel(child.id)
                 if not call.fire_and_forget:
                     await end_of(child)
             raise
 
     def _written(self, pin: Pin) -> Payload:
-        """Return the payload of *pin*; sub-workflows of the same kind are given the same."""
+        """Return the payload of *pin*; sub-workflows of the same kind share one."""
         if self._latest is None or self._latest[0] != pin:
             self._latest = pin, self._outgoing.written(pin.to_json())
         return self._latest[1]
 
 
 async def output_of(child: "workflow.ChildWorkflowHandle[Any, T]") -> T:
-    """Return what *child* returns. Where the path that waits is cancelled, so is the child, and its end is waited for.
+    """Return the result of *child*. If the waiting path is cancelled, cancel the child and wait until it has ended.
 
-    Raises ChildWorkflowError where it does not complete.
+    Raises ChildWorkflowError if it does not complete.
     """
     try:
         await end_of(child)

@@ -57,10 +57,10 @@ PATIENCE = timedelta(seconds=10)
 """The time limit for a worker's answer to an event."""
 
 _UNANSWERED: Final = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED, RPCStatusCode.FAILED_PRECONDITION)
-"""What a server answers to a query for which no worker is there, or none in time."""
+"""The server's answers to a query for which there is no worker, or none in time."""
 
 SENT = "sent"
-"""The answer for an event whose outcome is not known."""
+"""The outcome of an event that was sent without waiting for a worker's answer."""
 
 
 async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional
@@ -76,8 +76,8 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
 ) -> Handle:
     """Start an instance of the first of *workflows*; the others are its sub-workflows.
 
-    The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
-    *others* are fields of the run's record that mean something to a worker of the caller's own.
+    The definitions are pinned: the run keeps them, even if the files change. *events* are there from the start.
+    *others* are extra fields of the run's record, for a custom worker of the caller.
     Raises AlreadyStartedError if an instance of that id is running or, where the *options* say so, has ended; and
     UsageError if the data or an event is not JSON.
     """
@@ -101,7 +101,7 @@ async def start_known(
     events: Sequence[Mapping[str, Any]] = (),
     options: StartOptions | None = None,
 ) -> Handle:
-    """Start an instance of a definition that the workers know by its id, as every client of the engine can.
+    """Start an instance of a definition that the workers know by its id, as any Temporal client can.
 
     Raises AlreadyStartedError and UsageError as `start` does.
     """
@@ -144,10 +144,10 @@ async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any])
 
 
 async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], patience: timedelta = PATIENCE) -> str:
-    """Give an event to a running instance; return what became of it: `taken`, `kept` or `duplicate`.
+    """Give an event to a running instance; return the outcome: `taken`, `kept` or `duplicate`.
 
-    *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
-    `sent` where it was sent by a signal, because the run is paused, or has answered as often as the engine lets it.
+    *event* is a CloudEvent, or has the `name` that the definition gives to an event, and its `data`. The outcome is
+    `sent` if it was sent by a signal, because the run is paused, or has reached the server's limit of updates.
     Raises NeverTakenError if the definition describes no such event, InboxFullError if the instance has no room for it
     now, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
@@ -179,7 +179,7 @@ async def change_data(
 ) -> None:
     """Change the data of an instance's running state by a JSON merge patch, once its calls in progress have ended.
 
-    Raises UsageError if it is not there, is ending, or has not begun, and NoAnswerError if that takes too long.
+    Raises UsageError if there is no such instance, or it is ending or has not begun, and NoAnswerError on a timeout.
     """
     try:
         [value] = sendable(client, {"a patch": json_from(patch)})
@@ -196,7 +196,7 @@ async def change_data(
 
 
 def _not_answered(workflow_id: str, patience: timedelta) -> NoAnswerError:
-    """Return the error of an update that no worker answered. Raises CancelledError where that is why."""
+    """Return the error of an update that no worker answered. Raises CancelledError if the caller was cancelled."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError from None
@@ -215,10 +215,10 @@ async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> No
 async def query(
     client: Client, workflow_id: str, name: str, patience: timedelta = PATIENCE, *, result_type: type | None = None
 ) -> Any:
-    """Return what an instance answers to a query: `status`, `data` or `trace`; as a *result_type*, if that is said.
+    """Return an instance's answer to a query (`status`, `data` or `trace`), as a *result_type* if one is given.
 
-    Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: at once where
-    the server knows of none.
+    Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: immediately
+    if the server knows of none.
     """
     handle = client.get_workflow_handle(workflow_id)
     try:
@@ -230,12 +230,12 @@ async def query(
             raise not_there(error, workflow_id) from None
         text, hint = f"no worker answers for {workflow_id!r}", "start one with `swf worker`, or a Worker"
         raise NoAnswerError(text, hint, instance=workflow_id, patience=patience) from None
-    except WorkflowQueryRejectedError:  # by the server, which passes no query on to one that is paused
+    except WorkflowQueryRejectedError:  # by the server, which does not pass queries on to a paused instance
         raise is_paused(workflow_id) from None
 
 
 async def result(handle: Handle) -> JSON:
-    """Return the output of an instance, once it has ended. Raises RunEnded if it has none to give."""
+    """Return the output of an instance, once it has ended. Raises RunEnded if it has no output."""
     try:
         output: JSON = await handle.result()
     except WorkflowFailureError as error:
@@ -255,7 +255,7 @@ async def _start(
 ) -> Handle:
     values = sendable(client, arguments)
     try:
-        # A worker of this process that uses the same connection is given the first workflow task with the answer.
+        # A worker of this process on the same connection gets the first workflow task with the answer.
         return await client.start_workflow(
             workflow_type, args=values, id=workflow_id, task_queue=task_queue, request_eager_start=True, **options
         )
@@ -293,7 +293,7 @@ def _input(data: object) -> JSON:
 
 
 def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str, event: Mapping[str, Any]) -> UsageError | None:
-    """Return the error of an event that was refused; None if that is not known."""
+    """Return the error of an event that was refused; None if the reason is not known."""
     cause = error.cause
     kind = cause.type if isinstance(cause, ApplicationError) else None
     message = cause.message if isinstance(cause, ApplicationError) else str(cause)

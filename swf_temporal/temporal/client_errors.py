@@ -1,6 +1,6 @@
-"""Errors of requests that a server refused.
+"""Errors of requests that the server refused.
 
-The engine's library tells it as the inner form of its own errors, in one text.
+The SDK reports such an error as one text, the debug form of its inner errors.
 """
 
 import re
@@ -19,9 +19,9 @@ from swf_temporal.base.client_errors import (
 from swf_temporal.base.errors import UsageError
 
 _FOR_GOOD: Final = frozenset({RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNIMPLEMENTED})
-"""What a server answers to a request that would fail each time."""
+"""The server's answers to a request that would fail each time."""
 NOT_PERMITTED: Final = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
-"""What it answers to a caller that may not make the request."""
+"""The server's answers to a caller that may not make the request."""
 
 
 def not_there(error: RPCError, workflow_id: str) -> UsageError:
@@ -38,19 +38,19 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
         )
     if "Workflow Task in failed state" in error.message:
         text = f"{workflow_id!r} takes nothing now: its worker cannot run it, and tries again"
-        return ServerUnavailableError(text, f"`swf status {workflow_id}` tells why")
+        return ServerUnavailableError(text, f"`swf status {workflow_id}` shows why")
     return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
 
 
 def is_paused(workflow_id: str) -> InstancePausedError:
-    """Return the error of a question to an instance that is paused."""
+    """Return the error of a query to an instance that is paused."""
     hint = f"`swf resume {workflow_id}` lets it go on"
     text = f"the instance {workflow_id!r} is paused, and answers once it is resumed"
     return InstancePausedError(text, hint, instance=workflow_id)
 
 
 def refused_by_server(error: RPCError, what: str) -> UsageError:
-    """Return the error of *what* the server did not do: ServerUnavailableError where it may do so later."""
+    """Return the error that *what* was refused by the server: ServerUnavailableError if it may succeed later."""
     text = f"{what}: {error.message}"
     if error.status in _FOR_GOOD:
         return UsageError(text)
@@ -62,7 +62,7 @@ def refused_by_server(error: RPCError, what: str) -> UsageError:
 def has_ended(workflow_id: str) -> InstanceEndedError:
     """Return the error of a request to an instance that has ended."""
     return InstanceEndedError(
-        f"the instance {workflow_id!r} has ended already", "its result() tells how", instance=workflow_id
+        f"the instance {workflow_id!r} has ended already", "call its result() to see how", instance=workflow_id
     )
 
 
@@ -80,7 +80,7 @@ class Trouble:
     what: str
     hint: str
     is_refusal: bool = False
-    """Whether something answers, and does not deal with us."""
+    """Whether something answers but refuses the connection."""
 
 
 _KNOWN: tuple[tuple[str, Trouble], ...] = (
@@ -135,10 +135,10 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
     ("deadlineexceeded", Trouble("there was no answer in time", _ANOTHER)),
     ("timeout", Trouble("there was no answer in time", _ANOTHER)),
 )
-"""Each by a text that gives it away. The first that applies is taken: what is inside comes before what wraps it."""
+"""Each by a text that identifies it. The first match applies: inner errors come before those that wrap them."""
 
 _CLOSED = ("connectionreset", "broken pipe", "close_notify", "operation was canceled", "connection closed")
-"""What gives away that the connection was closed. The reason is then that of who is not let in, by TLS or without."""
+"""Texts that show that the connection was closed. The reason is then a refusal of the client, with or without TLS."""
 _PLAIN = Trouble("it closes the connection; does it speak TLS?", "TEMPORAL_TLS=true asks for TLS")
 _NAMELESS = Trouble("it closes the TLS connection; does it require a client certificate?", _CLIENT)
 _NOT_LET_IN = Trouble("it closes the TLS connection; is the client's certificate valid, and one it knows?", _RENEWED)
@@ -148,7 +148,7 @@ _MAX_LENGTH = 160
 
 
 def trouble_of(error: object, *, tls: TLSConfig | bool | None = None) -> Trouble:
-    """Return what *error*, or its text, means to a client that asks for *tls*."""
+    """Return the meaning of *error*, or of its text, for a client that uses *tls*."""
     text = " ".join(str(error).split())
     lower = text.lower()
     found = next((trouble for sign, trouble in _KNOWN if sign in lower), None)
@@ -159,7 +159,7 @@ def trouble_of(error: object, *, tls: TLSConfig | bool | None = None) -> Trouble
 
 
 def brief(text: str) -> str:
-    """Return the status and the message that the library's error has, or else its text, of a length to be read."""
+    """Return the status and message of the SDK's error, or else its text, shortened to a readable length."""
     message = _MESSAGE.search(text)
     if message is not None:
         text = f"{message[1]}: {message[2]}"

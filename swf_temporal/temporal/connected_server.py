@@ -1,4 +1,4 @@
-"""A server that answers: how to ask it, and where its UI is."""
+"""A server that answers: its client, and the address of its UI."""
 
 import socket
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _LOCAL = ("localhost", "127.0.0.1")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers, and where its UI is."""
+    """A server that answers, with the address of its UI."""
 
     client: Client
     ui: str | None
@@ -30,7 +30,7 @@ class Server:
 
 
 def server_of(client: Client) -> Server:
-    """Return the server of *client*, with its UI if it is a development server that has that where they have it."""
+    """Return the server of *client*, with its UI if it is a development server with the UI at the usual port."""
     host, _, port = client.service_client.config.target_host.rpartition(":")
     ui_port = int(port) + _UI_AFTER if port.isdigit() else 0
     if host not in _LOCAL or not 0 < ui_port <= MAX_PORT or is_free(ui_port):

@@ -1,4 +1,4 @@
-"""Connecting to a server: where it is, and what is wrong with it."""
+"""Connecting to a server, and what to report if that fails."""
 
 import logging
 import re
@@ -42,7 +42,7 @@ async def connect(
 ) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
-    *payloads* is what becomes of payloads on their way; *interceptors* see what is asked of the server.
+    *payloads* says how payloads are encoded in transit; *interceptors* see the requests to the server.
     Raises ServerUnavailableError if no server answers there in time (`SWF_SERVER_TIMEOUT`), and UsageError if it has no
     such namespace.
     """
@@ -82,7 +82,7 @@ def _is_address(text: str) -> bool:
 
 
 async def _with_namespace(connecting: Awaitable[Client], host: str, *, tls: TLSConfig | bool | None) -> Client:
-    """Return the client that comes of *connecting* to *host*, if its namespace is there."""
+    """Return the client that *connecting* to *host* yields, if its namespace exists."""
     try:
         client = await connecting
     except (RuntimeError, ValueError, RPCError) as error:
@@ -95,9 +95,9 @@ async def _with_namespace(connecting: Awaitable[Client], host: str, *, tls: TLSC
 
 
 def configured() -> dict[str, Any]:
-    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError.
+    """Return the server's settings from the environment and the user's Temporal configuration. Raises UsageError.
 
-    Keys in its file that the library does not know are logged: they may be of a newer one, or mistyped.
+    Unknown keys in the configuration file are logged: they may be those of a newer SDK, or mistyped.
     """
     load = ClientConfig.load_client_connect_config
     try:
@@ -136,9 +136,9 @@ async def _refuse_unknown_namespace(client: Client) -> None:
 
 
 async def refuse_unless_readable(client: Client) -> None:
-    """Raise UsageError if the server does not let *client* ask for instances: such as without the right to that.
+    """Raise UsageError if the server does not let *client* ask for instances, for example for lack of permission.
 
-    A namespace that one may not describe can also be missing: connecting does not tell.
+    A namespace that the caller may not describe may also be missing: connecting does not reveal that.
     """
     host, namespace = client.service_client.config.target_host, client.namespace
     try:

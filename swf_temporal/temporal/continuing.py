@@ -1,15 +1,16 @@
-"""Decides when a run continues as new: before the server ends the execution, and when it can.
+"""Deciding when a run continues as new: before the server ends the execution, and when the run can.
 
 Theory of operation. The server suggests continuing as new from some 4,000 events on, or when an execution has nearly as
-many updates as it may have; it refuses further signals at 10,000 and ends an execution at 51,200 events or 50 MiB. An
-execution is looked at where its run takes a step and, since a run that waits takes none, where an event comes that
-nothing waits for. It is looked at once in a workflow task, within which its history does not grow.
+many updates as it may have; it refuses further signals at 10,000 and ends an execution at 51,200 events or 50 MiB. The
+length is checked when the run takes a step and, since a waiting run takes none, when an event arrives that nothing
+waits for. It is checked once per workflow task, within which the history does not grow.
 
-Before a run leaves, the calls that are under way have to end, and nothing else is begun until then. So one that is much
-slower than others does not hold it up: the run stays, and does what it has to, up to `SLOW_CALL_MAX_EVENTS`. Those
-that the definition marks as long-running hold nothing up: they outlast the execution (`temporal/outlasting.py`).
+Before a run continues as new, its calls in progress have to end, and nothing else is begun until then. To avoid being
+blocked by one call that is much slower than others, the run stays in its execution and keeps working, up to
+`SLOW_CALL_MAX_EVENTS`. Calls that the definition marks as long-running block nothing: they survive continue-as-new
+(`temporal/long_running.py`).
 
-What does not fit into one payload cannot be carried over: the run then goes on where it is, and tries again after
+What does not fit into one payload cannot be carried over: the run then stays in its execution, and tries again after
 `TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
 """
 
@@ -35,56 +36,56 @@ from swf_temporal.temporal.outgoing import Slowest
 from swf_temporal.temporal.place_records import in_words
 
 MAX_EVENTS, MAX_BYTES = 40_000, 40 * 1024 * 1024
-"""How many events and bytes an execution may have that should not continue as new.
+"""The history limits, in events and bytes, of an execution that should not continue as new.
 
-The engine knows an execution alone, and not the next: with it, it ends the children that are to end with the run, and
-only it, having been asked to, can end Canceled.
+The engine knows only an execution, not the run: children that are to end with the run end with the execution, and only
+the execution that was asked to cancel can end as Canceled.
 """
 
 LAST_EVENTS, LAST_BYTES = 47_000, 46 * 1024 * 1024
-"""With how many events and bytes a run fails that cannot be carried over; servers end it at 51,200 and 50 MiB.
+"""The history size at which a run that cannot be carried over fails; servers end it at 51,200 events and 50 MiB.
 
-Up to 1,900 calls that are under way then still end, with two events each.
+That leaves room for up to 1,900 calls in progress to end, with two events each.
 """
 
 SLOW_CALL_MAX_EVENTS, SLOW_CALL_MAX_BYTES = 30_000, 30 * 1024 * 1024
-"""How many events and bytes an execution may have that goes on because a slow call is under way.
+"""The history limits, in events and bytes, of an execution that keeps working because a slow call is in progress.
 
-From there on it waits for the call. Some ten thousand events can come meanwhile: the server takes no more signals.
+Beyond that it waits for the call. Some ten thousand events can arrive meanwhile: the server accepts no more signals.
 """
 
 ALL_SLOW_MAX_EVENTS: Final = 12_000
-"""How many where later calls have not passed it: all may be slow, and then it is not worth more."""
+"""The limit in events if later calls have not overtaken the slow one: all may be slow, and then more gains nothing."""
 
 SLOW_CALL: Final = timedelta(minutes=1)
-"""For how long a call has been under way that is slow."""
+"""The time in progress after which a call counts as slow."""
 MIN_LATER_CALLS: Final = 500
-"""By how many later calls a slow one is overtaken that is not slow because all are."""
+"""The number of later calls that must overtake a call for it to be slower than the others."""
 
 _EVENTS_OF_CALL: Final = 3
-"""The least that a call adds to a history."""
+"""The minimum number of events that a call adds to a history."""
 
 TRY_AGAIN: Final = 2_000
-"""After how many further events a run is to continue as new that could not be carried over."""
+"""The number of further events after which a run that could not be carried over tries again."""
 
 
 MAX_SIGNALS: Final = 1_000
-"""How many signals an execution may get that should not continue as new.
+"""The number of signals after which an execution should continue as new.
 
-A server that has more than a hundred signals to hand over while a workflow task is in progress fails the task, and the
-worker replays the execution. That takes the longer the longer its history is, and once it takes so long that another
-hundred signals come, no task ends any more until the server refuses signals. So a worker that is restarted, or stands
-still for a moment, must be able to replay the execution in the time of a hundred signals.
+A server that has more than a hundred signals to deliver while a workflow task is in progress fails the task, and the
+worker replays the execution. The longer its history, the longer that takes, and once it takes long enough that another
+hundred signals arrive, no task ends any more until the server refuses signals. So a worker that is restarted, or stalls
+briefly, must be able to replay the execution in the time in which a hundred signals arrive.
 """
 
 
 class LengthCheck:
-    """Looks at how long one execution is."""
+    """Checks the length of one execution."""
 
     def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words]) -> None:
-        """Look at an execution of which *is_long* tells whether it should continue as new.
+        """Check an execution; *is_long* says whether it should continue as new.
 
-        *words* gives those of its definition's language.
+        *words* returns the terms of its definition's language.
         """
         self._is_long = is_long
         self._words = words
@@ -92,15 +93,15 @@ class LengthCheck:
         self._came_at: datetime | None = None
         self._signals = 0
         self._again_from: int | None = None
-        """From how many events on a run is looked at again that could not be carried over."""
+        """The number of events from which a run that could not be carried over is checked again."""
 
     def at_step(self, run: Run, host: TemporalHost, at: datetime) -> None:
-        """Suspend *run*, which takes a step *at* this time of *host*, if it should continue as new.
+        """Suspend *run* at a step if it should continue as new; *at* is the time of *host*.
 
-        Not one that is being cancelled, has sub-workflows that are to end with it, or waits for a slow call, as long as
-        the server lets it live.
+        A run that is being cancelled, has sub-workflows that are to end with it, or waits for a slow call is not
+        suspended as long as the server does not end it.
         """
-        if at is not self._stepped_at:  # the host's time is one object as long as a workflow task lasts
+        if at is not self._stepped_at:  # the host's time is one object throughout a workflow task
             self._stepped_at = at
             if self._is_due() and self._can_leave(run, host):
                 run.suspend()
@@ -109,9 +110,9 @@ class LengthCheck:
         self._signals += 1
 
     def at_event(self, run: Run, host: TemporalHost) -> None:
-        """Suspend *run*, which keeps an event that has come, if it should continue as new.
+        """Suspend *run*, which has just kept an event, if it should continue as new.
 
-        Raises HistoryTooLong if it was to do so long ago, still waits for a call, and is about to be ended.
+        Raises HistoryTooLong if that is long overdue, a call is still in progress, and the server is about to end it.
         """
         at = host.now()
         if at is not self._came_at:
@@ -138,13 +139,13 @@ class LengthCheck:
             )
 
     def could_not_carry_over(self, size: int, most: int, run: Run) -> None:
-        """Take note that the record of *run* is larger than *most*. Raises PayloadTooLarge if it cannot stay either."""
+        """Note that the record of *run* is larger than *most*. Raises PayloadTooLarge if the run cannot stay either."""
         length = workflow.info().get_current_history_length()
         _check_iterations(size, most, run)
         if self._again_from is not None and self._is_at_its_end():
             raise PayloadTooLarge(
                 f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
-                f"takes {size:,} bytes of the {most:,} that a run can give on, "
+                f"takes {size:,} bytes of the {most:,} that a run can carry over, "
                 f"{run.inbox.size:,} of them for {counted(len(run.inbox.kept), 'event')} that no state has taken"
             )
         self._again_from = length + TRY_AGAIN
@@ -162,11 +163,11 @@ class LengthCheck:
         return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
 
     def _waits_for(self, slowest: Slowest | None, at: datetime) -> bool:
-        """Tell whether the run stays because something is slow: then it is no use to wait until all has ended."""
+        """Tell whether the run stays because of a slow call: waiting until everything has ended would not help."""
         info = workflow.info()
         if slowest is None or info.get_current_history_size() >= SLOW_CALL_MAX_BYTES:
             return False
-        # Busy workers may take many later calls first, while none takes long: such a call is soon waited for.
+        # Busy workers may take many later calls first, while none takes long: such a call ends soon.
         is_slow = at - slowest.since >= SLOW_CALL
         most = ALL_SLOW_MAX_EVENTS if slowest.overtaken < MIN_LATER_CALLS else SLOW_CALL_MAX_EVENTS
         return is_slow and info.get_current_history_length() < most
@@ -177,7 +178,7 @@ class LengthCheck:
 
 
 def _check_iterations(size: int, most: int, run: Run) -> None:
-    """Raise PayloadTooLarge where the iterations that are left are too many for the history that *run* cannot leave."""
+    """Raise PayloadTooLarge if *run* cannot continue as new and the remaining iterations do not fit the history."""
     fronts = list(nested(run.execution.frame, Front))
     done, all_ = sum(front.count for front in fronts), sum(front.of for front in fronts)
     info = workflow.info()
@@ -187,8 +188,8 @@ def _check_iterations(size: int, most: int, run: Run) -> None:
         return
     results = sum(size_of(front.results) for front in fronts)
     raise PayloadTooLarge(
-        f"{done:,} of {all_:,} iterations are done, and the run cannot go on with the others: their results take "
-        f"{results:,} bytes, and all that it has to carry on {size:,} of the {most:,} that it can; {CARRY_LESS}"
+        f"{done:,} of {all_:,} iterations are done, and the run cannot continue with the others: their results take "
+        f"{results:,} bytes, and all that it has to carry over {size:,} of the {most:,} that it can; {CARRY_LESS}"
     )
 
 
@@ -214,7 +215,7 @@ def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
 
 
 def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
-    """Return what the query `status` answers."""
+    """Return the answer to the query `status`."""
     if run is None or definition is None:
         return {"state": None, "awaiting": []}
     status: dict[str, Any] = {
@@ -235,7 +236,7 @@ def status_of(definition: Definition | None, run: Run | None) -> dict[str, Any]:
 
 
 def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
-    """Return what the query `trace` answers of *entry*."""
+    """Return *entry* as the query `trace` returns it."""
     return {
         "kind": str(entry.kind),
         "lane": entry.lane,
@@ -255,11 +256,11 @@ SHOWN: Final = frozenset(
         TraceKind.PLACE_AWAITED,
     }
 )
-"""The entries that change the details of an instance in the UI."""
+"""The trace entries that change the details of an instance in the UI."""
 
 
 class LatestEntry:
-    """The trace entry that the UI shows: the last one of an activation, since nobody could see those before it."""
+    """The trace entry that the UI shows: the last one of an activation, since earlier ones would never be visible."""
 
     def __init__(self, show: Callable[[TraceEntry], None], loop: asyncio.AbstractEventLoop) -> None:
         self._show = show
@@ -267,7 +268,7 @@ class LatestEntry:
         self._entry: TraceEntry | None = None
 
     def note(self, entry: TraceEntry) -> None:
-        """Take note of an entry, which is shown if none comes after it."""
+        """Record an entry, which is shown if none follows it."""
         if self._entry is None:
             self._loop.call_soon(self._show_it)
         self._entry = entry
@@ -279,7 +280,7 @@ class LatestEntry:
 
 
 def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:
-    """Return what a person reads of a failed run: where, what was tried, what was answered, why it was not caught."""
+    """Return the description of a failed run: where it failed, what was tried, the answer, why it was not caught."""
     where = f" in {words.state} {fault.state!r}" if fault.state else ""
     lines = [f"workflow {workflow_id!r} failed{where}"]
     if fault.action:

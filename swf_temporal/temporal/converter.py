@@ -1,8 +1,8 @@
-"""Data and failures, as they are written into histories.
+"""Conversion of data and failures for histories.
 
-Data as JSON, like the SDK does it, but with the keys of objects in the order in which they are: an expression such as
-`to_entries` sees that order, and it should not depend on whether the data has been through the server. Failures without
-the stack of the interpreter where a fault is told, which says all that there is to know.
+Data is written as JSON, as by the SDK, but the keys of objects keep their order: an expression such as `to_entries`
+sees that order, and it should not depend on whether the data has been through the server. A failure that carries a
+fault omits the interpreter's stack, since the fault says everything.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class OrderedJSON(JSONPlainPayloadConverter):
     """Writes plain JSON and keeps the order of keys."""
 
     def to_payload(self, value: Any) -> Payload | None:
-        """Return *value* as JSON; what is not plain JSON is left to the SDK. Raises NotJSON if it cannot be."""
+        """Return *value* as JSON; what is not plain JSON is left to the SDK. Raises NotJSON if that fails."""
         try:
             text = write_json(value)
         except NotJSON as refusal:
@@ -48,7 +48,7 @@ class OrderedJSON(JSONPlainPayloadConverter):
                 payload = super().to_payload(value)
             except (TypeError, ValueError, RecursionError):
                 raise refusal from None
-            if payload is not None:  # the SDK has written what types of its own stand for, and what is not JSON, too
+            if payload is not None:  # the SDK has converted its own types, possibly to what is not JSON
                 read_json(payload.data)
             return payload
         payload = Payload(data=text.encode())
@@ -73,7 +73,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
         super().__init__(*_CONVERTERS)
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
-        """Write *values*. Most are JSON by their type, and need not be offered to each converter in turn."""
+        """Write *values*. Most are JSON by their type, and need not be tried with each converter in turn."""
         json_converter = self.converters[_JSON]
         payloads = []
         for value in values:
@@ -85,7 +85,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
         return payloads
 
     def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
-        """Read *payloads*. Nearly always there is one, which is JSON or to be left as it is."""
+        """Read *payloads*. Nearly always there is one, which is JSON or stays as it is."""
         if type_hints == _RAW and len(payloads) == 1:
             return [RawValue(payloads[0])]
         if type_hints is None and len(payloads) == 1 and payloads[0].metadata.get("encoding") == _JSON:
@@ -99,7 +99,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
 
 
 class SwfFailureConverter(DefaultFailureConverter):
-    """The SDK's converter. The stack of a fault is that of the user's own code: ours would not lead to what failed."""
+    """The SDK's converter. The stack of a fault is that of the user's code: ours would not lead to the cause."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
         super().to_failure(exception, payload_converter, failure)
@@ -113,15 +113,15 @@ class SwfFailureConverter(DefaultFailureConverter):
                 failure.encoded_attributes.CopyFrom(encoded)
 
     def from_failure(self, failure: Failure, payload_converter: PayloadConverter) -> BaseException:
-        """Return *failure* as an exception. Raises PayloadUnavailable where its message cannot be read here.
+        """Return *failure* as an exception. Raises PayloadUnavailable if its message cannot be read here.
 
-        Without its message and details it would be another fault, of which a definition could make something else.
+        Without its message and details it would be another fault, which a definition could handle differently.
         """
         if failure.HasField("encoded_attributes") and is_unreadable(failure.encoded_attributes):
             raise unreadable(failure.encoded_attributes)
         try:
             return super().from_failure(failure, payload_converter)
-        except NotJSON:  # what others wrote beside the message of a failure is left out where it was refused
+        except NotJSON:  # extra data written by others is dropped if it was refused
             bare = Failure()
             bare.CopyFrom(failure)
             bare.ClearField("encoded_attributes")
@@ -137,7 +137,7 @@ class EncodedFailureConverter(SwfFailureConverter):
         self._open = SwfFailureConverter()
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
-        """Write *exception* into *failure*: openly if it is about keys or storage, since these may be missing."""
+        """Write *exception* into *failure*: unencrypted if it is about keys or storage, since these may be missing."""
         if isinstance(exception, PayloadUnavailable):
             self._open.to_failure(exception, payload_converter, failure)
         else:
@@ -161,16 +161,16 @@ _CONVERTERS: Final = (
     *map(_ours, DefaultPayloadConverter.default_encoding_payload_converters),
     *map(Refusing, (ENCRYPTED, COMPRESSED, REFUSED)),
 )
-"""They hold nothing of a payload: the SDK asks for a converter twice in every activation, and these are shared."""
+"""Shared, since they hold no payload state: the SDK asks for a converter twice in every activation."""
 
 CONVERTER: Final = DataConverter(
     payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter
 )
-"""The data converter of our clients and workers; any other Temporal program reads what it writes."""
+"""The data converter of our clients and workers; any other Temporal program can read its output."""
 
 
 def converter_of(payloads: "PayloadSettings | None", namespace: str = DEFAULT_NAMESPACE) -> DataConverter:
-    """Return the data converter of clients and workers where *payloads* are configured. Raises UsageError."""
+    """Return the data converter of clients and workers for the settings *payloads*. Raises UsageError."""
     if payloads is None:
         return CONVERTER
     converter, storage, encryption = CONVERTER, payloads.storage, payloads.encryption
@@ -196,18 +196,18 @@ def _with_limit(most: int) -> type[SwfPayloadConverter]:
 
 
 def is_contextual(converter: DataConverter) -> bool:
-    """Tell whether what *converter* makes of data depends on which workflow or call they are of. Ours does not."""
+    """Tell whether the output of *converter* depends on the workflow or call of the data. Ours does not."""
     return converter.with_context(WorkflowSerializationContext(DEFAULT_NAMESPACE, "")) is not converter
 
 
 def unwrapped(converter: PayloadConverter) -> PayloadConverter:
-    """Return the converter that the SDK has wrapped to *converter*, for JSON: what it adds is for types of its own."""
-    # There is no way to ask for it; where a release of the SDK wraps in another way, more is converted than need be.
+    """Return the converter inside the SDK's wrapper *converter*, for JSON: the wrapper is only for the SDK's types."""
+    # There is no API for this; if a release of the SDK wraps in another way, more is converted than necessary.
     ours: PayloadConverter = getattr(converter, "_inner_payload_converter", converter)
     return ours
 
 
 def limit_of(converter: PayloadConverter) -> int:
-    """Return how many bytes of JSON a payload of *converter* may hold."""
+    """Return the size limit of a payload of *converter*, in bytes of JSON."""
     ours = unwrapped(converter)
     return ours.max_payload_bytes if isinstance(ours, SwfPayloadConverter) else MAX_PAYLOAD_BYTES

@@ -1,7 +1,7 @@
-"""How workflows end, found out by an activity where no event of a history tells it.
+"""Waiting for the end of a workflow by an activity, when no history event reports it.
 
-An attempt looks once. While the workflow is running, the attempt fails and says when the next is due: so a wait of days
-adds nothing to the history of the run that waits, and takes no place from the calls of a worker.
+Each attempt checks once. While the workflow is running, the attempt fails and says when the next is due: so a wait of
+days adds nothing to the history of the waiting run, and occupies no activity slot of a worker.
 """
 
 import time  # noqa: TID251 - for the activity
@@ -32,9 +32,9 @@ from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.statuses import is_closed
 
 ATTEMPT: Final = timedelta(seconds=30)
-"""How long one look may take."""
+"""The time limit of one check."""
 _PART: Final = 0.05
-"""Which part of the time since a workflow began passes before the next look."""
+"""The pause before the next check, as a fraction of the time since the workflow began."""
 _MIN_PAUSE, _MAX_PAUSE = 1.0, 30.0
 """Seconds."""
 POLICY: Final = RetryPolicy(
@@ -42,7 +42,7 @@ POLICY: Final = RetryPolicy(
     maximum_interval=timedelta(seconds=_MAX_PAUSE),
     non_retryable_error_types=["PayloadsTooLarge"],
 )
-"""For attempts that could not look, because a server or a worker was away."""
+"""For attempts that could not check, because a server or a worker was unavailable."""
 
 _RUNNING: Final = "StillRunning"
 
@@ -55,11 +55,11 @@ class AwaitedRecord(Record):
     run: str
     """Its first execution: a later workflow of the same id is another one."""
     since: float
-    """Since when it has been awaited, as seconds of the epoch."""
+    """The time since which it has been awaited, in seconds of the epoch."""
     brief: bool = False
-    """Whether it matters only that it has ended, and not how."""
+    """True if it matters only that it has ended, not how."""
     call: bool = False
-    """Whether it makes a call for the execution that waits for it, and gives up once that has ended."""
+    """True if it makes a call for the waiting execution, and gives up once that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class EndingRecord(Record):
     WHAT: ClassVar[str] = "the end of a workflow"
 
     how: str
-    """`completed`, `failed`, `cancelled`, `terminated`, `timed out`, `gone` if the server knows it no more,
+    """`completed`, `failed`, `cancelled`, `terminated`, `timed out`, `gone` if the server no longer knows it,
     or only `ended`."""
     output: JSON = None
     type: str | None = None
     message: str = ""
     details: Sequence[Any] = ()
-    """Those of a failure."""
+    """The details of a failure."""
 
 
 _GONE: Final = EndingRecord("gone", type="NotFound", message="the server does not know it any more")
@@ -87,7 +87,7 @@ class Endings:
 
     @activity.defn(name=ENDING)
     async def ending(self, of: dict[str, Any]) -> dict[str, Any]:
-        """Return how a workflow ended, with all the executions that it continued as: an `EndingRecord`."""
+        """Return how a workflow ended, across all its executions: an `EndingRecord`."""
         return (await self._ending(AwaitedRecord.from_json(of))).to_json()
 
     async def _ending(self, of: AwaitedRecord) -> EndingRecord:
@@ -115,7 +115,7 @@ class Endings:
 
 
 def cause_of(ending: EndingRecord) -> FailureError | None:
-    """Return the cause that the engine gives for the failure of a child that ended so; None if it completed."""
+    """Return the cause with which the engine reports the failure of a child; None if it completed."""
     match ending.how:
         case "completed":
             return None
@@ -132,10 +132,10 @@ def _still_running(of: AwaitedRecord) -> ApplicationError:
     pause = min(max(_PART * (time.time() - of.since), _MIN_PAUSE), _MAX_PAUSE)
     return ApplicationError(
         f"{of.id} is still running",
-        of.id,  # by which the status of the run that waits names it
+        of.id,  # the id by which the status of the waiting run names it
         type=_RUNNING,
         next_retry_delay=timedelta(seconds=pause),
-        category=ApplicationErrorCategory.BENIGN,  # which no log is told of
+        category=ApplicationErrorCategory.BENIGN,  # which is not logged
     )
 
 

@@ -1,4 +1,4 @@
-"""Sending an event where it goes on Temporal: what it starts, and who may wait for it."""
+"""Dispatching an event on Temporal: to the instances that it starts, and to those that may wait for it."""
 
 from asyncio import Lock
 from collections.abc import Callable, Sequence
@@ -35,12 +35,12 @@ from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.statuses import OPEN, running_execution
 
 MAX_EVENTS: Final = 3000
-"""As `MAX_BYTES`, the number of events in its history."""
+"""Like `MAX_BYTES`, but the number of events in the history."""
 MAX_STARTING_BYTES: Final = 4 * MAX_BYTES
 MAX_STARTING_EVENTS: Final = 2 * MAX_EVENTS
-"""The same of events that start instances."""
+"""The same for events that start instances."""
 _TRIES: Final = 10
-"""How often an event is sent to a mailbox that continues as new meanwhile."""
+"""The number of attempts to send an event to a mailbox that continues as new meanwhile."""
 _FULL: Final = "the mailbox {mailbox!r} has no room for the event {event.id!r}: it has many that were not processed yet"
 _BUSY: Final = "the mailbox {mailbox!r} did not take the event {event.id!r}: it continued as new again and again"
 
@@ -52,14 +52,14 @@ Family: TypeAlias = Callable[[Definition], Sequence[Definition]]
 class Receipt:
     definition: str
     status: Literal["started", "duplicate", "accepted", "sent", "unreachable", "stopped"]
-    """An instance was started; it had been before; a mailbox has it; an instance has it; or it reaches none.
+    """An instance was started; it had been started before; a mailbox has it; an instance has it; or it reaches none.
 
-    Or it would have started the next instance of a chain that is too long.
+    `stopped`: it would have started the next instance of a chain that is too long.
     """
     instance: str | None = None
-    """The id of the instance, where it is known."""
+    """The id of the instance, if it is known."""
     is_for_waiting: bool = False
-    """Whether it goes to instances that wait for it, and begins none."""
+    """True if it goes to instances that wait for it, and starts none."""
 
 
 async def dispatch(
@@ -71,12 +71,12 @@ async def dispatch(
     has_it: str | None = None,
     locks: WeakValueDictionary[str, Lock] | None = None,
 ) -> list[Receipt]:
-    """Send *event* where it goes. When this returns the server has it: no worker need run.
+    """Send *event* to its recipients. When this returns the server has it: no worker need be running.
 
-    The instance that *has_it* already is not sent it again by what goes to all instances. *locks* are those of all who
-    send by the same client. Sent again, for example because this was interrupted, the same event has no further effect.
-    Raises UsageError if it is too large, or the server refuses it; MailboxFullError or InboxFullError if it has gone
-    wherever there is room, and a mailbox or an instance has none; ServerUnavailableError if no server answers.
+    A broadcast to all instances skips the instance that *has_it* already. *locks* are shared by all senders that use
+    the same client. Sending the same event again, for example after an interruption, has no further effect.
+    Raises UsageError if it is too large, or the server refuses it; MailboxFullError or InboxFullError if a mailbox or
+    an instance has no room, after sending it to all that have; ServerUnavailableError if no server answers.
     """
     receipts, full = [], list[UsageError]()
     post = _Post(client, event, family, task_queue, WeakValueDictionary() if locks is None else locks, full)
@@ -91,7 +91,7 @@ async def dispatch(
         posted = [_place(one) for one in route.starts]
         for awaiting in route.awaited:
             if awaiting.key is not None and _place(awaiting) in posted:
-                continue  # those that wait get it with what it starts
+                continue  # waiting instances get it by the mailbox that starts one
             if awaiting.key is None:
                 receipts += await _broadcast(client, event, awaiting.definition.id, started, full)
             else:
@@ -104,7 +104,7 @@ async def dispatch(
 
 
 async def send_to(client: Client, event: CloudEvent, instance: str) -> Receipt:
-    """Send *event* to the instance with that id, if it runs. It is taken as any: correlation decides, too.
+    """Send *event* to the instance with that id, if it is running. Correlation still decides whether it is taken.
 
     Raises UsageError if the event is too large, or the server refuses it.
     """
@@ -124,13 +124,13 @@ async def send_to(client: Client, event: CloudEvent, instance: str) -> Receipt:
 
 
 def lanes_of(route: Route) -> frozenset[str]:
-    """Return where an event meets others whose order counts: at mailboxes, instances, or all of a definition."""
+    """Return the targets at which the order of events matters: mailboxes, instances, or all of a definition."""
     places: list[Started | Awaiting] = [*route.starts, *route.awaited]
     return frozenset(_place(one) or one.instance_id or one.definition.id for one in places)
 
 
 def _place(to: Started | Awaiting) -> str | None:
-    """Return the id of the mailbox where *to* is met, if it has one."""
+    """Return the id of the mailbox of *to*, if it has one."""
     return None if to.key is None else mailbox_id(to.definition.id, to.key)
 
 
@@ -175,12 +175,12 @@ class _Post:
     family: Family
     task_queue: str
     locks: WeakValueDictionary[str, Lock]
-    """By mailbox: who looks whether there is room for an event sends it before another looks."""
+    """By mailbox: a sender that checks for room sends its event before another sender checks."""
     full: list[UsageError]
-    """What is told of mailboxes that have no room: they keep the event from no other."""
+    """The errors of mailboxes without room, which do not keep the event from the others."""
 
     async def send(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> list[Receipt]:
-        """Send the event to the mailbox of *key*, as `_sent` does; return nothing if that has no room."""
+        """Send the event to the mailbox of *key*, as `_sent` does; return nothing if it has no room."""
         try:
             return [await self._sent(to, key, awaiting)]
         except MailboxFullError as error:
@@ -188,9 +188,9 @@ class _Post:
             return []
 
     async def _sent(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> Receipt:
-        """Send the event to the mailbox of *key*, which is begun by that if need be.
+        """Send the event to the mailbox of *key*, starting the mailbox if need be.
 
-        *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.
+        *awaiting* is what the subscribers there wait for, if instances may wait for the event.
         """
         definition = to.definition
         definitions, values = pinned(self.family(definition)), None if awaiting is None else awaiting.values
@@ -226,7 +226,7 @@ class _Post:
         return found
 
     async def _signal(self, to: WorkflowExecutionDescription, value: RawValue) -> bool:
-        """Signal the very execution that was looked at; tell whether it still runs."""
+        """Signal exactly the execution that was described; tell whether it is still running."""
         try:
             await self.client.get_workflow_handle(to.id, run_id=to.run_id).signal(TAKE, value)
         except RPCError as error:
@@ -236,7 +236,7 @@ class _Post:
         return True
 
     async def _begin(self, mailbox: str, value: RawValue, definition_id: str, digest: str) -> None:
-        """Begin the mailbox with what is sent, unless it runs; then it is signalled."""
+        """Signal the mailbox with *value*, starting it if it is not running."""
         await self.client.start_workflow(
             MAILBOX,
             id=mailbox,
@@ -250,10 +250,10 @@ class _Post:
 
 
 def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) -> bool:
-    """Tell whether a mailbox has no room for an event: its history has what it holds, and *room* for its definitions.
+    """Tell whether a mailbox has no room for an event: its history has its contents, and *room* for its definitions.
 
-    An event that *starts* instances is passed on, and what is kept for the instance goes along. So it is taken, too,
-    where others fill the mailbox that wait for that.
+    An event that *starts* instances is passed on, together with the events kept for the instance. So it is accepted
+    even if the mailbox is full of events that wait for it.
     """
     size = mailbox.raw_description.workflow_execution_info.history_size_bytes
     most_bytes, most_events = (MAX_STARTING_BYTES, MAX_STARTING_EVENTS) if starts else (MAX_BYTES, MAX_EVENTS)
@@ -263,9 +263,9 @@ def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) 
 async def _broadcast(
     client: Client, event: CloudEvent, definition_id: str, but: set[str | None], full: list[UsageError]
 ) -> list[Receipt]:
-    """Send the event to all instances of the definition that have not ended, as far as the server lists them yet.
+    """Send the event to all open instances of the definition that the server lists.
 
-    What is told of those that have no room goes to *full*: they keep it from no other.
+    Errors of instances without room are added to *full*; they do not keep the event from the others.
     """
     name = definition_id.replace("'", "''")
     found = client.list_workflows(f"WorkflowType = '{name}' AND {OPEN}")

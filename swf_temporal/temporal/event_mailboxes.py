@@ -1,27 +1,27 @@
-"""Events that are correlated, on Temporal: a workflow for each definition and correlation key, its mailbox.
+"""Correlated events on Temporal: each definition and correlation key has a workflow, its mailbox.
 
-Theory of operation. Who routes an event sends it to the mailbox by a signal, which begins the mailbox if need be. The
-mailbox takes one thing after the other that comes, each event once, by its source and id. It begins the instance of its
-key with the first, as a child that is abandoned when the mailbox ends, and gives it the others by signals as long as it
-runs; once it has ended, the next event that starts instances begins another with the same id. Commands of a workflow
-are carried out exactly once, which an activity that starts workflows could not promise. Where an instance is begun with
+Theory of operation. The router of an event sends it to the mailbox by a signal-with-start. The mailbox processes its
+messages one after the other, and each event once, by its source and id. With the first event it starts the instance of
+its key, as a child that is abandoned when the mailbox ends, and passes the others on by signals as long as the instance
+runs; once it has ended, the next event that starts instances starts another with the same id. Commands of a workflow
+are carried out exactly once, which an activity that starts workflows could not promise. If an instance is started with
 all of its events, the mailbox keeps them until there is one of each kind.
 
-Instances that the mailbox did not begin subscribe when they begin to wait, and get the
-events whose values agree with what they know. An event that starts nothing and that nobody waits for is kept for an
-hour. What an instance was given and did not take comes back when it ends (`subscribing.py`), and begins the next one
-if it is of the kind that does.
+Instances that the mailbox did not start subscribe when they begin to wait, and get the events whose values agree with
+what they know. An event that starts nothing and that no instance waits for is kept for an hour. Events that an instance
+was given and did not take come back when it ends (`subscribing.py`), and start the next one if they are of a starting
+kind.
 
 Ids are remembered for a day, the last 2,000 of them; a mailbox that has nothing to remember ends. Subscribers that were
-terminated are noticed by a signal that fails, once a day at least.
+terminated are detected by a failing signal, at least once a day.
 
-What a mailbox holds is in its history, whose size bounds it: senders look at that, and are refused when it is full
-(`event_dispatch.py`), so it takes no worker to accept an event, or to refuse it. A mailbox continues as new as soon as
-much of its history is dealt with, which makes room, and what it holds fits into one payload. It has the definitions of
+The contents of a mailbox are in its history, whose size bounds them: senders check it, and do not send to a full
+mailbox (`event_dispatch.py`), so no worker is needed to accept or refuse an event. A mailbox continues as new as soon
+as much of its history is processed, which makes room, and its contents fit into one payload. It has the definitions of
 the latest event once, and its memo says which, so that senders leave them out.
 
-The instance of a key has the id that follows from it. Where one has continued as another definition, and so has that id
-still, the next has an id that follows from its event.
+The id of an instance is derived from its key. If an instance has continued as another definition, and so still has that
+id, the id of the next is derived from its event.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,8 +55,8 @@ from swf_temporal.temporal.mailbox_records import (
     TAKE,
     Arriving,
     Delivery,
-    Held,
     MailboxRecord,
+    ParkedEvent,
     Reception,
     Regained,
     Subscribing,
@@ -71,23 +71,23 @@ from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pin_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 _OTHER_BYTES: Final = 64 * 1024
-"""The size limit of what an instance is begun with beside definitions and events."""
+"""The size limit of an instance's start arguments other than definitions and events."""
 _NO_OPTIONS: Final = OptionsRecord()
 
 
 class Instances:
     def __init__(self, begun: str | None, latest: str | None, continue_if_long: Callable[[], None]) -> None:
         self.begun = begun
-        """The id of the first run of the instance that was begun last."""
+        """The id of the first run of the instance that was started last."""
         self.latest = latest
-        """The id of that instance, where it is known."""
+        """The id of that instance, if it is known."""
         self._signals = InstanceSignals(continue_if_long)
 
     async def begin(
         self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord = _NO_OPTIONS
     ) -> bool:
-        """Begin an instance with *options*; tell whether there was none that runs. Raises PayloadTooLarge."""
-        if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
+        """Start an instance with *options*; tell whether none was running. Raises PayloadTooLarge."""
+        if definition.id in WORKFLOW_TYPES:  # in a record that none of our programs wrote
             workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
             return True
         record, limit = pin.to_json(), limit_of(workflow.payload_converter())
@@ -119,9 +119,9 @@ class Instances:
         events: Sequence[Arrived],
         options: OptionsRecord = _NO_OPTIONS,
     ) -> int:
-        """Begin an instance with as many *events* as its start can carry, and give it the others.
+        """Start an instance with as many *events* as its start can carry, and signal the others.
 
-        Return how many of them it was given, before it ended; 0 if one runs already.
+        Return how many it was given before it ended; 0 if an instance is running already.
         """
         room = limit_of(workflow.payload_converter()) - json_length([one.to_json() for one in pin.definitions])
         pin.start.events, size = [], _OTHER_BYTES
@@ -138,25 +138,25 @@ class Instances:
         return given
 
     async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
-        """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
+        """Give an event to an instance; tell whether it is running. The event *comes_back* if it is not taken."""
         return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived.event.to_json())
 
     @property
     def have_handed_over(self) -> bool:
-        """Whether the one that could be given nothing just now has continued as another definition, and runs still."""
+        """Whether the instance that was just unreachable has continued as another definition, and is still running."""
         return self._signals.handed_over
 
     async def is_running(self, instance: str) -> bool:
-        """Tell whether an instance runs."""
+        """Tell whether an instance is running."""
         return await self._signals.send(instance, PROBE, {}, insists=False)
 
 
 MAX_SUBSCRIBERS: Final = 2000
 """The number of instances that may wait for events of one key."""
 MAX_SUBSCRIBERS_BYTES: Final = 256 * 1024
-"""The size limit of what is known of them."""
+"""The size limit of the records about them."""
 _PROBE_AFTER: Final = timedelta(days=1)
-"""The time after which those are looked for that have ended without saying so."""
+"""The interval at which subscribers are probed that may have ended without unsubscribing."""
 
 
 class Subscribers:
@@ -164,12 +164,12 @@ class Subscribers:
         self, waits: Mapping[str, list[dict[str, str]]], instances: Instances, probed: float | None = None
     ) -> None:
         self.waits = dict(waits)
-        """By the ids of instances, what the attributes of their events must be, once for each wait."""
+        """By the ids of instances, the required attributes of their events, once for each wait."""
         self._instances = instances
         self.probed = workflow.time() if probed is None else probed
-        """When those were looked for last that have ended, in seconds since 1970, also in earlier executions."""
+        """The time of the last probe, in seconds since 1970, across executions."""
 
-    def of(self, arrived: Held) -> list[str]:
+    def of(self, arrived: ParkedEvent) -> list[str]:
         """Return the ids of the instances that have subscribed to such an event."""
         values = arrived.values
         if values is None:
@@ -177,7 +177,7 @@ class Subscribers:
         return [one for one, waits in self.waits.items() if any(w.items() <= values.items() for w in waits)]
 
     def add(self, instance: str, values: dict[str, str]) -> bool:
-        """Take note of what an instance waits for; tell whether there is room for that."""
+        """Record what an instance waits for; tell whether there is room for it."""
         is_full = len(self.waits) >= MAX_SUBSCRIBERS and instance not in self.waits
         if is_full or json_length([self.waits, instance, values]) > MAX_SUBSCRIBERS_BYTES:
             workflow.logger.warning("%s accepts no more subscribers", workflow.info().workflow_id)
@@ -190,15 +190,15 @@ class Subscribers:
     def remove(self, instance: str) -> None:
         self.waits.pop(instance, None)
 
-    async def tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
-        """Give an event to a subscriber, which gives it back if it is *alone*; forget one that has ended."""
+    async def tell(self, instance: str, arrived: ParkedEvent, *, alone: bool) -> bool:
+        """Give an event to a subscriber, which returns it if it is *alone*; forget one that has ended."""
         if await self._instances.give(instance, arrived, comes_back=alone):
             return True
         self.remove(instance)
         return False
 
     async def probe(self) -> None:
-        """Forget subscribers that have ended without saying so, once a day."""
+        """Forget subscribers that have ended without unsubscribing, once a day."""
         if not self.waits or workflow.time() - self.probed < _PROBE_AFTER.total_seconds():
             return
         self.probed = workflow.time()
@@ -208,29 +208,29 @@ class Subscribers:
 
     @property
     def next_probe(self) -> float | None:
-        """When they are to be probed, in seconds since 1970; None if there are none."""
+        """The time of the next probe, in seconds since 1970; None if there are no subscribers."""
         return self.probed + _PROBE_AFTER.total_seconds() if self.waits else None
 
 
 EVENT_ID_LIFETIME: Final = timedelta(days=1)
-"""The time for which an event is known again."""
+"""The time for which duplicates of an event are recognized."""
 MAX_REMEMBERED: Final = 2000
-"""The number of events that are known again."""
+"""The number of events whose duplicates are recognized."""
 MAX_DONE_BYTES: Final = 512 * 1024
 MAX_DONE_EVENTS: Final = 2000
-"""How much of a history is dealt with, at most, before a mailbox continues as new."""
+"""The number of processed events in a history at which a mailbox continues as new."""
 MIN_FREED_BYTES: Final = MAX_BYTES // 8
-"""How much has to become free where a mailbox continues as new because it is full, or nearly so."""
-HELD: Final = timedelta(hours=1)
-"""The time for which an event is kept that starts no instance, and finds none."""
+"""The minimum that continuing as new must free in a mailbox that is full, or nearly so."""
+PARKING_TIME: Final = timedelta(hours=1)
+"""The time for which an event is kept that neither starts nor reaches an instance."""
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
-"""How often, and after which pauses, the next instance is begun with what the one before gives back, which ends."""
+"""The number of attempts, and the pause between them, to start the next instance with events that the last returned."""
 
 _NOTHING: Final = RawValue(Payload())
-"""What a signal carries that carries nothing."""
+"""The payload of a signal without one."""
 _MARGIN: Final = 0.001
-"""Seconds by which a wait is longer than the time until there is something to forget."""
+"""Seconds added to the wait until something expires."""
 
 
 @workflow.defn(name=MAILBOX, sandboxed=False)
@@ -246,7 +246,7 @@ class EventMailbox:
         self._arrived: list[Arriving] = []
         self._gathered = record.gathered
         self._window = record.window
-        self._held = record.held
+        self._parked = record.held
         self._definitions: Sequence[Pinned] = record.definitions
         self._instances = Instances(record.begun, record.latest, self._continue_if_long)
         self._subscribers = Subscribers(record.subscribers, self._instances, record.probed)
@@ -256,7 +256,7 @@ class EventMailbox:
 
     @workflow.run
     async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
-        """Take events for as long as there is one to be remembered."""
+        """Process events until none needs to be remembered any more."""
         self._input.check()
         while True:
             while self._arrived:
@@ -268,7 +268,7 @@ class EventMailbox:
             await self._subscribers.probe()
             if self._arrived:
                 continue
-            if not (self._seen or self._gathered or self._held or self._subscribers.waits):
+            if not (self._seen or self._gathered or self._parked or self._subscribers.waits):
                 return
             self._continue_if_long()
             with suppress(TimeoutError):
@@ -276,11 +276,11 @@ class EventMailbox:
 
     @workflow.signal(name=TAKE)
     def take(self, message: RawValue = _NOTHING) -> None:
-        """Keep what came until it is looked at. What a newer release sends waits for a worker of that release."""
+        """Queue a message until it is processed. A message of a newer release waits for a worker of that release."""
         self._keep(message)
 
     def _keep(self, message: Any) -> None:
-        """Keep a message, and the definitions that it brings; drop what is none."""
+        """Keep a message, and the definitions that it brings; drop it if it is invalid."""
         try:
             arriving, definitions = read_arriving(value_of(message) if isinstance(message, RawValue) else message)
             needs_definitions = isinstance(arriving, Delivery | Untaken)
@@ -296,13 +296,13 @@ class EventMailbox:
         self._arrived.append(arriving)
 
     def _continue_if_long(self) -> None:
-        """Continue as new if much of the history is dealt with, and the rest can be carried over."""
+        """Continue as new if much of the history is processed, and the rest can be carried over."""
         info = workflow.info()
         size, has_progressed = info.get_current_history_size(), self._looked_at > 0
         is_long = info.get_current_history_length() > MAX_DONE_EVENTS or info.is_continue_as_new_suggested()
-        # Without progress it would continue for ever where a codec makes what is carried larger.
+        # Without requiring progress it would continue for ever if a codec enlarges the carried record.
         is_long = is_long or (has_progressed and size - self._carried > MAX_DONE_BYTES)
-        # Senders see the size alone, and would be refused although what was carried here is dealt with, or forgotten.
+        # Senders see only the size, and would be refused although the carried events are processed, or expired.
         is_full = not self._arrived and size > MAX_BYTES - MIN_FREED_BYTES
         if not (is_long or is_full):
             return
@@ -310,25 +310,25 @@ class EventMailbox:
         carried = json_length(record)
         freed = size - carried if has_progressed else self._carried - carried
         if (is_long or freed >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
-            # Left out, it would be that of the start, and senders would leave out definitions that are replaced here.
+            # Otherwise the memo would be that of the start, and senders would omit definitions that are replaced here.
             workflow.continue_as_new(record, memo=workflow.memo())
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
-        """Return what any instance returns, and how many events are kept."""
-        counts = {"gathered": len(self._gathered), "held": len(self._held)}
+        """Return the fields of any instance's status, and the number of kept events."""
+        counts = {"gathered": len(self._gathered), "held": len(self._parked)}
         return {"state": None, "awaiting": [], **counts, "subscribers": list(self._subscribers.waits)}
 
     @workflow.query(name="looked at")
     def looked_at(self) -> int:
-        """Return how many deliveries this execution has looked at."""
+        """Return the number of deliveries that this execution has processed."""
         return self._looked_at
 
     @workflow.query(name=RECEPTION)
     def reception(self, source: str, id_: str) -> dict[str, Any]:
-        """Return what is known of the event with that source and id, and of those that wait: a `Reception`."""
+        """Return what is known about the event with that source and id, and about waiting ones: a `Reception`."""
         is_known = digest_of_event(source, id_) in self._seen
-        return Reception(is_known, self._subscribers.waits, len(self._gathered), len(self._held)).to_json()
+        return Reception(is_known, self._subscribers.waits, len(self._gathered), len(self._parked)).to_json()
 
     async def _look_at(self, arriving: Arriving) -> None:
         try:
@@ -338,10 +338,10 @@ class EventMailbox:
                 case Untaken():
                     await self._take_back(arriving)
                 case Regained():
-                    self._held = [one for one in self._held if _digest(one.event) not in arriving.regained]
+                    self._parked = [one for one in self._parked if _digest(one.event) not in arriving.regained]
                 case Delivery():
                     await self._deliver(arriving)
-        except WorkflowFault as fault:  # such as an instance that would be begun with too much
+        except WorkflowFault as fault:  # for example, the start of an instance would be too large
             workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, fault)
 
     async def _deliver(self, delivery: Delivery) -> None:
@@ -350,7 +350,7 @@ class EventMailbox:
         if event.id and known in self._seen:
             return
         self._forget()
-        arrived = Held(event, workflow.time(), delivery.values)
+        arrived = ParkedEvent(event, workflow.time(), delivery.values)
         others = self._subscribers.of(arrived)
         ours = None if instance is None else self._instances.latest or instance
         others = [one for one in others if one != ours]
@@ -362,7 +362,7 @@ class EventMailbox:
             else:
                 await self._hand_over(arrived, definition, pin, instance)
         elif not (ours and await self._instances.give(ours, arrived)) and not any(got):
-            self._held.append(arrived)
+            self._parked.append(arrived)
         if event.id:
             self._seen[known] = arrived.at
 
@@ -372,41 +372,43 @@ class EventMailbox:
         return definition, pin_of(self._definitions, definition.version)
 
     async def _subscribe(self, instance: str, values: dict[str, str] | None) -> None:
-        """Take note of what an instance waits for, and give it what was kept for it; or that it has ended."""
+        """Record what an instance waits for, and give it the events kept for it; without *values*, unsubscribe it."""
         self._forget()
         if values is None:
             self._subscribers.remove(instance)
             return
         if not self._subscribers.add(instance, values):
             return
-        for held in list(self._held):
-            if instance in self._subscribers.of(held) and await self._subscribers.tell(instance, held, alone=True):
-                self._held.remove(held)
+        for parked in list(self._parked):
+            if instance in self._subscribers.of(parked) and await self._subscribers.tell(instance, parked, alone=True):
+                self._parked.remove(parked)
 
     async def _take_back(self, given: Untaken) -> None:
-        """Give what an instance has not taken to another, or keep it; what starts instances begins the next one."""
+        """Give untaken events to another instance, or keep them; those that start instances start the next one."""
         now, instance = workflow.time(), given.instance
         latest = self._instances.latest or instance
-        rest = [(one.starts, Held(one.event, now, one.values)) for one in given.untaken]
+        rest = [(one.starts, ParkedEvent(one.event, now, one.values)) for one in given.untaken]
         is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}" or any(starts for starts, _ in rest)
-        if is_ours and self._instances.begun not in (None, given.run):  # another has been begun since
+        if is_ours and self._instances.begun not in (None, given.run):  # another has been started since
             rest = [one for one in rest if not await self._instances.give(latest, one[1])]
         while any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])
             if given.handed_over:  # that one keeps its id
                 instance = single_id(self._definition()[0].id, rest[0][1].event)
-            events = [*rest, *((False, one) for one in self._held)]
+            events = [*rest, *((False, one) for one in self._parked)]
             if not (count := await self._begin_next(instance, events, given.options)):
                 rest = [one for one in rest if not await self._instances.give(latest, one[1])]
                 break
-            rest, self._held = events[count:], []
+            rest, self._parked = events[count:], []
         for _, one in rest:
             others = self._subscribers.of(one)
             if not any([await self._subscribers.tell(other, one, alone=len(others) == 1) for other in others]):
-                self._held.append(one)
+                self._parked.append(one)
 
-    async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]], options: OptionsRecord) -> int:
-        """Begin the next instance with what another gives back, which is about to end; return how much it was given.
+    async def _begin_next(
+        self, instance: str, events: Sequence[tuple[bool, ParkedEvent]], options: OptionsRecord
+    ) -> int:
+        """Start the next instance with events returned by one that is about to end; return how many it was given.
 
         It is started with the *options* of the one before.
         """
@@ -420,7 +422,7 @@ class EventMailbox:
         return 0
 
     async def _gather(self, arrived: Arrived, definition: Definition, pin: Pin) -> None:
-        """Keep an event until there is one of each kind, and begin an instance with all of them then."""
+        """Keep an event until there is one of each kind, and then start an instance with all of them."""
         found = gathered(definition, self._gathered, arrived)
         start = definition.event_start
         pin.lineage.hops = hops_of(*(one.event for one in (*self._gathered, arrived)))
@@ -431,13 +433,13 @@ class EventMailbox:
             await self._instances.begin(instance, definition, found.input, pin)
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
-        """Begin the instance with the event and what was kept for it; give the event to one that runs already."""
+        """Start the instance with the event and those kept for it; or signal the event to the running instance."""
         latest = self._instances.latest or instance
         if self._instances.begun is not None and await self._instances.give(latest, arrived):
-            return  # it runs, as nearly always
+            return  # it is running, as nearly always
         pin.lineage.hops = hops_of(arrived.event)
         waits = pauses()
-        while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
+        while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._parked])):
             if await self._instances.give(instance, arrived):
                 return
             other = single_id(definition.id, arrived.event)
@@ -447,27 +449,27 @@ class EventMailbox:
             self._continue_if_long()
             # It ended between the two; or another workflow has its id, and may have it for long.
             await workflow.sleep(next(waits), summary=summaries.BEGINNING_AGAIN)
-        self._held = self._held[given - 1 :]
+        self._parked = self._parked[given - 1 :]
 
     def _time_left(self) -> float | None:
-        """Return the seconds until there is something to forget; None if nothing is, in time."""
+        """Return the seconds until something expires; None if nothing will."""
         ends = [at + EVENT_ID_LIFETIME.total_seconds() for at in self._seen.values()]
         if self._window is not None:
             ends += [one.at + self._window for one in self._gathered]
         if self._subscribers.next_probe is not None:
             ends.append(self._subscribers.next_probe)
-        ends += [one.at + HELD.total_seconds() for one in self._held]  # it makes room
+        ends += [one.at + PARKING_TIME.total_seconds() for one in self._parked]  # it makes room
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
     def _forget(self) -> None:
-        """Forget what came long ago, and the ids above the limit."""
+        """Drop what has expired, and the ids above the limit."""
         now, window = workflow.time(), self._window
         while self._seen:
             first, at = next(iter(self._seen.items()))
             if len(self._seen) <= MAX_REMEMBERED and now - at < EVENT_ID_LIFETIME.total_seconds():
                 break
             del self._seen[first]
-        self._held = [one for one in self._held if now - one.at < HELD.total_seconds()]
+        self._parked = [one for one in self._parked if now - one.at < PARKING_TIME.total_seconds()]
         self._gathered = [one for one in self._gathered if window is None or now - one.at <= window]
 
     def _record(self) -> MailboxRecord:
@@ -476,7 +478,7 @@ class EventMailbox:
             arrived=[one.to_json() for one in self._arrived],
             gathered=self._gathered,
             window=self._window,
-            held=self._held,
+            held=self._parked,
             subscribers=self._subscribers.waits,
             probed=self._subscribers.probed,
             definitions=list(self._definitions),

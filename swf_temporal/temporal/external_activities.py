@@ -1,13 +1,14 @@
-"""Running an activity or a workflow of another worker, as `temporal:ACTIVITY@QUEUE` asks for.
+"""Running an activity or a workflow of another worker, for `temporal:ACTIVITY@QUEUE`.
 
 The workflow schedules it itself: under its own name, on its task queue, with plain JSON, whatever language its worker
-is written in. Such a worker knows nothing of our retries, so they cannot be decided where the attempt is made.
+is written in. Such a worker knows nothing of our retry rules, so they cannot be applied where the attempt is made.
 
-Where the engine's own policy says exactly what the definition says, it gets that policy: one activity stands in the
-history, however often it is tried. It cannot say an increment, jitter, a multiplier below one, `retryableErrors`, or an
-error that is known by its message. Then each attempt is an activity of its own, and the pauses are durable timers: some
-eight events for each attempt. We take exact delays for that price, and not the nearest policy: a definition that
-asks for these asks for few attempts, as a rule. A run that grows long by them continues as new between two.
+If the engine's retry policy can express the definition's rule exactly, the activity gets that policy: the history has
+one activity, however many attempts there are. A policy cannot express an increment, jitter, a multiplier below one,
+`retryableErrors`, or an error that is matched by its message. Then each attempt is a separate activity, and the pauses
+are durable timers: some eight events per attempt. Exact delays are worth that price over the nearest policy: a
+definition that needs them usually has few attempts. A run whose history grows long continues as new between two
+attempts.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ from swf_temporal.temporal.local_calls import ONCE, policy_for, policy_of
 from swf_temporal.temporal.outgoing import Outgoing, check_fits
 
 MARK = "swf-engine-activity"
-"""Metadata of the arguments. By it a worker of ours sees that what it got by mistake is not a call of its own."""
+"""Metadata of the arguments, by which a worker of ours that gets such a task by mistake sees that it is not a call."""
 
 _MIN_DELAY = 0.001
 """Seconds."""
@@ -59,7 +60,7 @@ _MIN_DELAY = 0.001
 def payloads_of(call: FunctionCall, outgoing: Outgoing) -> list[Payload]:
     """Return the arguments of the activity: the elements of an array, none for null, or else the one value.
 
-    Raises PayloadTooLarge, also where they are too much together: they travel as one.
+    Raises PayloadTooLarge, also if their total is too large: they are sent together.
     """
     given = call.arguments if isinstance(call.arguments, list) else [call.arguments]
     payloads = [] if call.arguments is None else [outgoing.written(value) for value in given]
@@ -87,7 +88,7 @@ class ExternalActivity:
         self._id_of_child = id_of_child
 
     async def run(self, limit: timedelta) -> JSON:
-        """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
+        """Return the activity's result. *limit* is the default time limit of one attempt."""
         call, options = self.call, self.options
         total = min((one for one in (options.schedule_to_close, call.timeout) if one is not None), default=None)
         limit = options.start_to_close or total or limit
@@ -99,7 +100,7 @@ class ExternalActivity:
         return _result(payload, f"the {options.word} '{options.activity}'")
 
     async def _by_ourselves(self, limit: timedelta, total: timedelta | None, attempts: Attempts) -> Payload:
-        """Make one attempt after the other as the definition says, within the time that all may take."""
+        """Make one attempt after the other by the definition's rule, within the total time."""
         call, info = self.call, workflow.info()
         kept = attempts.kept or CallAttempts(
             f"{info.workflow_id}/{info.run_id}/{call.id}", None if total is None else _now() + total.total_seconds()
@@ -203,7 +204,7 @@ class ExternalActivity:
         name, queue = self.options.activity, self.options.task_queue or workflow.info().task_queue
         if cause.type == TimeoutType.SCHEDULE_TO_START:
             message = f"no worker of the task queue '{queue}' took the activity '{name}' in time"
-            # Nor does the engine's own policy try this again.
+            # The engine's own policy does not retry this either.
             return CallFailed(f"{message}: is there one?", code="NoWorker", retryable=False)
         if cause.type == TimeoutType.HEARTBEAT:
             return CallFailed(f"the activity '{name}' gave no sign of life in time", code="Lost")
@@ -215,7 +216,7 @@ def _now() -> float:
 
 
 def _failed(cause: BaseException, *, is_workflow: bool) -> CallFailed:
-    """Return the fault that an error of the activity is: its type is name and code, its details are the body."""
+    """Return the fault for an error of the activity: its type is the name and code, its details are the body."""
     if not isinstance(cause, ApplicationError):
         return CallFailed(str(cause), name="WorkflowFailed" if is_workflow else "ActivityFailed")
     name = cause.type or "ApplicationError"
@@ -233,18 +234,18 @@ def _failed(cause: BaseException, *, is_workflow: bool) -> CallFailed:
 def _body(cause: ApplicationError) -> JSON:
     try:
         details = list(cause.details)
-    except (RuntimeError, ValueError):  # they are written in a way that is not known here
+    except (RuntimeError, ValueError):  # their encoding is not known here
         return None
     return details[0] if len(details) == 1 else details or None
 
 
 def _too_late(call: FunctionCall, last: CallFailed) -> TimedOut:
-    """Return the fault of a call whose next attempt would come too late."""
+    """Return the fault of a call whose next attempt would exceed its time limit."""
     return TimedOut(f"action {call.action!r} took longer than it may", cause=f"{last.name}: {last.message}")
 
 
 def _result(payload: Payload, what: str) -> JSON:
-    """Return as JSON what an activity or a workflow gave, whichever of Temporal's ways it is written in."""
+    """Return the result of an activity or a workflow as JSON, from any of Temporal's encodings."""
     encoding = payload.metadata.get("encoding", b"binary/null").decode()
     if encoding == "binary/null":
         return None

@@ -1,4 +1,4 @@
-"""Why a workflow does not go on: its latest workflow task failed, and is tried again."""
+"""The reason why a workflow is stuck: its latest workflow task failed, and is being retried."""
 
 from contextlib import suppress
 
@@ -9,15 +9,15 @@ from temporalio.exceptions import FailureError
 from temporalio.service import RPCError
 
 _LATEST = 10
-"""How many of the latest events are looked at: a failed task is among the last."""
+"""The number of latest events to check: a failed task is among the last."""
 
 
 async def why_task_failed(
     client: Client, described: WorkflowExecutionDescription, *, has_begun: bool = True
 ) -> str | None:
-    """Return why the workflow task of a workflow failed that is tried again; None if it is not, or not known.
+    """Return why the workflow task that is being retried failed; None if none is, or the reason is not known.
 
-    One that has not begun may have recorded what it had looked up: its task was tried before.
+    A workflow that has not begun may have recorded what it looked up: its task was tried before.
     """
     task = described.raw_description.pending_workflow_task
     if not described.raw_description.HasField("pending_workflow_task") or (has_begun and task.attempt <= 1):

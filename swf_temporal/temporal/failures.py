@@ -1,4 +1,4 @@
-"""Faults, as they cross between the runtime and Temporal."""
+"""Conversion of faults between the runtime and Temporal."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.runtime.performing import size_of, subflow_fault
 
 MAX_TEXT: Final = 20_000
-"""The length limit of what a failure says, in characters."""
+"""The length limit of a failure's text, in characters."""
 MAX_NAME: Final = 1_000
 """The length limit of the name and of the code of an error, in characters."""
 MAX_BODY_BYTES: Final = 1024 * 1024
@@ -32,13 +32,13 @@ class FaultError(ApplicationError):
     """The engine's form of a fault."""
 
     frames: str = ""
-    """Where Python code of the user raised it."""
+    """The stack of the user's Python code that raised it."""
 
 
 def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
     """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts.
 
-    What of it is longer than a server takes is shortened in *fault*, too.
+    Texts that exceed the server's limits are shortened, in *fault* too.
     """
     _shorten(fault)
     error = FaultError(_cut(text or fault.message), fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
@@ -47,7 +47,7 @@ def application_error(fault: WorkflowFault, *, text: str | None = None, **option
 
 
 def _shorten(fault: WorkflowFault) -> None:
-    """Shorten what *fault* says: a server refuses a failure of two megabytes, and then what ended in it."""
+    """Shorten the texts of *fault*: a server refuses a failure of two megabytes, and with it the command."""
     fault.message = _cut(fault.message)
     fault.name, fault.code = _cut(fault.name, MAX_NAME), _cut(fault.code, MAX_NAME)
     fault.cause = None if fault.cause is None else _cut(fault.cause)
@@ -63,7 +63,7 @@ def _cut(text: str, most: int = MAX_TEXT) -> str:
 
 
 def size_of_failure(error: ApplicationError) -> int:
-    """Return how many bytes *error* takes in a history, but for its stack."""
+    """Return the size of *error* in a history, in bytes, without its stack."""
     return size_of([error.message, *error.details])
 
 
@@ -74,7 +74,7 @@ def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     if isinstance(cause, ApplicationError):
         fault = carried(cause)
         if error.retry_state == RetryState.TIMEOUT:
-            # The next attempt would have come too late; the server says what the last one failed with.
+            # The next attempt would have been too late; the server reports the failure of the last one.
             return TimedOut(f"action {action!r} took longer than it may", cause=f"{fault.name}: {fault.message}")
         return fault
     return CallFailed(str(cause or error), name="ActivityFailed")
@@ -89,8 +89,8 @@ def fault_of_child(
 ) -> WorkflowFault:
     """Return the fault that a sub-workflow failed with: its own name, code and message; see `subflow_fault`.
 
-    *cancelled* is what its language says of one that was cancelled, if it says anything; *state_word* is what it calls
-    a state.
+    *cancelled* is the fault that its language defines for a cancelled sub-workflow, if any; *state_word* is its term
+    for a state.
     """
     cause = error.cause
     if isinstance(cause, CancelledError) and cancelled is not None:
@@ -104,7 +104,7 @@ def fault_of_child(
 
 
 def fault_of_start(error: FailureError, name: str) -> WorkflowFault:
-    """Return the fault of a workflow of the type *name* that was not begun as a child."""
+    """Return the fault of a workflow of the type *name* that was not started as a child."""
     if isinstance(error, ChildWorkflowError):
         return fault_of_child(error, name)
     why = f"{error.workflow_id!r} is running already" if isinstance(error, WorkflowAlreadyStartedError) else str(error)
@@ -125,7 +125,7 @@ def _timeout(cause: EngineTimeout, action: str) -> WorkflowFault:
 
 
 def carried(cause: ApplicationError) -> WorkflowFault:
-    """Return the fault that an application error carries, or one made of what it says if it is not one of ours."""
+    """Return the fault that an application error carries, or one made from its message if it is not one of ours."""
     facts = cause.details[0] if cause.details else None
     if isinstance(facts, dict) and "kind" in facts:
         return WorkflowFault.from_json(facts)

@@ -1,7 +1,7 @@
-"""What a history has after a workflow task: the calls made since, which are not undone, the events, and the messages.
+"""The contents of a history after a workflow task: the calls made since, which are not undone, events, and messages.
 
-By messages to mailboxes an instance gives back events at its end that it has again when it goes on from a state before
-that. The mailboxes are told, and keep them for no other.
+At its end an instance returns events to mailboxes by messages; when it is restarted from an earlier state it has these
+events again. The mailboxes are notified, and no longer keep them for others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,16 +40,16 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     for end, outcome in _ENDS.items()
 }
 _INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
-"""Activities that change nothing outside."""
+"""Activities without external effects."""
 _NO_EVENTS: Final = (PROBE, PLACE)
 """Signals that carry no events."""
 _LOCAL_ACTIVITY: Final = "core_local_activity"
-"""The marker that the SDK makes of a local activity."""
+"""The marker that the SDK records for a local activity."""
 
 
 @dataclass(slots=True)
 class StartedCall:
-    """A call, or a sub-workflow, that an execution began."""
+    """A call or a sub-workflow that an execution started."""
 
     id: str
     name: str
@@ -57,24 +57,24 @@ class StartedCall:
     kind: Literal["call", "subflow"]
     outcome: Outcome = "no result yet"
     result: Payload | None = None
-    """What it yielded, if it is completed."""
+    """Its result, if it is completed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedEvent:
-    """An event that came to an execution."""
+    """An event that an execution received."""
 
     signal: str | None
     """The name of the signal that carried it; None for an update."""
     payloads: tuple[Payload, ...]
 
     async def sent(self, client: Client) -> SentEvent:
-        """Return what was sent, as an instance gets it."""
+        """Return the event as an instance receives it."""
         values = await client.data_converter.decode(self.payloads, [RawValue] * len(self.payloads))
         return SentEvent(self.signal, values[0] if values else None)
 
     async def send(self, client: Client, workflow_id: str) -> None:
-        """Send it to an instance once more. Raises UsageError if the instance is not there, or has ended."""
+        """Send it to an instance once more. Raises UsageError if the instance does not exist, or has ended."""
         values = await client.data_converter.decode(self.payloads)
         if self.signal is None:
             await send(client, workflow_id, values[0])
@@ -95,20 +95,20 @@ class MailboxMessage:
 
 @dataclass(slots=True)
 class HappenedSince:
-    """What a history has after a workflow task."""
+    """The contents of a history after a workflow task."""
 
     done: list[StartedCall] = field(default_factory=list)
-    """What was begun after it, in order, and the calls that had no result by then: they are made once more."""
+    """The calls started after it, in order, and those that had no result by then: they are made once more."""
     leading: list[ReceivedEvent] = field(default_factory=list)
-    """The events that the task itself took by updates: a history has them after the task."""
+    """The events of updates accepted by the task itself: a history has them after the task."""
     events: list[ReceivedEvent] = field(default_factory=list)
-    """The events that came later."""
+    """The events received later."""
     messages: list[MailboxMessage] = field(default_factory=list)
-    """The messages that it sent to mailboxes: what it gave back by these, it has again."""
+    """The messages that it sent to mailboxes: events that it returned by these, it has again."""
 
 
 def end_of_task(events: Sequence[HistoryEvent], length: int) -> int | None:
-    """Return the id of the event with which the workflow task ended that began, or ended, at *length* events.
+    """Return the id of the event that ended the workflow task that began, or ended, at *length* events.
 
     None if it has not ended, or its worker has not completed it.
     """
@@ -120,7 +120,7 @@ def since_task(events: Sequence[HistoryEvent], task: int) -> HappenedSince:
     """Return what the history *events* has after the workflow task that ended with the event *task*."""
     found = HappenedSince()
     calls: dict[int, StartedCall] = {}
-    """By the ids of the events that began them, what may have no result at the task, or was begun after it."""
+    """By the ids of their start events, calls that may have no result at the task, or started after it."""
     for event in events:
         kind = str(event.WhichOneof("attributes"))
         about: Any = getattr(event, kind)
@@ -146,7 +146,7 @@ def since_task(events: Sequence[HistoryEvent], task: int) -> HappenedSince:
 
 
 def latest_of(calls: Iterable[StartedCall]) -> dict[str, StartedCall]:
-    """Return what became of each call last, by its id: one that is completed stays so."""
+    """Return the latest state of each call, by its id: a completed one stays completed."""
     found: dict[str, StartedCall] = {}
     for one in calls:
         if one.id not in found or found[one.id].outcome != "completed":
@@ -155,20 +155,20 @@ def latest_of(calls: Iterable[StartedCall]) -> dict[str, StartedCall]:
 
 
 async def since_length(client: Client, workflow_id: str, run: str, length: int) -> HappenedSince:
-    """Return what a *run* that has ended has had since its history had *length* events."""
+    """Return what happened in a *run* that has ended since its history had *length* events."""
     history = await client.get_workflow_handle(workflow_id, run_id=run).fetch_history()
     return since_task(history.events, length)
 
 
 def _has_result_later(event: HistoryEvent) -> bool:
-    """Tell whether what *event* began may have its result later, and is made again where it has none yet."""
+    """Tell whether the result of what *event* starts may follow later: without one yet, it is made again."""
     about = event.start_child_workflow_execution_initiated_event_attributes
     is_waited_for = about.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL
     return is_waited_for or event.HasField("activity_task_scheduled_event_attributes")
 
 
 def _begun(kind: str, about: Any) -> StartedCall | None:
-    """Return what an event began outside, if it began something."""
+    """Return the external call that an event started, if any."""
     match kind:
         case "activity_task_scheduled_event_attributes" if about.activity_type.name not in _INSIDE:
             return StartedCall(about.activity_id, about.activity_type.name, "call")
@@ -185,7 +185,7 @@ def _begun(kind: str, about: Any) -> StartedCall | None:
 
 
 def _result(about: Any) -> Payload | None:
-    """Return what a call or a sub-workflow yielded that ended so."""
+    """Return the result of a call or a sub-workflow from its final event."""
     return next(iter(about.result.payloads), None) if hasattr(about, "result") else None
 
 
@@ -198,7 +198,7 @@ def _received(kind: str, about: Any) -> ReceivedEvent | None:
 
 
 def _message(kind: str, about: Any) -> MailboxMessage | None:
-    """Return the message that an event of a history is, if it is one to a mailbox."""
+    """Return the message to a mailbox that a history event represents, if it is one."""
     match kind:
         case "signal_external_workflow_execution_initiated_event_attributes" if about.signal_name == TAKE:
             return MailboxMessage(about.workflow_execution.workflow_id, tuple(about.input.payloads))
@@ -208,7 +208,7 @@ def _message(kind: str, about: Any) -> MailboxMessage | None:
 
 
 async def reclaim(client: Client, messages: Sequence[MailboxMessage]) -> None:
-    """Tell the mailboxes of *messages* that an instance has the events again that it gave back by these."""
+    """Notify the mailboxes of *messages* that an instance again has the events that it returned by them."""
     for message in messages:
         [value] = await client.data_converter.decode(message.payloads)
         parts = value.get("arrived", [value])  # a mailbox that did not run was begun with the message

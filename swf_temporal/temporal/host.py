@@ -1,8 +1,8 @@
 """The port `Host` on Temporal.
 
-A payload is made once, and is the same from one execution to the next: where large ones are stored under the names of
-their contents, none is written a second time. Without such a storage there are no parts, since the server counts all
-that an execution is started with as one.
+A payload is made once, and stays the same across executions: with content-addressed storage for large payloads, none is
+written a second time. Without such storage there are no parts, since the server's size limit applies to all arguments
+of an execution together.
 """
 
 import asyncio
@@ -38,8 +38,8 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.local_calls import ONCE, GoesOn, LocalCalls, policy_of_lost
+from swf_temporal.temporal.long_running import LongRunningChildren
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
-from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, origin_of
 from swf_temporal.temporal.variables import VariableCalls
@@ -47,7 +47,7 @@ from swf_temporal.temporal.variables import VariableCalls
 _MIN_PART_BYTES: Final = 256 * 1024
 """From how many bytes on values are a part."""
 _MAX_PART_BYTES: Final = 4 * 1024 * 1024
-"""How many bytes a part has, unless a single value has more: reading it should take a fraction of a second."""
+"""The size limit of a part in bytes, unless a single value is larger: reading it should take a fraction of a second."""
 
 
 class Parts:
@@ -57,7 +57,7 @@ class Parts:
         self._last = max(payloads, default=0)
 
     def add(self, values: Sequence[JSON]) -> list[int]:
-        """Make parts of *values*, unless there is no place for them, or they are few; return their numbers."""
+        """Make parts of *values*, unless parts are not stored, or the values are small; return their numbers."""
         if limit_of(self._converter) <= MAX_PAYLOAD_BYTES:
             return []
         texts = [self._converter.to_payload(value).data for value in values]
@@ -76,7 +76,7 @@ class Parts:
 
     @property
     def size(self) -> int:
-        """How many bytes all of them have."""
+        """The total size, in bytes."""
         return sum(len(payload.data) for payload in self._payloads.values())
 
     def take(self, number: int) -> list[JSON]:
@@ -94,7 +94,7 @@ class Parts:
 
 
 def parts_of(progress: Mapping[str, Any] | None, payloads: Sequence[Payload]) -> dict[int, Payload]:
-    """Return the parts that an execution was started with beside its record, by the numbers that this gives them."""
+    """Return the parts passed to an execution beside its record, by the numbers that the record gives them."""
     return dict(zip((progress or {}).get("parts", ()), payloads, strict=False))
 
 
@@ -102,20 +102,20 @@ MAX_TRACE = 2000
 """The number of trace entries that a query returns."""
 
 CALL_LIMIT = timedelta(days=1)
-"""The time limit of one attempt where the definition sets none."""
+"""The time limit of one attempt if the definition sets none."""
 
 HEARTBEAT = timedelta(seconds=30)
-"""Within this time a worker that died is noticed."""
+"""The time within which a dead worker is detected."""
 
 LIMITS_ATTEMPT = timedelta(seconds=30)
-"""How long one attempt to look the operator's limits up may take."""
+"""The time limit of one attempt to look up the operator's limits."""
 
 _MIN_DURATION = timedelta(milliseconds=1)
 _GIVES_WAY = timedelta(seconds=1)
-"""How long a run that gives way waits for a worker to tell it to go on: where none can, it goes on by itself."""
+"""How long a yielding run waits for a worker's activity: after that it continues by itself."""
 
 EVALUATION_ATTEMPT = timedelta(minutes=1)
-"""How long one attempt at an evaluation may take, with the wait for a helper process."""
+"""The time limit of one attempt at an evaluation, including the wait for a helper process."""
 
 _BEFORE_ALL = datetime.fromtimestamp(0, UTC)
 
@@ -130,17 +130,17 @@ class TemporalHost:
     ) -> None:
         self.pin = pin
         self._known = {} if pin.again is None else pin.again.results
-        """By their ids, what calls and sub-workflows yielded before the instance began again."""
+        """By their ids, the results of calls and sub-workflows from before the instance was restarted."""
         self.source = source
         self.runs_external_activities = runs_external_activities
         self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.start.numbers))
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
-        # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
+        # In a workflow these belong to the engine and never change: looked up once, not at every step.
         self._clock = asyncio.get_running_loop().time
         converter = workflow.payload_converter()
         self.carries = limit_of(converter)
-        """What one payload may hold, in bytes."""
+        """The size limit of one payload, in bytes."""
         self.parts = Parts(converter, parts_of(pin.progress, parts))
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
@@ -151,7 +151,7 @@ class TemporalHost:
         self._time, self._now = -1.0, _BEFORE_ALL
 
     def now(self) -> datetime:
-        """Return the time of the current workflow task; the same object as long as that lasts."""
+        """Return the time of the current workflow task, the same object throughout the task."""
         time = self._clock()
         if time != self._time:
             self._time, self._now = time, datetime.fromtimestamp(time, UTC)
@@ -162,7 +162,7 @@ class TemporalHost:
         return str(workflow.uuid4())
 
     def emit(self, entry: TraceEntry) -> None:
-        """Keep the entry for queries, and see whether the run should continue as new."""
+        """Keep the entry for queries, and check whether the run should continue as new."""
         kind = entry.kind
         if kind is TraceKind.STATE_ENTERED:
             self.budget.enter(entry.state)
@@ -176,7 +176,7 @@ class TemporalHost:
             self.on_trace(entry)
 
     def begin_children_with(self, parts: Callable[[], dict[str, JSON]]) -> None:
-        """Let the sub-workflows that are waited for begin with what *parts* returns."""
+        """Pass what *parts* returns to the sub-workflows that are waited for."""
         self._children.parts_for_child = parts
 
     def has_children_to_end(self) -> bool:
@@ -184,17 +184,17 @@ class TemporalHost:
         return self._children.are_to_end()
 
     @property
-    def outlasting(self) -> OutlastingChildren:
-        return self._children.outlasting
+    def long_running(self) -> LongRunningChildren:
+        return self._children.long_running
 
     @property
     def local_calls(self) -> list[dict[str, JSON]]:
-        """The calls in progress that are local: no server knows of them."""
+        """The local calls in progress, of which the server knows nothing."""
         return [{"id": call, "function": name, "local": True} for call, name in self._local.in_progress.items()]
 
     @property
     def slowest(self) -> Slowest | None:
-        """The call or sub-workflow that has been under way for the longest time, if any is."""
+        """The call or sub-workflow that has been in progress for the longest time, if any."""
         return self.outgoing.slowest
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
@@ -204,11 +204,11 @@ class TemporalHost:
         self.budget.waited()
 
     async def settled(self) -> None:
-        """Wait until no task can take a further step: the engine looks at its conditions then."""
+        """Wait until no task can take a further step: that is when the engine checks its conditions."""
         await workflow.wait_condition(lambda: True)
 
     def hold(self, values: Sequence[JSON]) -> list[int]:
-        """Make parts of *values*, which the next execution is started with."""
+        """Make parts of *values*, which are passed to the next execution."""
         return self.parts.add(values)
 
     def held(self, number: int) -> list[JSON]:
@@ -216,10 +216,10 @@ class TemporalHost:
 
     @heeding_cancellation
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
-        """Have it made by a local activity, whose result stands in the history: its arguments do not.
+        """Evaluate by a local activity: the history has its result, but not its arguments.
 
-        One at a time: what they yield is sent together with all else that the workflow task comes to. An attempt that
-        was lost, or had to wait for others, is made again, as often as it takes.
+        One at a time: the results are sent together with all other commands of the workflow task. An attempt that
+        was lost, or had to wait for others, is repeated without limit.
         """
         async with self._evaluating, self.outgoing.reserved(min(self.carries, MAX_PAYLOAD_BYTES)) as room:
             try:
@@ -238,10 +238,10 @@ class TemporalHost:
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:
-        """End the workflow task, so that many states in a row are not one endless task.
+        """End the workflow task, so that many states in a row do not become one endless task.
 
         An activity that does nothing ends it within milliseconds; a timer, however short, fires up to a second late.
-        The run goes on as well where no worker has taken the activity: nothing but its end is waited for.
+        The run also continues if no worker takes the activity: only its end is awaited, not its result.
         """
         try:
             await workflow.execute_activity(
@@ -262,7 +262,7 @@ class TemporalHost:
         return {**progress, "numbers": numbers} if numbers else progress
 
     async def _limits(self) -> InstanceLimits:
-        """Return the limits of the operator, as they are now: what is answered stands in the history."""
+        """Return the operator's current limits; the answer is recorded in the history."""
         try:
             found = await workflow.execute_local_activity(
                 LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary=summaries.LOOKING_UP_LIMITS
@@ -274,19 +274,19 @@ class TemporalHost:
         return InstanceLimits.from_json(found)
 
     async def check_continuation(self) -> None:
-        """Raise StepLimitExceeded where too many executions were begun without waiting, each by the one before."""
+        """Raise StepLimitExceeded after too many executions in a row without a wait."""
         if self.budget.asks_for_executions:
             self.budget.check_executions(await self._limits())
 
     async def check_held(self) -> None:
-        """Raise PayloadTooLarge where the run holds more than the operator lets one hold."""
+        """Raise PayloadTooLarge if the run holds more than the operator allows."""
         size = self.parts.size
         if size >= MIN_HELD_BYTES:
             (await self._limits()).check_held(size)
 
     @heeding_cancellation
     async def invoke(self, call: FunctionCall) -> JSON:
-        """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
+        """Run the call as an activity named after the function, locally if that is wanted and possible."""
         if call.id in self._known:
             return self._known.pop(call.id)
         return await self._invoke(self._with_owners(call))
@@ -297,7 +297,7 @@ class TemporalHost:
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
             return None
-        if call.outlast is not None:
+        if call.long_wait is not None:
             return await self._children.call(call, self.source)
         options = parse_activity(call.function) if self.runs_external_activities else None
         if options is not None:
@@ -323,7 +323,7 @@ class TemporalHost:
                 schedule_to_close_timeout=timeout,
                 start_to_close_timeout=CALL_LIMIT if timeout is None else timeout,
                 heartbeat_timeout=HEARTBEAT,
-                # The activity itself decides what is tried again and when; this is for attempts that were lost.
+                # The activity itself decides about retries; this is for attempts that were lost.
                 retry_policy=policy_of_lost(call.retry),
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
                 **activity_facts(call),
@@ -348,7 +348,7 @@ class TemporalHost:
                 self.budget.waited()
 
     async def _pause(self, call: FunctionCall, outcome: GoesOn, begun: datetime) -> timedelta | None:
-        """Wait until the next attempt of a local call is due; return how long it may take with those that follow."""
+        """Wait until the next attempt of a local call is due; return the time left for it and further attempts."""
         pause = outcome.delay
         if call.timeout is not None and self.now() + pause >= begun + call.timeout:
             raise TimedOut(f"action {call.action!r} took longer than it may", cause=outcome.cause or None)
@@ -357,7 +357,7 @@ class TemporalHost:
         return None if call.timeout is None else max(begun + call.timeout - self.now(), _MIN_DURATION)
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
-        """Return *call* with its variables as they are known where they are held; those of a detached call are so."""
+        """Return *call* with the owners that its variables have in the store; a detached call's have them already."""
         if call.folder is None or self.pin.call is not None:
             return call
         return replace(call, folder=self._variables.folder(call.folder))
@@ -376,7 +376,7 @@ class TemporalHost:
 
     @heeding_cancellation
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
-        """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
+        """Send the event by an activity or, if it is to be sent later, by a separate workflow."""
         if after:
             await self.publishing.publish_later(event, after)
             return
@@ -387,7 +387,7 @@ class TemporalHost:
 
     @heeding_cancellation
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Ask the scope of the variable, by an activity."""
+        """Read the variable from its scope, by an activity."""
         try:
             return await self._variables.read(of)
         finally:
@@ -395,7 +395,7 @@ class TemporalHost:
 
     @heeding_cancellation
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Tell the scope of the variable, by an activity."""
+        """Write the variable to its scope, by an activity."""
         try:
             await self._variables.write(of, value)
         finally:

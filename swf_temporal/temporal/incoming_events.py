@@ -1,6 +1,6 @@
-"""The events that come to an instance: those that it is started with, and those of signals and updates.
+"""The events that an instance receives: with its start, and by signals and updates.
 
-Signals and updates may come before the run begins. They are kept until then, and handed to it.
+Signals and updates may arrive before the run begins. They are kept until then, and passed to it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 
 class _Begun(NamedTuple):
-    """The run that takes the events, with what goes with it."""
+    """The run that takes the events, with its context."""
 
     run: Run
     definition: Definition
@@ -48,26 +48,24 @@ class _Begun(NamedTuple):
 
 class IncomingEvents:
     def __init__(self, pin: Pin, length: LengthCheck, on_kept: Callable[[bool], None]) -> None:
-        """Take in the events of an instance; *on_kept* learns of those that are kept, and whether they are new."""
+        """Receive the events of an instance; *on_kept* is called for each that is kept, with whether it is new."""
         self._pin = pin
-        """It has the events that the instance is started with."""
+        """The pin, with the events that the instance is started with."""
         self._length = length
         self._on_kept = on_kept
         self._early: list[tuple[str, RawValue | None]] = []
-        """The signals that came before the run began."""
+        """The signals that arrived before the run began."""
         self.early_updates = 0
-        """How many updates wait until the run has begun."""
+        """The number of updates that wait until the run has begun."""
         self._begun: _Begun | None = None
         self.gave_up: HistoryTooLong | None = None
-        """Why the run was given up when an event came, if it was."""
+        """The reason why the run was given up when an event arrived, if it was."""
 
     def begin(self, run: Run, definition: Definition, host: TemporalHost) -> None:
-        """Hand over what came before the first step of *run*, and from here on what comes."""
+        """Pass on the events that arrived before the first step of *run*, and all later ones."""
         self._begun = _Begun(run, definition, host, asyncio.current_task())
         events, self._pin.start.events = self._pin.start.events, []
-        is_forwardable = (
-            workflow.info().parent is not None and not self._pin.lineage.is_part
-        )  # they came through a mailbox
+        is_forwardable = workflow.info().parent is not None and not self._pin.lineage.is_part  # through a mailbox
         for event in events:
             run.deliver(event, is_forwardable=is_forwardable)
         early, self._early = self._early, []
@@ -80,7 +78,7 @@ class IncomingEvents:
         self._take(name, raw)
 
     async def take_update(self, raw: RawValue) -> dict[str, Any]:
-        """Take in the event of an update; say what became of it."""
+        """Take in the event of an update; return its outcome."""
         if self._begun is None:
             self.early_updates += 1
             await workflow.wait_condition(lambda: self._begun is not None)
@@ -95,9 +93,9 @@ class IncomingEvents:
         return {"status": "taken" if awaited else "kept"}
 
     def check_update(self, raw: RawValue) -> None:
-        """Refuse what the definition never takes. As long as the definition is not known, only its form is looked at.
+        """Refuse events that the definition never takes. Until the definition is known, only their form is checked.
 
-        What is refused here leaves no trace in the history, and on replay nothing is.
+        Updates refused here leave no trace in the history, so this is not called for them on replay.
         """
         if self._pin.call is not None:
             raise refused("is a single call, which takes no events")
@@ -133,12 +131,12 @@ class IncomingEvents:
         self._deliver(event, begun, is_forwardable=name == ROUTED)
 
     def _deliver(self, event: CloudEvent, begun: _Begun, *, is_forwardable: bool = False) -> bool:
-        """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
+        """Pass *event* to the run, and check the length of the execution; tell whether the event is new."""
         run = begun.run
         is_new = run.deliver(event, is_forwardable=is_forwardable)
         if not is_new or (run.inbox.kept and run.inbox.kept[-1] is event):
             self._on_kept(is_new)
-        if self.gave_up is None:  # what is done after that is not to be cancelled
+        if self.gave_up is None:  # what the run does after giving up must not be cancelled
             try:
                 self._length.at_event(run, begun.host)
             except HistoryTooLong as fault:

@@ -1,9 +1,10 @@
 """Log lines of a worker about instances and calls.
 
-Only what an operator wants to know, and none of the data that a run works on: logs go to places
-where data may not. Every line is written once: not again where a run is replayed.
+They have what an operator needs, and none of the data that a run works on: logs go to places where data may not.
+Every line is written once, not again on replay.
 
-The instance takes no further step until the data of its running state are changed; then the answer comes.
+The other part here changes the data of the running state: the instance takes no further step until that is done; then
+the update is answered.
 """
 
 import logging
@@ -42,7 +43,7 @@ _instances = workflow.LoggerAdapter(logging.getLogger(INSTANCES), None)
 _calls = activity.LoggerAdapter(logging.getLogger(CALLS), None)
 _instances.workflow_info_on_message = False
 logging.getLogger("temporalio.activity").addFilter(
-    # The SDK's line has a traceback, which leads through our code and not the function's.
+    # The SDK's line has a traceback of our code, not the function's.
     lambda record: not (record.exc_info and isinstance(record.exc_info[1], FaultError))
 )
 _calls.activity_info_on_message = False
@@ -50,14 +51,14 @@ _calls.activity_info_on_message = False
 
 @dataclass(slots=True)
 class LogRecord(Record):
-    """What the log of an instance has said, and need not say again."""
+    """The facts that the log of an instance has reported once, and need not repeat."""
 
     untaken: bool = False
-    """That no sink takes an event which the instance produces."""
+    """True if it has reported that no sink takes an event that the instance produces."""
 
 
 class InstanceLog(Part):
-    """Tells of an execution. Of a fire-and-forget call only its failure is logged."""
+    """Logs an execution. Of a fire-and-forget call only its failure is logged."""
 
     KEY = "log"
 
@@ -73,11 +74,11 @@ class InstanceLog(Part):
 
     @property
     def notes(self) -> bool:
-        """Whether every step is told."""
+        """Whether every step is logged."""
         return bool(self._is_detailed)
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
-        """Tell that it has started, or goes on."""
+        """Log that the instance has started or continued."""
         host.publishing.on_untaken = self._tell_untaken
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
         if self.instance.is_continued:
@@ -86,7 +87,7 @@ class InstanceLog(Part):
             self._write(self._usual, "started", version=definition.version)
 
     def note(self, entry: TraceEntry) -> None:
-        """Tell of a step, where every step is to be told."""
+        """Log a step, if every step is to be logged."""
         where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
         facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
         if entry.kind is TraceKind.ACTION_FAILED:
@@ -95,23 +96,23 @@ class InstanceLog(Part):
         _instances.debug("%s: %s", entry.kind, path, extra={FACTS: facts})
 
     def stays(self, size: int, kept: int) -> None:
-        """Tell that a long run goes on where it is, since it holds too much."""
+        """Log that a long run stays in its execution, since it holds too much."""
         more = f"in its execution, since {size} bytes are too many to go on with in another; {kept} events are kept"
         self._write(logging.WARNING, "stays", more, bytes=size, kept=kept)
 
     def record(self, to: ContinuedAs | None = None) -> LogRecord | None:
-        """Return what it has said, until another definition begins."""
+        """Return what has been reported; nothing if another definition begins."""
         return None if to is not None else self._said
 
     def _tell_untaken(self, event_type: str) -> None:
-        """Tell, once, that the instance produces events that no sink takes."""
+        """Log, once, that the instance produces events that no sink takes."""
         if not self._said.untaken:
             self._said.untaken = True
             told = {"event": "event not taken", "type": event_type}
             _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
 
     async def end(self, ending: Ending) -> None:
-        """Tell how the execution ends."""
+        """Log how the execution ends."""
         match ending:
             case Ending("continued", to=None):
                 self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
@@ -133,7 +134,7 @@ class InstanceLog(Part):
 
 
 def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: timedelta | None) -> None:
-    """Tell that an attempt at a call failed, and after how long there is another, if there is."""
+    """Log that an attempt at a call failed, and when the next is due, if there is one."""
     level = logging.WARNING if again is None else logging.INFO
     if not _calls.isEnabledFor(level):
         return
@@ -149,19 +150,19 @@ def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: ti
 
 
 def log_lost_attempt(function: str, error: StoreUnavailable, attempt: int) -> None:
-    """Tell that an attempt at a call is made again, since its variables could not be read or written."""
+    """Log that an attempt at a call is repeated, since its variables could not be read or written."""
     details = {"event": "call failed", "function": function, "error": type(error).__name__, "attempt": attempt}
     _calls.warning("call of %r is made again: %s", function, error, extra={FACTS: details})
 
 
 def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> None:
-    """Tell that a produced event could not be sent."""
+    """Log that a produced event could not be sent."""
     details = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
     _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: details})
 
 
 def fault_in(failure: FailureError) -> WorkflowFault:
-    """Return the fault that *failure* carries, or what can be said of one that carries none."""
+    """Return the fault that *failure* carries, or one made from its message."""
     if not isinstance(failure, ApplicationError):
         return WorkflowFault(failure.message, name=type(failure).__name__)
     facts = failure.details[0] if failure.details else None
@@ -171,7 +172,7 @@ def fault_in(failure: FailureError) -> WorkflowFault:
 
 
 def facts_of(fault: WorkflowFault) -> dict[str, Any]:
-    """Return what programs want to know of *fault*."""
+    """Return the facts about *fault* for programs that read logs."""
     found = {
         "error": fault.name,
         "code": fault.code,
@@ -184,7 +185,7 @@ def facts_of(fault: WorkflowFault) -> dict[str, Any]:
 
 
 def in_a_line(fault: WorkflowFault) -> str:
-    """Return what *fault* is in one line, with nothing of the data that it is about."""
+    """Return a one-line description of *fault*, without any data."""
     named = fault.name if fault.code == fault.name else f"{fault.name} {fault.code}"
     where = [f"{word} {name!r}" for word, name in (("state", fault.state), ("action", fault.action)) if name]
     message = " ".join(_without_data(fault).split())
@@ -195,7 +196,7 @@ def in_a_line(fault: WorkflowFault) -> str:
 
 
 def _without_data(fault: WorkflowFault) -> str:
-    """Return the message of *fault* without what it quotes: data, a service's answer, the parameters of a URL."""
+    """Return the message of *fault* without quoted data, service answers or URL parameters."""
     message = fault.message
     if isinstance(fault, ExpressionFailed):
         _, mark, expression = message.rpartition("${")
@@ -203,7 +204,7 @@ def _without_data(fault: WorkflowFault) -> str:
     if isinstance(fault, SchemaMismatch):
         return message.partition(": ")[0]
     if isinstance(fault, SubflowFailed):
-        return f"in {fault.cause}" if fault.cause else ""  # its own failure has a line of its own
+        return f"in {fault.cause}" if fault.cause else ""  # which logs its own failure
     if fault.body is not None:
         body = fault.body if isinstance(fault.body, str) else show_json(fault.body)
         message = message.partition(f": {body[:_PROBE]}")[0]
@@ -211,29 +212,29 @@ def _without_data(fault: WorkflowFault) -> str:
 
 
 class DataChanges(Part):
-    """Takes changes for the runs of one execution, one after the other."""
+    """Changes of data for the runs of one execution, made one after the other."""
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
         workflow.set_update_handler(CHANGE_DATA, self.change, validator=self.check)
         self._run: Run | None = None
         self._pending: list[JSON] = []
-        """The changes of the running state that are to be made, whatever run goes on by then."""
+        """The pending changes of the running state's data, for whichever run is current by then."""
         self._taken = self._made = 0
-        """How many such were asked for, and how many of them were made."""
+        """The number of changes requested, and the number made."""
         self._is_over = False
         self._were_made = False
-        """Whether the run was suspended to change its data."""
+        """True if the run was suspended to change its data."""
 
     def attend(self, run: Run) -> None:
-        """Let *run* make the changes from here on."""
+        """From now on, have *run* make the changes."""
         self._run = run
         run.pending_changes = self._pending
         if self._pending:
             run.suspend()
 
     def suspended(self, *, is_over: bool) -> None:
-        """Answer what was asked for: the run was suspended, and its data changed, or it *is_over*."""
+        """Answer the requests after the run was suspended to change its data, or, if it *is_over*, has ended."""
         made, self._made = self._made, self._taken - len(self._pending)
         self._is_over, self._were_made = is_over, made < self._made
 
@@ -242,7 +243,7 @@ class DataChanges(Part):
         return self._were_made
 
     def close(self) -> None:
-        """Refuse what was asked for and has not been made: the run is at its end."""
+        """Refuse requests that have not been carried out: the run is at its end."""
         self.suspended(is_over=True)
         self._pending.clear()
 
@@ -257,7 +258,7 @@ class DataChanges(Part):
             raise _refused("has ended before its data could be changed")
 
     def check(self, raw: RawValue) -> None:
-        """Refuse what is no change of a run that has begun. What is refused leaves no trace in the history."""
+        """Refuse what is not a change, or comes before the run has begun. Refusals leave no trace in the history."""
         run = self._run
         if run is None or run.execution.state is None:
             raise _refused("has not begun: its data cannot be changed yet")
@@ -268,7 +269,7 @@ class DataChanges(Part):
 
 
 def _object(raw: RawValue | None) -> dict[str, Any] | None:
-    """Return the object that *raw* holds, which anyone may have written; None if that is none."""
+    """Return the object in *raw*, which anyone may have written; None if it is not an object."""
     try:
         value = None if raw is None else value_of(raw)
     except UNREADABLE:

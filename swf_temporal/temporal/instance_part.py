@@ -1,11 +1,11 @@
-"""What belongs to an instance beside its interpretation: its place, its log, its search attributes, …
+"""Parts of an instance beside its interpretation: its place, its log, its search attributes, …
 
-Each such *part* has one file, which says what it does at each moment of an execution, and owns what is carried over of
-it. The workflow knows a tuple of parts (`instance_parts.py`), and calls them in its order.
+Each *part* has one file, which defines its hooks for the phases of an execution, and owns the record that it carries
+over. The workflow has a tuple of parts (`instance_parts.py`), and calls them in that order.
 
-Workers of different configurations may run one instance after the other. So what is asked for is written into the
-history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
-is no marker, and the history is what it would be without these settings.
+Workers with different configurations may run an instance one after the other. So a setting that makes a difference is
+recorded in the history by a marker: a replay follows only the marker. Without the setting there is no marker, and the
+history is what it would be without these features.
 """
 
 from collections.abc import Callable
@@ -33,117 +33,117 @@ How: TypeAlias = Literal["completed", "failed", "cancelled", "continued"]
 
 @dataclass(slots=True)
 class Ending:
-    """How an execution ends."""
+    """The end of an execution."""
 
     how: How
     output: RawValue | None = None
-    """Of one that is completed."""
+    """The output, if it is completed."""
     failure: FailureError | None = None
-    """Of one that has failed."""
+    """The failure, if it has failed."""
     to: ContinuedAs | None = None
-    """As what it continues, if that is what its definition asks for."""
+    """The target of its `continueAs`, if it ends with one."""
 
 
 @dataclass(slots=True)
 class Instance:
-    """What parts know of the execution that they belong to."""
+    """The facts that parts have about their execution."""
 
     pin: Pin
     is_continued: bool
-    """Whether it goes on with what another execution began."""
+    """True if it continues what another execution began."""
     is_long: Callable[[], bool]
-    """Tells whether the execution is long enough to continue as new."""
+    """Returns whether the execution is long enough to continue as new."""
     info: workflow.Info = field(default_factory=workflow.info)
     definition: Definition | None = None
-    """What it runs, once that is known."""
+    """The definition that it runs, once that is known."""
     host: "TemporalHost | None" = None
-    """As the definition."""
+    """Its host, once the definition is known."""
     run: Run | None = None
     """The latest of its runs."""
 
     @property
     def is_call(self) -> bool:
-        """Whether it makes one call, and runs no definition."""
+        """Whether it makes one call instead of running a definition."""
         return self.pin.call is not None
 
 
 class Part:
-    """A part of an instance: it does nothing at any moment unless its class says otherwise."""
+    """A part of an instance: each hook does nothing unless a subclass overrides it."""
 
     KEY: ClassVar[str] = ""
-    """Under which its record stands in what is carried over; empty for one that carries nothing."""
+    """The key of its record in what is carried over; empty for a part that carries nothing."""
     SIGNALS: ClassVar[frozenset[str]] = frozenset()
-    """The names of the signals that are for it, and no events."""
+    """The names of the signals that are for this part and carry no events."""
 
     def __init__(self, instance: Instance) -> None:
-        """Belong to *instance*, of which nothing is known yet but its pin."""
+        """Initialize as a part of *instance*, of which only the pin is known yet."""
         self.instance = instance
 
     def carried(self, kind: type[R]) -> R:
-        """Return what the execution before has carried over, of which *kind* is the record. Raises MalformedRecord."""
+        """Return the record of the type *kind* carried over by the previous execution. Raises MalformedRecord."""
         return kind.from_json(self.instance.pin.parts.get(self.KEY, {}))
 
     @property
     def notes(self) -> bool:
-        """Whether it looks at the entries of the trace, once the definition is known."""
+        """Whether it observes trace entries, once the definition is known."""
         return type(self).note is not Part.note
 
     async def admit(self) -> None:
-        """Act before the definition is looked at. Raises WorkflowFault for what does not begin."""
+        """Act before the definition is looked up. Raises WorkflowFault if the run must not begin."""
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
-        """Act when the definition is known, which runs on *host*."""
+        """Act when the definition, which runs on *host*, is known."""
 
     def attend(self, run: Run) -> None:
-        """Act when a run begins: the execution has another one where it is suspended and goes on."""
+        """Act when a run begins: an execution whose run was suspended and resumed has another one."""
 
     async def prepare(self, definition: Definition, run: Run) -> None:
-        """Act before the first step of a run. Raises WorkflowFault for what is not run."""
+        """Act before the first step of a run. Raises WorkflowFault if it must not run."""
 
     def note(self, entry: TraceEntry) -> None:
-        """Look at an entry of the trace."""
+        """Observe a trace entry."""
 
     def kept(self, *, is_new: bool) -> None:
-        """Learn that an event has come that no state waits for; one that is not new came before."""
+        """Act when an event is kept because no state waits for it; one that is not new is a duplicate."""
 
     def signal(self, raw: RawValue | None) -> None:
-        """Take one of its signals."""
+        """Handle one of its signals."""
 
     def status(self) -> dict[str, Any]:
-        """Return what it adds to the status of the instance."""
+        """Return its fields in the status of the instance."""
         return {}
 
     def suspended(self, *, is_over: bool) -> None:
-        """Act when a run was suspended, or, if it *is_over*, when it has ended."""
+        """Act when a run was suspended or, if it *is_over*, has ended."""
 
     def refuses_to_leave(self) -> bool:
-        """Tell whether the execution goes on in place of another one, where it was suspended."""
+        """Tell whether a suspended run resumes in this execution instead of continuing as new."""
         return False
 
     def stays(self, size: int, kept: int) -> None:
-        """Learn that the execution goes on since its record has too many bytes, with that many events in the inbox."""
+        """Act when the execution stays since its record is too large (*size* bytes); *kept* events are in the inbox."""
 
     def close(self) -> None:
-        """Take nothing any more: the instance is about to go on as another definition."""
+        """Accept nothing any more: the instance is about to continue as another definition."""
 
     async def settle(self) -> None:
-        """Finish what is under way: the execution is about to end."""
+        """Finish work in progress: the execution is about to end."""
 
     async def hand_over(self, run: Run, to: ContinuedAs) -> None:
-        """Act before the instance goes on as another definition."""
+        """Act before the instance continues as another definition."""
 
     async def leave(self) -> None:
-        """Act when the instance has come to its end, before the engine is told."""
+        """Act when the instance has reached its end, before that is reported to the engine."""
 
     async def end(self, ending: Ending) -> None:
-        """Act when the execution ends so: the last that it does."""
+        """Act on how the execution ends, as its last step."""
 
     def record(self, to: ContinuedAs | None = None) -> Record | None:  # noqa: ARG002 - as others need it
-        """Return what is carried over, also where the instance goes on as another definition; None for nothing."""
+        """Return the record to carry over, to *to* if it continues as another definition; None for nothing."""
         return None
 
     def for_child(self) -> Record | None:
-        """Return the record with which the same part of a sub-workflow begins that is waited for; None for nothing."""
+        """Return the initial record of the same part in a sub-workflow that is waited for; None for nothing."""
         return None
 
 
@@ -155,19 +155,19 @@ class OperatorOptions:
     ordered: bool = False
     """Whether events of an instance are delivered one after the other."""
     lifecycle: frozenset[str] = frozenset()
-    """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+    """The kinds of lifecycle events that instances produce: `workflow`, `task`, `status`."""
     search_attributes: bool = False
     """Whether instances set search attributes."""
     only_known: bool = False
-    """Whether a run may bring no definition along but those that its worker serves."""
+    """Whether a run may only bring definitions that its worker serves."""
     answers_all: bool = False
-    """Whether the worker answers all functions, those too that name an activity of another worker."""
+    """Whether the worker answers all functions, including those that name an activity of another worker."""
     parts: tuple[type["Part"], ...] | None = None
-    """What belongs to an instance beside its interpretation; None is all that there is."""
+    """The parts of an instance; None is all of them."""
 
 
 class OperatorOptionsInterceptor(Interceptor):
-    """Gives workflow code the settings of its worker."""
+    """Passes the settings of a worker to its workflow code."""
 
     def __init__(self, operator_options: OperatorOptions) -> None:
         self._options = operator_options
@@ -176,7 +176,7 @@ class OperatorOptionsInterceptor(Interceptor):
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
     ) -> type[WorkflowInboundInterceptor] | None:
-        """Hand the settings over; nothing is intercepted."""
+        """Pass the settings on; nothing is intercepted."""
         operator_options = self._options
         input.unsafe_extern_functions[_NAME] = lambda: operator_options
         return None

@@ -14,14 +14,14 @@ from swf_temporal.temporal.subscribing import Subscriptions
 PARTS: Final[tuple[type[Part], ...]] = (
     KnownDefinitions,
     DataChanges,
-    Lifecycle,  # its end is told before events go back to a mailbox, which may begin the next instance by them
+    Lifecycle,  # reports the end before events go back to a mailbox, which may start the next instance with them
     Subscriptions,
     OwnAttributes,
     OwnPlace,
     InstanceMetrics,
     InstanceLog,
 )
-"""Parts that say how an execution ends come last: what others do at its end may still fail."""
+"""Parts that report how an execution ends come last: others may still fail at its end."""
 
 OF_SCENARIOS: Final = tuple(one for one in PARTS if one not in {Subscriptions, OwnPlace})
-"""Those of an instance in a scenario, beside which there is nothing."""
+"""The parts of an instance in a scenario, which has no other workflows around it."""

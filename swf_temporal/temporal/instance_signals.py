@@ -1,12 +1,12 @@
-"""Signals of a mailbox to instances of its definition, and to no other workflow that has the id of one.
+"""Signals from a mailbox to instances of its definition only, and not to other workflows with the id of one.
 
-Theory of operation. Whoever may start workflows can start one under the id of an instance that has ended, or has yet to
-be begun. So a signal goes to a run, and not to an id: to the one that the mailbox has begun, or has looked up, which a
-local activity does. The run that an instance continues as is looked up once the signal to the one before has failed.
-One that continues as another definition is an instance of this one no more, though it keeps the id.
+Theory of operation. Any client that may start workflows can start one under the id of an instance that has ended, or
+has yet to be started. So a signal goes to a run, and not to an id: to the run that the mailbox has started, or has
+looked up by a local activity. The run that an instance continues as is looked up once the signal to the previous one
+has failed. An instance that continues as another definition no longer belongs to this one, though it keeps the id.
 
-One that refuses a signal and runs still was sent as many as the server lets one execution have, such as an instance
-that is paused, or makes a call for long. It has not ended, so the signal is sent again until there is room for it.
+A running instance for which the server refuses a signal has received as many as one execution may have; it may be
+paused, or making a long call. It has not ended, so the signal is sent again until there is room for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,18 +23,18 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.statuses import running_execution
 
 FIND: Final = "find instance"
-"""The local activity that looks an instance of a mailbox up."""
+"""The local activity that looks up an instance of a mailbox."""
 _HANDED_OVER: Final = "handed over"
-"""Its answer about an instance that the mailbox has begun, and that has continued as another definition."""
+"""Its answer for an instance that the mailbox has started, and that has continued as another definition."""
 _ATTEMPT: Final = timedelta(seconds=10)
-"""The time limit for one look."""
+"""The time limit of one lookup."""
 _TRIES: Final = 5
 """How often an instance is looked up that continues as new meanwhile."""
 _PAUSE, _MAX_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
 
 
 def pauses() -> Iterator[timedelta]:
-    """Yield the pauses before an instance is tried again that could be neither begun nor reached, or had no room.
+    """Yield the pauses between attempts to start or reach an instance, or until it has room.
 
     Each is twice as long as the one before.
     """
@@ -48,15 +48,15 @@ class InstanceSignals:
     """Signals instances, in the workflow of a mailbox."""
 
     def __init__(self, continue_if_long: Callable[[], None]) -> None:
-        """Signal for a workflow that may continue as new by *continue_if_long*, and then sends the same again."""
+        """Send signals for a workflow that may continue as new by *continue_if_long*, and then repeats the signal."""
         self.runs: dict[str, str] = {}
-        """By the ids of instances, the runs that are known."""
+        """The known runs, by the ids of instances."""
         self.handed_over = False
-        """Whether the instance that was looked up last has continued as another definition, and runs still."""
+        """True if the instance that was looked up last has continued as another definition, and is still running."""
         self._continue_if_long = continue_if_long
 
     async def send(self, instance: str, name: str, value: Mapping[str, JSON], *, insists: bool = True) -> bool:
-        """Send a signal to an instance; tell whether it runs. Who *insists* waits until it has room for the signal."""
+        """Send a signal to an instance; tell whether it is running. If *insists*, wait until it has room."""
         tries, waits, refusing = 0, pauses(), ""
         while tries < _TRIES:
             run = self.runs.get(instance) or await _found(instance)
@@ -107,9 +107,9 @@ class InstanceFinder:
 
     @activity.defn(name=FIND)
     async def find(self, instance: str, definition: str, mailbox: str) -> str:
-        """Return the run of an instance of *definition*; an empty text if none runs.
+        """Return the run of an instance of *definition*; an empty text if none is running.
 
-        Tells of one that *mailbox* has begun whether it has continued as another definition.
+        For an instance that *mailbox* has started, the answer can be that it has continued as another definition.
         """
         found = await running_execution(self._client.get_workflow_handle(instance))
         if found is None:

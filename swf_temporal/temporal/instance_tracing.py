@@ -1,17 +1,17 @@
-"""What carries a trace into instances and on to their calls, with the spans that tell something, and no others.
+"""Trace propagation into instances and on to their calls, with only the spans that are useful.
 
-The SDK's interceptor makes two spans without a duration for each instance, when it begins and when it ends, and one for
-the moment at which an activity is asked for, beside those of its attempts. Each costs a worker as much as one with a
-duration. Here an instance has one span, which is recorded when it ends (`temporal/spans.py`), and activities are asked
-for past the SDK's interceptor, with the header that the instance was started with: the attempts belong to its trace,
-without anything in between. Signals, updates, queries and sub-workflows are left to the SDK.
+The SDK's interceptor makes two zero-duration spans for each instance, at its begin and end, and one for the scheduling
+of an activity, beside those of its attempts. Each costs a worker as much as a span with a duration. Here an instance
+has one span, which is recorded when it ends (`temporal/spans.py`), and activities are scheduled past the SDK's
+interceptor, with the header that the instance was started with: the attempts belong directly to its trace. Signals,
+updates, queries and sub-workflows are left to the SDK.
 
-OpenTelemetry's SDK makes a span in three steps, so that it can be changed while its work goes on: it starts, it ends,
-and a copy goes to the exporter. Where both ends are known at once, that costs a worker several times as much as the
-copy alone, and often more than the state that the span tells of.
+OpenTelemetry's SDK makes a span in three steps, so that it can be changed during its work: it starts, it ends, and a
+copy goes to the exporter. If both ends are known at once, that costs a worker several times as much as the copy alone,
+and often more than the state that the span describes.
 
-The tracer's sampler decides as always. Its span processors hear of such a span when it ends (`on_end`), not when it
-starts, and the limits of attributes (`OTEL_SPAN_ATTRIBUTE_…`) do not hold for it: those here are few and short.
+The tracer's sampler decides as always. Its span processors get such a span when it ends (`on_end`), not when it starts,
+and the attribute limits (`OTEL_SPAN_ATTRIBUTE_…`) do not apply to it: the attributes here are few and short.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class InstanceTracing(TracingInterceptor):
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - its name there
     ) -> type[TracingWorkflowInboundInterceptor]:
-        super().workflow_interceptor_class(input)  # it tells workflow code how to make the spans that are the SDK's
+        super().workflow_interceptor_class(input)  # it lets workflow code make the SDK's spans
         return _Inbound
 
 
@@ -56,7 +56,7 @@ class _Inbound(TracingWorkflowInboundInterceptor):
         super().__init__(_Inner(next))
 
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002 - its name there
-        """Run the workflow in the trace that it was started in, which its task and those that it makes have then."""
+        """Run the workflow in the trace that it was started in, which its task and their subtasks inherit."""
         trace = workflow.info().headers.get(HEADER)
         if trace is not None:  # else no client has traced the start
             [carrier] = self.payload_converter.from_payloads([trace])
@@ -65,14 +65,14 @@ class _Inbound(TracingWorkflowInboundInterceptor):
 
 
 class _Inner(WorkflowInboundInterceptor):
-    """What the SDK's interceptor has the workflow ask through comes here, before it goes to the workflow."""
+    """Inserts `_Outbound` before the SDK's outbound interceptor."""
 
     def init(self, outbound: WorkflowOutboundInterceptor) -> None:
         super().init(_Outbound(outbound))
 
 
 class _Outbound(WorkflowOutboundInterceptor):
-    """What a workflow asks for comes here first: `next` is the SDK's, and what follows is whatever else there is."""
+    """The first outbound interceptor of a workflow: `next` is the SDK's, followed by any others."""
 
     def start_activity(self, input: StartActivityInput) -> workflow.ActivityHandle[Any]:  # noqa: A002 - its name there
         return self.next.next.start_activity(_with_trace(input))
@@ -95,9 +95,9 @@ _NO_ERROR: Final = Status()
 
 
 def recorder(tracer: Tracer, name: str) -> Callable[[EndedSpan], None]:
-    """Return what records an ended span with *tracer*, called *name*, as a part of the current one, if there is one.
+    """Return a function that records an ended span with *tracer*, named *name*, as a child of the current span, if any.
 
-    A tracer that is not of OpenTelemetry's SDK makes its spans itself.
+    A tracer that is not OpenTelemetry's SDK's makes its spans itself.
     """
     scope = InstrumentationScope(name)
 

@@ -1,4 +1,4 @@
-"""The options with which an instance was started, for the next one, which a mailbox begins in its place."""
+"""The start options of an instance, for the next one, which a mailbox starts in its place."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ _KINDS: Final[Mapping[str, Callable[[str], SearchAttributeKey[Any]]]] = {
     "KEYWORD_LIST": SearchAttributeKey.for_keyword_list,
 }
 _RESERVED: Final = ("Temporal", "BuildId")
-"""The beginnings of the names of search attributes that the server, or the SDK, sets itself."""
+"""The prefixes of search attributes that the server, or the SDK, sets itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class AttributeRecord(Record):
     kind: str
     """One of the engine's index types."""
     value: JSON
-    """A time in ISO 8601."""
+    """The value; a time is written in ISO 8601."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptionsRecord(Record):
-    """What the engine was told of an instance; None is what it was not told."""
+    """The engine's options of an instance; None is an option that was not set."""
 
     CAMEL_CASE: ClassVar[bool] = True
 
@@ -74,7 +74,7 @@ class OptionsRecord(Record):
     attributes: dict[str, AttributeRecord] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Raise ValueError for what no execution can have been started with."""
+        """Raise ValueError for options that no execution can have been started with."""
         try:
             start_options(self)
         except (ValueError, TypeError, OverflowError) as error:
@@ -82,7 +82,7 @@ class OptionsRecord(Record):
 
 
 def options_of_this() -> OptionsRecord:
-    """Return the options of the execution that asks."""
+    """Return the options of the current execution."""
     info = workflow.info()
     priority, retry = info.priority, info.retry_policy
     return OptionsRecord(
@@ -101,9 +101,9 @@ def options_of_this() -> OptionsRecord:
 
 
 def start_options(record: OptionsRecord) -> dict[str, Any]:
-    """Return the same as arguments for the start of a child.
+    """Return *record* as arguments for the start of a child.
 
-    Raises ValueError, TypeError or OverflowError for what no execution can have been started with.
+    Raises ValueError, TypeError or OverflowError for options that no execution can have been started with.
     """
     found: dict[str, Any] = {}
     if record.run_timeout is not None:

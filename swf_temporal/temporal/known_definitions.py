@@ -1,16 +1,16 @@
-"""Decides whether a worker accepts a run that came with its definition.
+"""The decision whether a worker accepts a run that brings its own definition.
 
-Who may start a workflow can bring a definition, and so what is called. A worker may take none but those that it serves
-itself. It is asked once, by a local activity, when a run begins, and the answer stands in the history. So an
-instance goes on under the text that it began with, whatever its worker serves by then; and a history without the
-question, of a worker that asks nothing, replays as it is.
+A client that may start a workflow can bring a definition, and so choose what is called. A worker may accept only the
+definitions that it serves itself. This is checked once, by a local activity, when a run begins, and the answer is in
+the history. So an instance continues with the text that it began with, whatever its worker serves by then; and a
+history without the check, of a worker without this setting, replays as it is.
 
-What the run continues as, and its sub-workflows, carry what was found, and are not asked about again. Of these the
-engine says so itself, since no client can: who begins a run writes what it likes into its record, but cannot say that
-the run continues another, or is the child of one. Workflows of ours that clients feed, mailboxes, begin children, too.
-They make the records of these themselves, without `inherited`, so such a child is asked about.
+Later executions of the run, and its sub-workflows, carry the result, and are not checked again. The engine identifies
+these, so no client can pose as one: a client can write anything into the record of a run, but cannot make the run the
+continuation or the child of another. Our mailboxes, which clients feed, start children, too. They make the records of
+these themselves, without `inherited`, so such a child is checked.
 
-An instance that a person lets go on begins in the middle. What it carries there, the worker finds out itself.
+An instance that an operator restarts begins in the middle. The worker itself finds out what it carries there.
 """
 
 from dataclasses import fields
@@ -28,26 +28,26 @@ from swf_temporal.text.origin import Source
 
 _LIMIT = timedelta(seconds=30)
 _CARRIED_LIMIT = timedelta(minutes=10)
-"""For the replay of a history."""
+"""The time limit for replaying a history."""
 _ASKED = "known-definitions-only"
-"""The marker in the history of a run about which its worker was asked."""
+"""The marker in the history of a run whose definitions were checked."""
 _HOW = "this worker runs only definitions that it serves (--known-definitions-only)"
 
 
 class KnownDefinitions(Part):
     async def admit(self) -> None:
-        """Have the worker look the definitions up, if it is one that asks. Raises UnknownDefinition for others."""
+        """Check the definitions, if the worker is set to. Raises UnknownDefinition for one that it does not serve."""
         pin = self.instance.pin
         brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
-        # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
+        # This worker's setting counts for a run that begins; otherwise the marker records that of its first worker.
         if brings and _begins(pin) and is_recorded(_ASKED, wanted=operator_options().only_known):
             await _check_known(pin)
 
 
 async def _check_known(pin: Pin) -> None:
-    """Have the definitions of *pin* looked up by the worker. Raises UnknownDefinition if it does not serve one of them.
+    """Have the worker look up the definitions of *pin*. Raises UnknownDefinition if it does not serve one of them.
 
-    Where they were read from is what the worker says: documents are found beside them.
+    The worker also says where they were read from: documents are found relative to that.
     """
     if pin.again is not None and pin.call is None:
         await _find_carried(pin, pin.again.wanted)
@@ -66,7 +66,7 @@ async def _check_known(pin: Pin) -> None:
     for one, digest, name in zip(pin.definitions, digests, names, strict=True):
         if name is None:
             raise UnknownDefinition(
-                f"the definition that came with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
+                f"the definition sent with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
                 f"and {_HOW}; start the instance by the id of its definition, or serve this very text"
             )
         known.append(Pinned(one.text, name, digest))
@@ -74,7 +74,7 @@ async def _check_known(pin: Pin) -> None:
 
 
 async def _find_carried(pin: Pin, wanted: Wanted) -> None:
-    """Have *pin* hold what the instance carried by its history, whatever the client says that lets it go on."""
+    """Fill *pin* with what the instance carried by its history, whatever the restarting client wrote."""
     try:
         found = await workflow.execute_activity(
             CARRIED,
@@ -85,7 +85,7 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
         )
     except ActivityError as error:
         if isinstance(error.cause, ApplicationError) and error.cause.type == NOT_CARRIED:
-            raise UnknownDefinition(f"the instance does not go on: {error.cause.message}; {_HOW}") from None
+            raise UnknownDefinition(f"the instance cannot continue: {error.cause.message}; {_HOW}") from None
         raise
     carried = Pin.from_json(found)
     for one in fields(pin):
@@ -93,9 +93,9 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
 
 
 def _begins(pin: Pin) -> bool:
-    """Tell whether this is where the run begins, and not what another execution of ours gave on.
+    """Tell whether the run begins here, as opposed to continuing another execution of ours.
 
-    The engine itself begins a run again, with the same input, by its own retries and by cron.
+    The engine itself restarts a run, with the same input, by its own retries and by cron.
     """
     info = workflow.info()
     is_given_on = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule

@@ -1,11 +1,11 @@
-"""Lifecycle events: what tells others that an instance started, waits, went on to a state, or ended.
+"""Lifecycle events, which announce that an instance started, waits, entered a state, or ended.
 
 Types and data are those of the specification's version 1.0, section "Lifecycle Events". They are produced where the
-worker that begins an execution asks for them, which a marker in the history records. They are sent one after the other
-by the activity that sends produced events, beside the run; the instance ends, or continues as new, when all are
-delivered. That one is completed which goes on as another definition is told by the next execution: as long as this one
-waits, it may be cancelled, and would have two ends. One that no sink can ever take is left out, and changes nothing for
-the instance.
+worker that begins an execution is configured to, which a marker in the history records. They are sent one after the
+other by the activity that sends produced events, beside the run; the instance ends, or continues as new, when all are
+delivered. When an instance continues as another definition, the next execution announces the completion of this one:
+while this one waits for delivery it may be cancelled, and would have two ends. An event that no sink can ever take is
+dropped, without an effect on the instance.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost
 
 KINDS: Final = ("workflow", "task", "status")
-"""The kinds of lifecycle events that can be asked for: of the instance, of its states, and changes of its status."""
+"""The kinds of lifecycle events: of the instance, of its states, and of changes of its status."""
 _MARKERS: Final = {kind: f"swf-lifecycle-{kind}" for kind in KINDS}
 _PREFIX: Final = "io.serverlessworkflow."
 _TASKS: Final[Mapping[TraceKind, tuple[str, str]]] = {
@@ -60,7 +60,7 @@ class LifecycleRecord(Record):
     WHAT: ClassVar[str] = "the record of its lifecycle events"
 
     untold: list[CloudEvent] = field(default_factory=list)
-    """Those about the end of the execution before, of another definition, which this one tells."""
+    """Events about the end of the previous execution, of another definition, that this one sends."""
 
 
 class Lifecycle(Part):
@@ -78,21 +78,21 @@ class Lifecycle(Part):
         self._hops = 0
         self._status = ""
         self._states = ""
-        """The key in the definition's text under which its states stand."""
+        """The key of the states in the definition's text."""
         self._pointers: Mapping[str, str] = {}
         self._hands_over = False
 
     @property
     def notes(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether there are events to send."""
         return bool(self._asked)
 
     def record(self, to: ContinuedAs | None = None) -> LifecycleRecord | None:
-        """Return the events about the end of this execution, which the one of another definition tells."""
+        """Return the events about the end of this execution, which that of the next definition sends."""
         return None if to is None else LifecycleRecord(self._untold)
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
-        """Find out what is to be told of the execution. What the one before has left untold is told first."""
+        """Determine which events to send, beginning with those that the previous execution left."""
         self._hops, self._outgoing = self.instance.pin.lineage.hops, host.outgoing
         untold, self._untold = self._untold, []
         for one in untold:
@@ -105,7 +105,7 @@ class Lifecycle(Part):
             self._pointers = definition.pointers
 
     async def end(self, ending: Ending) -> None:
-        """Tell how the execution ends; return when all is delivered."""
+        """Send how the execution ends; return when everything is delivered."""
         if not self._asked:
             return
         match ending:
@@ -147,18 +147,18 @@ class Lifecycle(Part):
             self._tell_status("running", at)
 
     async def settle(self) -> None:
-        """Wait until all is delivered."""
+        """Wait until everything is delivered."""
         while self._sending is not None and not self._sending.done():
             await asyncio.shield(self._sending)
 
     async def _end(self, status: str, when: str, **more: JSON) -> None:
-        self._hands_over = False  # it could not: that it is completed is told to none
+        self._hands_over = False  # it could not: its completion is not announced
         self._tell_workflow(status, when, workflow.now(), **more)
         self._tell_status(status, workflow.now())
         try:
             await self.settle()
         except asyncio.CancelledError:
-            await self.settle()  # how it ended is told already: that it is to be cancelled comes too late
+            await self.settle()  # its end has been announced already: a cancellation comes too late
 
     def _tell_status(self, status: str, at: datetime) -> None:
         if "status" in self._asked and status != self._status:
@@ -219,6 +219,6 @@ def _error_of(fault: WorkflowFault) -> JSON:
 
 
 def _error(name: object, message: object, status: int | None = None) -> JSON:
-    """Return an error as the specification has it: its type is a URI, its status that of HTTP."""
+    """Return an error in the specification's form: its type is a URI, its status an HTTP status."""
     error: dict[str, JSON] = {"type": f"{DEFAULT_SOURCE}/errors/{name}", "title": str(name), "detail": str(message)}
     return {**error, "status": 500 if status is None else status}

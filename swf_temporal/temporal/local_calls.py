@@ -1,10 +1,10 @@
-"""Calls that are made within the workflow task, as local activities: the history has a marker of each, and no more.
+"""Calls made within the workflow task, as local activities: the history has only a marker of each.
 
 A local activity holds the workflow task open: until it ends, or the SDK renews the task after eight seconds, nothing
-else reaches the run. So a local call has a bound. What would take longer *goes on* as an ordinary activity, under the
-same id and with the same idempotency key: a pause before another attempt that would come too late, an answer that does
-not come, a result or a failure that is too large to be sent with all else that the task comes to, and a call that its
-worker does not let be local. The marker says so, and how many attempts were made.
+else reaches the run. So a local call has a time limit. Beyond that it *continues* as an ordinary activity, with the
+same id and idempotency key. So does a call whose pause before the next attempt would be too long, that gets no answer,
+whose result or failure is too large to be sent with the other commands of the task, or that its worker does not allow
+to be local. The marker says so, and how many attempts were made.
 """
 
 import asyncio
@@ -46,17 +46,17 @@ from swf_temporal.temporal.outgoing import Outgoing, Room
 ONCE = RetryPolicy(maximum_attempts=1)
 
 _MIN_INTERVAL = 0.001
-"""Seconds. The engine takes a delay of nothing for none at all, and falls back on its own."""
+"""Seconds. The engine takes a delay of zero as unset, and falls back on its own policy."""
 
 _MAX_PAUSE = 100.0
-"""Seconds before a lost attempt is made again where the definition sets no limit."""
+"""Seconds before a lost attempt is repeated if the definition sets no limit."""
 
 _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout:Heartbeat"}
-"""The server's kinds of timeouts, by the codes of the faults that they cause."""
+"""The server's timeout types, by the codes of the faults that they cause."""
 
 
 def policy_of(policy: ExternalRetryPolicy) -> RetryPolicy:
-    """Return the policy that a function's own metadata asks for."""
+    """Return the retry policy that a function's own metadata asks for."""
     maximum = policy.maximum_interval
     usual = timedelta(seconds=1)
     return RetryPolicy(
@@ -70,7 +70,7 @@ def policy_of(policy: ExternalRetryPolicy) -> RetryPolicy:
 
 
 class _Policy(RetryPolicy):
-    """A retry policy that is written once, and not anew for every call."""
+    """A retry policy that is serialized once, not for every call."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -82,7 +82,7 @@ class _Policy(RetryPolicy):
 
 
 def policy_of_lost(retry: RetryRule | None) -> RetryPolicy:
-    """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
+    """Return the retry policy for lost attempts, which cannot set the delay of the next one themselves."""
     return _policy_of_lost(retry.delay if retry else 1.0, (retry and retry.max_delay) or _MAX_PAUSE)
 
 
@@ -98,7 +98,7 @@ def _policy_of_lost(delay: float, longest: float) -> RetryPolicy:
 
 
 def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
-    """Return the policy with the same delays, for the same errors, as *rule*; None if there is none."""
+    """Return the policy with the same delays, for the same errors, as *rule*; None if no policy can express it."""
     if rule is None:
         return ONCE
     if any(name in CATCH_ALL or code in CATCH_ALL for name, code in rule.never):
@@ -108,7 +108,7 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
         return None
     longest = MAX_DELAY if rule.max_delay is None else min(rule.max_delay, MAX_DELAY)
     first = min(rule.delay, longest)
-    # Nothing grows to nothing, and so must what stands for it.
+    # A delay of zero never grows, so neither must the minimum that replaces it.
     is_nothing = first < _MIN_INTERVAL
     return RetryPolicy(
         initial_interval=timedelta(seconds=_MIN_INTERVAL if is_nothing else first),
@@ -120,13 +120,13 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
 
 
 def _is_by_message(error: ErrorName) -> bool:
-    """Tell whether an error is known by its message, since its code is not a single word."""
+    """Tell whether an error is matched by its message, since its code is not a single word."""
     code = error[1]
     return code is not None and re.fullmatch(r"[\w.:-]+", code) is None
 
 
 def _types(rule: RetryRule) -> Iterator[str]:
-    """Yield the types of errors that *rule* does not try again."""
+    """Yield the error types that *rule* does not retry."""
     for word in (word for error in rule.never for word in error if word is not None):
         yield word
         yield word.removeprefix("HTTP:")
@@ -140,53 +140,53 @@ def _types(rule: RetryRule) -> Iterator[str]:
 
 
 LIMIT: Final = MAX_ATTEMPT + timedelta(seconds=5)
-"""When the engine takes a local call for one that does not end. What has a limit of its own has met that before."""
+"""The time after which the engine gives up a local call. Calls with their own limit reach that one earlier."""
 
 MIN_RESULT_BYTES: Final = 256 * 1024
-"""The room that a local call has at least for its result, beside however many others: twelve are made at once."""
+"""The minimum room for a local call's result, however many others there are: twelve run at once."""
 
 _GOES_ON: Final = "GoesOnAsActivity"
 _CHOOSES: Final = "swf_chooses_local_calls"
 _CHOSEN: Final = "local calls"
-"""The marker of a run whose worker makes calls locally for which the definition does not ask."""
+"""The marker of a run whose worker makes calls locally without the definition asking for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoesOn(Record):
-    """What a local call came to that goes on as an ordinary activity."""
+    """The outcome of a local call that continues as an ordinary activity."""
 
     made: int = 0
-    """How many attempts were made."""
+    """The number of attempts made."""
     delay: timedelta = timedelta()
-    """How long until the next may be made."""
+    """The pause before the next attempt."""
     cause: str = ""
-    """What the last one failed with."""
+    """The failure of the last attempt."""
     is_refused: bool = False
-    """Whether its worker lets no call of this function be local."""
+    """Whether its worker does not allow local calls of this function."""
 
     def to_error(self) -> ApplicationError:
         return ApplicationError(
-            "goes on as an ordinary activity",
+            "continues as an ordinary activity",
             self.to_json(),
             type=_GOES_ON,
             non_retryable=True,
-            category=ApplicationErrorCategory.BENIGN,  # it is no failure that a log or a metric should have
+            category=ApplicationErrorCategory.BENIGN,  # it is not a failure for logs or metrics
         )
 
     @staticmethod
     def from_error(error: ApplicationError) -> "GoesOn | None":
-        """Return what *error* says of a call that goes on; None if the call has failed for good."""
+        """Return the outcome in *error* of a call that continues; None if the call has failed for good."""
         return GoesOn.from_json(error.details[0]) if error.type == _GOES_ON else None
 
 
 class LocalCallsInterceptor(Interceptor):
-    """Lets workflow code know that its worker makes calls locally for which no definition asks."""
+    """Lets workflow code know that its worker makes calls locally without the definition asking for it."""
 
     def workflow_interceptor_class(
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
     ) -> type[WorkflowInboundInterceptor] | None:
-        """Hand it over; nothing is intercepted."""
+        """Pass the setting on; nothing is intercepted."""
         input.unsafe_extern_functions[_CHOOSES] = lambda: True
         return None
 
@@ -198,19 +198,19 @@ class LocalCalls:
         self._outgoing = outgoing
         self._makes_any = makes_any
         self._are_chosen: bool | None = None
-        """Whether the operator has calls made locally for which the definition does not ask; None if nobody asked."""
+        """Whether the operator has calls made locally without the definition asking for it; None until it is needed."""
         self._refused: set[str] = set()
-        """The functions that a worker has refused to call locally."""
+        """The functions for which a worker has refused local calls."""
         self.in_progress: dict[str, str] = {}
-        """The functions that are called, by the ids of their calls."""
+        """The functions being called, by the ids of their calls."""
         self._count = 0
-        """How many are made, or are about to be."""
+        """The number of local calls in progress or about to start."""
         self._timers: dict[object, datetime] = {}
-        """When the timers of the run are due."""
+        """The due times of the run's timers."""
 
     @contextmanager
     def timer(self, due: datetime) -> Iterator[None]:
-        """Know of a timer that is due then, for as long as the context lasts: no local call is to delay it."""
+        """Register a timer while the context lasts, so that no local call delays it."""
         key = object()
         self._timers[key] = due
         try:
@@ -220,7 +220,7 @@ class LocalCalls:
 
     @contextmanager
     def beside_others(self) -> Iterator[None]:
-        """Count a call for as long as the context lasts: those that are made at once share the room for results."""
+        """Count a call while the context lasts: concurrent calls share the room for results."""
         self._count += 1
         try:
             yield
@@ -228,7 +228,7 @@ class LocalCalls:
             self._count -= 1
 
     def want(self, call: FunctionCall) -> bool:
-        """Tell whether *call* is to be local, if it can be."""
+        """Tell whether *call* should be local, if it can be."""
         if call.local is False or not self._makes_any:
             return False
         if not call.local and self._are_chosen is None:
@@ -236,14 +236,14 @@ class LocalCalls:
         return bool(call.local or self._are_chosen)
 
     async def can_be(self, call: FunctionCall, now: datetime) -> bool:
-        """Tell whether *call*, which is wanted local, can be."""
+        """Tell whether *call*, which should be local, can be."""
         if call.function.name in self._refused:
             return False
-        await workflow.wait_condition(lambda: True)  # the timers of what limits the call are set after it has begun
+        await workflow.wait_condition(lambda: True)  # the timers that limit the call are set after it has begun
         return not self._timers or min(self._timers.values()) - now > MAX_ATTEMPT
 
     async def make(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
-        """Return the result of *call*, or how it goes on. Raises its fault if it has failed for good."""
+        """Return the result of *call*, or how it continues. Raises its fault if it has failed for good."""
         async with self._outgoing.reserved(MIN_RESULT_BYTES, self._count) as room:
             local = replace(record, local=LocalRecord(most=room.size, asked=bool(call.local)))
             payload = self._outgoing.written(local.to_json())
@@ -269,8 +269,8 @@ class LocalCalls:
         return result
 
     def _went_wrong(self, call: FunctionCall, error: FailureError, limit: timedelta, room: Room) -> GoesOn:
-        """Return how *call* goes on after *error*. Raises its fault if it has failed for good."""
-        # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
+        """Return how *call* continues after *error*. Raises its fault if it has failed for good."""
+        # An error is passed on unwrapped, a timeout within an ActivityError; but on replay a timeout is unwrapped, too.
         cause = error.cause if isinstance(error, ActivityError) else error
         if isinstance(cause, CancelledError):
             raise asyncio.CancelledError from None

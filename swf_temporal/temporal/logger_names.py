@@ -1,10 +1,10 @@
-"""The names of the loggers of instances and calls: a reader of logs needs them without the engine's library."""
+"""The names of the loggers of instances and calls: log readers need them without the SDK."""
 
 INSTANCES = "swf.instance"
-"""What becomes of instances."""
+"""Starts, ends and problems of instances."""
 
 CALLS = "swf.call"
-"""Calls and produced events that fail."""
+"""Failed calls and produced events."""
 
 FACTS = "swf"
 """The attribute of a record that holds its facts, for logs that programs read."""

@@ -17,13 +17,13 @@ from swf_temporal.temporal.workflow_input import UNREADABLE
 MAILBOX: Final = "swf events"
 """The workflow type."""
 TAKE: Final = "take"
-"""The signal that carries what comes."""
+"""The signal that carries a message."""
 RECEPTION: Final = "reception"
-"""The query that tells what a mailbox would do with an event."""
+"""The query for what a mailbox would do with an event."""
 DEFINITIONS: Final = "definitions"
-"""Under which name a mailbox's memo has the digest of the definitions that it has."""
+"""The key in a mailbox's memo of the digest of its definitions."""
 MAX_BYTES: Final = 1024 * 1024
-"""From which size of its history on a mailbox takes no event that only waiting instances take."""
+"""The history size from which on a mailbox refuses events that only waiting instances take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +34,20 @@ class _Message(Record):
 @final
 @dataclass(frozen=True, slots=True)
 class Delivery(_Message):
-    """An event as it travels to a mailbox, with the definitions that an instance is to run."""
+    """An event on its way to a mailbox, with the definitions that an instance is to run."""
 
     event: CloudEvent
     starts: bool
     """Whether the event starts an instance."""
     instance: str | None = None
-    """The id of the instance of this key; None if each has events, and so an id, of its own, or if none is started."""
+    """The id of the instance of this key; None if each instance has its own events and id, or none starts."""
     values: Mapping[str, str] | None = None
-    """The attributes by which those are found that wait for it; None where none does."""
+    """The attributes by which waiting instances are found; None if none waits."""
     definitions: Sequence[Pinned] = ()
-    """The one that consumes the event comes first; there are none where the mailbox has them."""
+    """The one that consumes the event comes first; empty if the mailbox already has them."""
 
     def check(self) -> None:
-        """Raise ValueError if the event is none that may be sent, or the instance has no id."""
+        """Raise ValueError if the event may not be sent, or the instance has no id."""
         _check_event(self.event)
         _check_instance(self.instance)
 
@@ -60,7 +60,7 @@ class Subscribing(_Message):
     subscriber: str
     """The id of the instance."""
     values: dict[str, str] | None = None
-    """What attributes must be, as far as it knows; None if it ends."""
+    """The required values of attributes, as far as it knows them; None if it ends."""
 
     def check(self) -> None:
         """Raise ValueError if the instance has no id."""
@@ -73,12 +73,12 @@ class UntakenEvent(Record):
 
     event: CloudEvent
     starts: bool
-    """Whether it is to begin the next instance."""
+    """Whether it is to start the next instance."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """As those of a delivery."""
+    """Like those of a delivery."""
 
     def check(self) -> None:
-        """Raise ValueError if the event is none that may be sent."""
+        """Raise ValueError if the event may not be sent."""
         _check_event(self.event)
 
 
@@ -95,11 +95,11 @@ class Untaken(_Message):
     run: str
     """The id of its first run."""
     definitions: Sequence[Pinned] = ()
-    """As those of a delivery."""
+    """Like those of a delivery."""
     handed_over: bool = False
-    """Whether the instance goes on, as another definition."""
+    """Whether the instance continues as another definition."""
     options: OptionsRecord = field(default_factory=OptionsRecord)
-    """Those with which it was started, for the next."""
+    """Its start options, for the next instance."""
 
     def check(self) -> None:
         """Raise ValueError if the instance has no id."""
@@ -109,7 +109,7 @@ class Untaken(_Message):
 @final
 @dataclass(frozen=True, slots=True)
 class Regained(_Message):
-    """That an instance goes on, and has events again which it gave back."""
+    """The message that a restarted instance again has events that it had returned."""
 
     regained: list[str]
     """The digests of the events: see `digest_of_event`."""
@@ -119,23 +119,23 @@ Arriving: TypeAlias = Delivery | Subscribing | Untaken | Regained
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Arrived):
+class ParkedEvent(Arrived):
     """An event that is kept for an instance."""
 
     values: Mapping[str, str] | None = None
-    """As those of a delivery."""
+    """Like those of a delivery."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reception(Record):
-    """The answer of a mailbox about an event that may come, and about those that it keeps."""
+    """The answer of a mailbox about an event that may arrive, and about those that it keeps."""
 
     CAMEL_CASE: ClassVar[bool] = True
 
     is_known: bool = False
-    """Whether the event came before, and so has no effect any more."""
+    """True if the event is a duplicate, and so has no further effect."""
     subscribers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    """By the ids of instances, what the attributes of their events must be, once for each wait."""
+    """By the ids of instances, the required attributes of their events, once for each wait."""
     gathered: int = 0
     """The number of events that wait for others."""
     held: int = 0
@@ -149,29 +149,29 @@ class MailboxRecord(Record):
     WHAT: ClassVar[str] = "the record of a mailbox"
 
     seen: list[tuple[str, float]] = field(default_factory=list)
-    """The digest and time of the events that came, in seconds since 1970: see `digest_of_event`."""
+    """The digest and time of each event received, in seconds since 1970: see `digest_of_event`."""
     arrived: list[Any] = field(default_factory=list)
-    """Messages, as they came: those that it has yet to look at, and what else came."""
+    """Messages as received: those still to be processed, and any others."""
     gathered: list[Arrived] = field(default_factory=list)
-    """Those that wait for others."""
+    """Events that wait for others."""
     window: float | None = None
-    """The seconds for which they do; None is without a limit."""
-    held: list[Held] = field(default_factory=list)
-    """Those that wait for an instance."""
+    """The seconds for which they wait; None is without a limit."""
+    held: list[ParkedEvent] = field(default_factory=list)
+    """Events that wait for an instance."""
     subscribers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    """By the ids of instances, what the attributes of their events must be, once for each wait."""
+    """By the ids of instances, the required attributes of their events, once for each wait."""
     probed: float | None = None
-    """When those of them were looked for last that have ended without saying so."""
+    """The time of the last probe for subscribers that have ended without unsubscribing."""
     definitions: list[Pinned] = field(default_factory=list)
-    """Those that came with the latest event."""
+    """The definitions that were sent with the latest event."""
     begun: str | None = None
-    """The id of the first run of the instance that was begun last."""
+    """The id of the first run of the instance that was started last."""
     latest: str | None = None
     """The id of that instance."""
 
 
 def read_arriving(written: Any) -> tuple[Arriving, Sequence[Pinned]]:
-    """Return the message to a mailbox that is *written*, and apart from it the definitions that it brings.
+    """Return the message to a mailbox in *written*, and separately the definitions that it brings.
 
     Raises ValueError saying what is wrong, and NewerRecord.
     """
@@ -188,7 +188,7 @@ def read_arriving(written: Any) -> tuple[Arriving, Sequence[Pinned]]:
 
 
 def _check_event(event: CloudEvent) -> None:
-    if event.is_addressed:  # which only an instance says of those that it keeps
+    if event.is_addressed:  # set only by an instance, for the events that it keeps
         raise ValueError("its event was addressed to an instance")
     check_attributes(event)
 
@@ -199,7 +199,7 @@ def _check_instance(id_: str | None) -> None:
 
 
 def digest_of_event(source: str, id_: str) -> str:
-    """Return what a mailbox remembers of an event: the length does not depend on the sender."""
+    """Return the digest that a mailbox remembers of an event: its length does not depend on the sender."""
     return _digest([source, id_])
 
 

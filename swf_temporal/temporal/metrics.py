@@ -1,8 +1,8 @@
 """Metrics of instances and calls, beside those of Temporal's SDK, whose runtime exports both.
 
-Those of instances follow from their trace, and are counted once: not again where a run is replayed. Beside the labels
-that the SDK adds (`namespace`, `task_queue`, `workflow_type`, which is the id of the definition) there are names that
-definitions and functions give, and no data.
+Those of instances are derived from their trace, and counted once, not again on replay. Beside the labels that the SDK
+adds (`namespace`, `task_queue`, `workflow_type`, which is the id of the definition) there are names from definitions
+and functions, and no data.
 """
 
 from collections.abc import Mapping
@@ -44,13 +44,13 @@ _ENDS: Final[Mapping[TraceKind, tuple[TraceKind, str]]] = {
     TraceKind.ACTION_COMPLETED: (TraceKind.ACTION_COMPLETED, "completed"),
     TraceKind.ACTION_FAILED: (TraceKind.ACTION_COMPLETED, "failed"),
 }
-"""By the entry that ends a state or an action, the one that usually does, and the result."""
+"""By the entry that ends a state or an action, the usual such entry, and the result."""
 _RETRIED: Final[Mapping[TraceKind, str]] = {TraceKind.STATE_RETRIED: "state", TraceKind.ACTION_RETRIED: "action"}
 _TIMEOUTS: Final = "Timeouts of the definition that were over"
 _MAX_BEGUN: Final = 10_000
-"""The number of states and actions in progress whose beginning is remembered."""
+"""The maximum number of states and actions in progress whose start is remembered."""
 _MAX_NAMES: Final = 1000
-"""The number of names that a label may have in a process, besides `other`: each is kept for as long as that lives."""
+"""The maximum number of values of a label in a process, besides `other`: each is kept until the process ends."""
 
 _Labels = tuple[tuple[str, str], ...]
 _Key = tuple[TraceKind, str, str]
@@ -58,19 +58,19 @@ _Key = tuple[TraceKind, str, str]
 _Begun = tuple[datetime, _Labels]
 
 _MAX_KEPT: Final = 10_000
-"""The number of counters with labels, and of histograms, that are kept: making one takes longer than counting."""
+"""The number of counters with labels, and of histograms, to cache: making one takes longer than counting."""
 
 _meter: MetricMeter | None = None
-"""What counts in instances; None if no worker of the process exports it."""
+"""The meter for instances; None if no worker of the process exports metrics."""
 
 
 def meter_of(client: Client) -> MetricMeter:
-    """Return what counts in the process of *client*."""
+    """Return the meter of the process of *client*."""
     return (client.service_client.config.runtime or Runtime.default()).metric_meter
 
 
 def count_instances(client: Client) -> None:
-    """Count what happens in instances from here on, if the process of *client* exports it."""
+    """From now on, count what happens in instances, if the process of *client* exports metrics."""
     global _meter  # noqa: PLW0603 - one for the process, as its exporter is
     if (meter := meter_of(client)) is not MetricMeter.noop:
         _meter = meter
@@ -116,11 +116,11 @@ class InstanceMetrics(Part):
 
     @property
     def notes(self) -> bool:
-        """Whether anything is made of what happens."""
+        """Whether metrics are recorded."""
         return self._is_asked
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
-        """Count an instance that is started, and does not go on."""
+        """Count the start of an instance, but not its continuation."""
         self._version = ("version", definition.version or "")
         if not self.instance.is_continued:
             self._count(STARTED, "Instances that were started", self._version)
@@ -144,11 +144,11 @@ class InstanceMetrics(Part):
             self._count(ENDED, "Instances that ended, by result", *labels)
 
     def kept(self, *, is_new: bool) -> None:
-        """Count an event that no state waits for: it is kept, or was delivered before."""
+        """Count an event that no state waits for: it is kept, or is a duplicate."""
         self._count_event("kept" if is_new else "duplicate")
 
     def note(self, entry: TraceEntry) -> None:
-        """Count what an entry tells."""
+        """Count what an entry reports."""
         kind = entry.kind
         if kind in _EVENTS:
             self._count_event(_EVENTS[kind])
@@ -174,12 +174,12 @@ class InstanceMetrics(Part):
 
     def _begin(self, until: TraceKind, entry: TraceEntry, *labels: tuple[str, str]) -> None:
         if len(self._begun) >= _MAX_BEGUN:
-            self._begun.clear()  # of what was broken off there is no end
+            self._begun.clear()  # interrupted ones never end
         self._begun[_key(until, entry)] = (entry.at, labels)
 
     def _end(self, key: _Key, result: str, ended: datetime) -> None:
         begun = self._begun.pop(key, None)
-        if begun is not None:  # else it began in an execution before
+        if begun is not None:  # else it began in an earlier execution
             (of, _, name), (at, labels) = key, begun
             is_state = of is TraceKind.STATE_LEFT
             self._measure(STATES if is_state else ACTIONS, ended - at, *labels, ("result", result))
@@ -218,7 +218,7 @@ class InstanceMetrics(Part):
 
 
 def _labels_of(info: workflow.Info) -> _Labels:
-    """Return the labels that the SDK gives what workflow code counts."""
+    """Return the labels that the SDK adds to metrics of workflow code."""
     return ("namespace", info.namespace), ("task_queue", info.task_queue), ("workflow_type", info.workflow_type)
 
 

@@ -16,15 +16,15 @@ class NamespaceVariables:
         self._catalogue = catalogue
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or the file; None if there is none."""
+        """Return the value of the variable, or the file; None if there is none."""
         if of.scope == "file":
             folders = {one.id: folder for one in self._catalogue if (folder := folder_of(one.id, one.source.name))}
             if folders:
-                # The workflow's own folder, if this worker knows it, and else all that it has.
+                # The workflow's own folder, if this worker knows it, else all folders.
                 looked = [folders[of.owner]] if of.owner in folders else list(dict.fromkeys(folders.values()))
                 return await asyncio.to_thread(read_file, of.key, looked)
         return await self._variables.read_variable(of)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Let variables hold *values*, as the store does."""
+        """Write *values* to variables of the store."""
         await self._variables.write_variables(values, write_id)

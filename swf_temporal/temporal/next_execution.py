@@ -1,7 +1,7 @@
 """The arguments of the next execution of a run, when this one continues as new.
 
-One that a run waits for ends with the run, however that ends: the server does not see to it, since such a workflow has
-to survive the execution that began it. So it looks from time to time whether the run has ended.
+A call that a run waits for ends with the run, however that ends. The server does not ensure it, since the workflow of
+such a call has to survive the execution that started it. So it checks from time to time whether the run has ended.
 
 Attempts at an activity of another worker may each add to the history. Such a workflow continues as new between two of
 them when its history has become long, as any other run does.
@@ -38,40 +38,40 @@ from swf_temporal.temporal.records import Pin, StartRecord, origin_of
 
 
 class Carried(NamedTuple):
-    """A run as it goes on in another execution."""
+    """A run, as carried over to its next execution."""
 
     progress: dict[str, Any]
     pin: Pin
     record: RawValue
-    """What the next execution is to know."""
+    """The record for the next execution."""
     parts: list[RawValue]
-    """What stands beside the record, since it does not change."""
+    """The parts that are passed beside the record, since they do not change."""
     size: int
     """The size of the record, in bytes."""
     most: int
-    """What one payload holds."""
+    """The size limit of one payload."""
 
     def begin(self) -> NoReturn:
         workflow.continue_as_new(args=[None, self.record, *self.parts], initial_versioning_behavior=_onto())
 
 
 def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
-    """Return what *run* goes on with, with events that came since it was suspended. *facts* are others of the pin.
+    """Return what *run* carries over, including events received since it was suspended. *facts* are other pin fields.
 
-    These include what its parts carry over.
+    These include the records of its parts.
     """
     progress = host.with_budget(run.progress())
     numbers = [part for front in nested(run.execution.frame, Front) for part in front.parts]
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress, outlasting=host.outlasting.records(), **facts)
+    following = _following(pin, progress=progress, outlasting=host.long_running.records(), **facts)
     payload, size, most = _written(following.to_json())
     return Carried(progress, following, RawValue(payload), parts, size, most)
 
 
 def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, parts: dict[str, JSON]) -> NoReturn:
-    """Start the execution that the definition asks for, with the events that were not taken yet."""
+    """Continue as the definition that *to* names, with the events that were not taken yet."""
     following = _following(
         pin,
         version=to.version,
@@ -92,14 +92,14 @@ def continue_call(record: CallRecord, pin: Pin) -> NoReturn:
 
 
 def checked(value: Any) -> RawValue:
-    """Return *value* as it is sent, if one payload holds it. Raises PayloadTooLarge."""
+    """Return *value* ready to be sent, if it fits into one payload. Raises PayloadTooLarge."""
     payload, size, most = _written(value)
     check_fits(size, ONE_RUN, most)
     return RawValue(payload)
 
 
 def _written(value: Any) -> tuple[Payload, int, int]:
-    """Return the payload of *value*, its size, and what one holds: an empty one and about its size if that is less."""
+    """Return the payload of *value*, its size, and the limit; above that, an empty payload and about the size."""
     converter = workflow.payload_converter()
     most = limit_of(converter)
     if (least := json_size(value)) > most:
@@ -109,7 +109,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    """Return what the next execution of *pin*'s run has beside these *changes*: no beginning, progress or children."""
+    """Return the pin of the next execution of *pin*'s run: with these *changes*, but no start, progress or children."""
     first = pin.lineage.first or workflow.info().run_id
     lineage = replace(pin.lineage, first=first, origin=origin_of(pin))
     of_the_run = replace(pin, start=StartRecord(), progress=None, call=None, lineage=lineage, outlasting={})
@@ -117,9 +117,9 @@ def _following(pin: Pin, **changes: Any) -> Pin:
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
-    """Return by which rule the next execution finds its workers, where they are of versions of a deployment.
+    """Return the versioning rule of the next execution, if the workers have versions of a deployment.
 
-    A pinned run that continues as new leaves its version for the current one: what it carries is readable by any.
+    A pinned run that continues as new moves to the current version: any version can read what it carries.
     """
     if workflow.info().is_target_worker_deployment_version_changed():
         return workflow.ContinueAsNewVersioningBehavior.AUTO_UPGRADE
@@ -127,11 +127,11 @@ def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:
 
 
 WATCH_AFTER: Final = timedelta(minutes=1)
-"""How long a call is under way before the run that waits for it is looked for: most calls end before."""
+"""The time in progress after which a call checks for the run that waits for it: most calls end before."""
 
 
 async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
-    """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
+    """Make the call of *record*, and return its result. Raises an error if the run that waits for it has ended."""
     name = workflow.info().workflow_type
     call = replace(call_of(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
     if record.owner is None or not watches:
@@ -143,7 +143,7 @@ async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) ->
 
 
 async def _end_of(owner: OwnerRecord) -> None:
-    """Wait until the run has ended that waits for the call."""
+    """Wait until the run that waits for the call has ended."""
     await workflow.sleep(WATCH_AFTER, summary=summaries.LOOKING_FOR_CALLER)
     awaited = AwaitedRecord(owner.id, owner.run, workflow.now().timestamp(), brief=True)
     try:
@@ -162,7 +162,7 @@ async def _end_of(owner: OwnerRecord) -> None:
 
 
 def _attempts(record: CallRecord, pin: Pin) -> Attempts:
-    """Return how attempts at the call of *record* are kept; *pin* is what the workflow was started with."""
+    """Return the attempts at the call of *record*, with their storage; *pin* is what the workflow was started with."""
     latest = record.attempts
 
     def keep(made: CallAttempts) -> None:

@@ -1,9 +1,9 @@
-"""The search attributes of an instance, as its run sets them.
+"""The search attributes that the run of an instance sets.
 
-Theory of operation. Whether they are set is decided where an instance begins, by the worker's setting, and recorded by
-a marker; without it, the history is what it would be without the setting. An execution that goes on with the run has
-them from the one before, which tells it the same. Set is only what differs from what there is, once for all that
-happens without waiting: of states that are passed at once, the last.
+Theory of operation. Whether they are set is decided when an instance begins, by the worker's setting, and recorded by a
+marker; without it, the history is what it would be without the setting. An execution that continues the run has the
+attributes, and the decision, from the previous one. Only changes are set, and once per stretch without waiting: of
+several states passed at once, the last.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MARKER: Final = "swf-search-attributes"
 _ATTEMPT: Final = timedelta(seconds=10)
-"""The time limit for asking once which are registered."""
+"""The time limit of one request for the registered attributes."""
 _MAX_INT: Final = 2**63
 _KEYS: Final[dict[str, Any]] = {
     "Keyword": SearchAttributeKey.for_keyword,
@@ -48,7 +48,7 @@ class OwnAttributes(Part):
         self._loop = asyncio.get_running_loop()
         self._is_on = False
         self._changes: dict[SearchAttributeKey[Any], Any] = {}
-        """What is to be set; None is to be removed."""
+        """The values to set; None removes an attribute."""
 
     @property
     def notes(self) -> bool:
@@ -56,12 +56,12 @@ class OwnAttributes(Part):
         return self._is_on
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
-        """Find out whether this execution sets them."""
+        """Determine whether this execution sets them."""
         has_state = workflow.info().typed_search_attributes.get(STATE) is not None
         self._is_on = has_state or is_recorded(_MARKER, wanted=operator_options().search_attributes)
 
     async def prepare(self, definition: Definition, run: Run) -> None:
-        """Set those that are known before the first step of *run*."""
+        """Set the attributes that are known before the first step of *run*."""
         if not self._is_on:
             return
         if not run.is_new:
@@ -71,15 +71,15 @@ class OwnAttributes(Part):
                 self._set(key, value)
         self._set(VERSION, definition.version)
         self._set(BUSINESS_KEY, _business_key())
-        self._set(ERROR_CODE, None)  # of a run before, which this one continues or tries again
+        self._set(ERROR_CODE, None)  # left by an earlier run, which this one continues or retries
 
     def note(self, entry: TraceEntry) -> None:
-        """Set the state that the run is in, which is in no branch and no iteration."""
+        """Set the state that the run is in, outside of branches and iterations."""
         if entry.enters_state:
             self._set(STATE, entry.state)
 
     async def end(self, ending: Ending) -> None:
-        """Set the error that the execution ends with, and what was not set yet."""
+        """Set the error with which the execution ends, and any pending changes."""
         if self._is_on and isinstance(ending.failure, ApplicationError):
             self._set(ERROR_CODE, fault_in(ending.failure).code)
         self._upsert()
@@ -106,13 +106,13 @@ class OwnAttributes(Part):
 def _business_key() -> str | None:
     try:
         found = workflow.memo_value(start_options.BUSINESS_KEY, None)
-    except (RuntimeError, ValueError, TypeError):  # another client's, in a form of its own
+    except (RuntimeError, ValueError, TypeError):  # written by another client, in another form
         return None
     return found if isinstance(found, str) else None
 
 
 async def _named(definition: Definition, run: Run) -> dict[SearchAttributeKey[Any], Any]:
-    """Return those that *definition* names and the namespace has."""
+    """Return the attributes that *definition* names and the namespace has."""
     types = dict(definition.search_attributes)
     names: list[str] = await workflow.execute_local_activity(
         LOOK,
@@ -138,14 +138,14 @@ async def _named(definition: Definition, run: Run) -> dict[SearchAttributeKey[An
 
 
 def _value(kind: str, value: JSON | WorkflowFault) -> Any:
-    """Return *value* as an attribute of the type *kind*. Raises ValueError or OverflowError where it is none."""
+    """Return *value* as an attribute of the type *kind*. Raises ValueError or OverflowError if it has another."""
     if kind == "Keyword" and isinstance(value, str | int | float):
         return as_text(value)
     if kind == "Bool" and isinstance(value, bool):
         return value
     if kind == "Datetime" and isinstance(value, str):
         moment = datetime.fromisoformat(value)
-        # In UTC, since a server refuses an offset that has seconds, and with it the workflow task, for ever.
+        # In UTC, since a server would refuse an offset with seconds, and with it the workflow task, for ever.
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if kind == "Double" and math.isfinite(number := float(value)):

@@ -1,11 +1,11 @@
-"""The place of an instance among those of its definition that run at once.
+"""The place of an instance, if its definition limits the number of concurrent ones.
 
-Theory of operation. Where the definition bounds them, the instance asks for a place before its first state
-(`places.py`), and gives it back when it ends. An execution that goes on with the run keeps the place, and so does one
-that continues as another instance of the same definition and key. A sub-workflow that is waited for runs in the place
-of an instance above it that has one of the same kind: it would wait for that one, which waits for it.
+Theory of operation. If the definition limits concurrent instances, an instance asks for a place before its first state
+(`places.py`), and releases it when it ends. An execution that continues the run keeps the place, and so does one that
+continues as another instance of the same definition and key. A sub-workflow that is waited for runs in the place of an
+ancestor that has one of the same kind: otherwise each would wait for the other.
 
-The request is made again after a while, for what was to answer it may have been terminated.
+The request is repeated after a while, since the workflow that was to answer it may have been terminated.
 """
 
 from contextlib import suppress
@@ -40,9 +40,9 @@ class OwnPlaceRecord(Record):
     WHAT: ClassVar[str] = "the record of its place"
 
     place: str | None = None
-    """The id of what has given the run a place, or lets it wait for one: see `places.py`."""
+    """The id of the workflow that gave the run its place, or lets it wait for one: see `places.py`."""
     above: list[str] = field(default_factory=list)
-    """Those of the instances above this one that wait for it."""
+    """The places of the ancestors that wait for this instance."""
 
 
 class OwnPlace(Part):
@@ -53,29 +53,29 @@ class OwnPlace(Part):
         super().__init__(instance)
         record = self.carried(OwnPlaceRecord)
         self.given_by = record.place
-        """The id of what gives the place that the run has or waits for."""
+        """The id of the workflow that gives the place that the run has or waits for."""
         self._above = record.above
         self.had = self.given_by
         """The id of what has given the run a place, also after it has given that back."""
         self._told: dict[str, PlaceAnswer] = {}
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
-        """What it waits for, as long as it waits for a place."""
+        """The place that it waits for; None if it does not wait."""
 
     def record(self, to: ContinuedAs | None = None) -> OwnPlaceRecord:  # noqa: ARG002 - it keeps its place
-        """Return the place, and those above."""
+        """Return the place, and those of ancestors."""
         return OwnPlaceRecord(self.given_by, self._above)
 
     def for_child(self) -> OwnPlaceRecord:
-        """Return the places above a sub-workflow."""
+        """Return the places of a sub-workflow's ancestors."""
         return OwnPlaceRecord(above=[*self._above, *([] if self.given_by is None else [self.given_by])])
 
     def status(self) -> dict[str, Any]:
-        """Return for what place it waits."""
+        """Return the place that it waits for."""
         return {} if self.awaited is None else {"awaitedPlace": {**self.awaited, "givenBy": self.given_by}}
 
     def signal(self, raw: RawValue | None) -> None:
-        """Take in what the signal carries, if that is an answer."""
+        """Take in the signal's answer, if it is a valid one."""
         try:
             told = PlaceAnswer.from_json(None if raw is None else value_of(raw))
         except UNREADABLE as error:
@@ -84,7 +84,7 @@ class OwnPlace(Part):
         self._told[told.ask] = told
 
     async def prepare(self, definition: Definition, run: Run) -> None:
-        """Wait for a place, if *definition* bounds how many run at once. Raises TooManyWaiting."""
+        """Wait for a place, if *definition* limits concurrent instances. Raises TooManyWaiting."""
         if not run.is_new or (definition.concurrency is None and self.given_by is None):
             return
         asked = definition.concurrency
@@ -123,7 +123,7 @@ class OwnPlace(Part):
             )
 
     async def leave(self) -> None:
-        """Give the place back, or wait for none any more."""
+        """Release the place, or stop waiting for one."""
         places, self.given_by, self.awaited = self.given_by, None, None
         if places is not None:
             info = workflow.info()

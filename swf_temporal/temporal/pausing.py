@@ -1,4 +1,4 @@
-"""Pausing instances, and letting them go on: the SDK has no methods for it, the server has."""
+"""Pausing and resuming instances: the server supports it, but the SDK has no methods for it."""
 
 from uuid import uuid4  # noqa: TID251 - a client's
 
@@ -12,7 +12,7 @@ from swf_temporal.temporal.client_errors import not_there
 
 
 async def pause(client: Client, workflow_id: str, reason: str | None = None) -> None:
-    """Let an instance take no further step until it is resumed.
+    """Pause an instance: it takes no further step until it is resumed.
 
     Raises UsageError if there is none, or it is paused already; ServerUnavailableError if the server does not allow it.
     """
@@ -34,7 +34,7 @@ async def pause(client: Client, workflow_id: str, reason: str | None = None) -> 
 
 
 async def resume(client: Client, workflow_id: str, reason: str | None = None) -> None:
-    """Let an instance that is paused go on. Raises UsageError if there is none, or it is not paused."""
+    """Resume a paused instance. Raises UsageError if there is none, or it is not paused."""
     wanted = UnpauseWorkflowExecutionRequest(
         namespace=client.namespace,
         workflow_id=workflow_id,

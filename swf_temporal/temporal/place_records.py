@@ -1,4 +1,4 @@
-"""The messages between instances and what gives them places, and its record when it continues as new."""
+"""The messages between instances and the workflow that gives them places, and its record for continue-as-new."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ TAKE: Final = "take"
 TELL: Final = "tell places"
 """The local activity that sends it."""
 LOOK: Final = "look for ended holders"
-"""The activity that finds out which of those that have a place have ended."""
+"""The activity that finds out which instances with a place have ended."""
 
 _PREFIX: Final = "swf-places/"
 _MAX_SHOWN: Final = 100
-"""The length limit of a key in a text, in characters."""
+"""The length limit of a key in messages, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class Asking(_Message):
     """The message of an instance that asks for a place."""
 
     ask: str
-    """What tells this request from all others; the same where it is repeated."""
+    """The id of the request; the same when it is repeated."""
     definition: str
     limit: int
-    """How many may run at once: the latest request says it for all."""
+    """The number that may run at once: the latest request sets it for all."""
     key: Value | None = None
-    """What the instances have in common that the limit is for; None where it is for all of the definition."""
+    """The key shared by the instances that the limit is for; None if it is for all of the definition."""
     runs: bool = False
-    """Whether it runs already, as one that was reset may: it has a place then, however many have one."""
+    """True if it is already running, as after a reset: it then gets a place regardless of the limit."""
 
     def check(self) -> None:
-        """Raise ValueError if the instance has no id, or the limit is none."""
+        """Raise ValueError if the instance has no id, or the limit is not valid."""
         _Message.check(self)
         if not 1 <= self.limit <= MAX_PLACES:
             raise ValueError(f"its limit is {self.limit}")
@@ -66,7 +66,7 @@ class Asking(_Message):
 @final
 @dataclass(frozen=True, slots=True)
 class Leaving(_Message):
-    """The message of an instance that ends: it gives its place back, or waits for none any more."""
+    """The message of an instance that ends: it releases its place, or stops waiting for one."""
 
 
 Message: TypeAlias = Asking | Leaving
@@ -80,7 +80,7 @@ class PlaceAnswer(Record):
 
     ask: str
     refused: int | None = None
-    """How many wait already; None where it has a place."""
+    """The number that wait already; None if it has a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +93,22 @@ class Turn(Record):
 
 @dataclass(slots=True)
 class PlacesRecord(Record):
-    """What is carried on when it continues as new."""
+    """The record of the workflow that gives places, for continue-as-new."""
 
     WHAT: ClassVar[str] = "the record of places"
 
     definition: str = ""
-    """As the next two fields, those of the latest request; empty before there is one."""
+    """Like the next two fields, taken from the latest request; empty before there is one."""
     limit: int = MAX_PLACES
     key: Value | None = None
     held: dict[str, Turn] = field(default_factory=dict)
-    """By their ids, the instances that have a place."""
+    """The instances that have a place, by their ids."""
     waiting: dict[str, Turn] = field(default_factory=dict)
-    """By their ids, those that wait, in the order in which they have asked."""
+    """The waiting instances, by their ids, in the order of their requests."""
 
 
 def places_id(definition_id: str, key: JSON, *, has_key: bool) -> str:
-    """Return the id of what gives places to the instances of a definition, or to those of them with *key*."""
+    """Return the id of the workflow that gives places to the instances of a definition, or to those with *key*."""
     own = f"{_PREFIX}{definition_id}"
     if has_key:
         own += f"/{sha256(write_json(key).encode()).hexdigest()[:DIGITS]}"
@@ -116,7 +116,7 @@ def places_id(definition_id: str, key: JSON, *, has_key: bool) -> str:
 
 
 def in_words(definition_id: str, awaited: Mapping[str, Any]) -> str:
-    """Return what people read of an instance that waits for a place: how many run at once, and which."""
+    """Return the readable description of a place that an instance waits for: the limit, and for which instances."""
     of = f"instances of {definition_id}"
     if "key" in awaited:
         of += f" with key {_shown(awaited['key'])}"
@@ -129,5 +129,5 @@ def _shown(key: JSON) -> str:
 
 
 def read_message(written: Any) -> Message:
-    """Return the message that is *written*. Raises ValueError saying what is wrong, and NewerRecord."""
+    """Return the message in *written*. Raises ValueError saying what is wrong, and NewerRecord."""
     return (Asking if isinstance(written, dict) and "limit" in written else Leaving).from_json(written)

@@ -1,18 +1,17 @@
-"""Places: how many instances of a definition, or of a key, run at once; a workflow for each of these.
+"""Places: limiting concurrent instances of a definition, or of a key, by a workflow for each.
 
-Theory of operation. An instance asks for a place by a signal, which begins this workflow if need be, and waits for a
-signal that it has one (`own_place.py`). Places are given in the order in which they were asked for. An instance that
-ends gives its place back by another signal. One that was terminated, or has run out of time, says nothing, nor does one
-that was reset to what it was before it continued as this definition: as long as others wait, an activity looks from
-time to time which of those that have a place have ended. One that ended while it waited is noticed by the signal that
-fails.
+Theory of operation. An instance asks for a place by a signal, which starts this workflow if need be, and waits for a
+signal that it has one (`own_place.py`). Places are given in the order of the requests. An instance that ends releases
+its place by another signal. One that was terminated or timed out, or was reset to before it continued as this
+definition, sends none: as long as others wait, an activity checks from time to time which instances with a place have
+ended. An instance that ended while it waited is detected by a failing signal.
 
-An instance is known by its id and its first run, so that one that continues as new, or is reset, keeps its place; if
-another run of that id asks, the one before has ended. Each request has an id of its own, which the answer bears: an
-answer to what a reset has undone is none.
+An instance is identified by its id and its first run, so that one that continues as new, or is reset, keeps its place;
+if another run of that id asks, the previous one has ended. Each request has its own id, which the answer repeats: the
+answer to a request that a reset has undone is ignored.
 
-A workflow that gives no place, and has none to give, ends after a while. How many may wait is bounded, since they are
-carried on when it continues as new.
+A workflow whose places are all free, and for which no instance waits, ends after a while. The number of waiting
+instances is limited, since they are carried over when it continues as new.
 """
 
 import asyncio
@@ -48,24 +47,24 @@ from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 MAX_WAITING: Final = 2000
 """The number of instances that may wait for a place of one definition, or of one key."""
 MAX_ID_CHARACTERS: Final = 256 * 1024
-"""The limit of the lengths of all their ids together."""
+"""The limit of the total length of their ids."""
 MAX_EVENTS: Final = 2000
-"""How long a history may grow before it continues as new."""
+"""The history length at which it continues as new."""
 LOOK_INTERVAL: Final = timedelta(minutes=1)
-"""The pause between two looks which instances have ended, as long as others wait."""
+"""The pause between two checks for ended instances, as long as others wait."""
 LOOK_PAUSE: Final = timedelta(seconds=5)
-"""The pause if another has asked meanwhile."""
+"""The pause if another instance has asked meanwhile."""
 IDLE: Final = timedelta(minutes=1)
-"""How long one stays that has nobody to give a place to."""
+"""The time after which a workflow without instances ends."""
 _LOOK_LIMIT: Final = timedelta(minutes=5)
-"""The time limit of one look."""
+"""The time limit of one check."""
 _NOTHING: Final = RawValue(Payload())
-"""What a signal carries that carries nothing."""
+"""The payload of a signal without one."""
 
 
 @workflow.defn(name=PLACES, sandboxed=False)
 class Places:
-    """Those of one definition, or of one key of it."""
+    """The places of one definition, or of one key of it."""
 
     @workflow.init
     def __init__(self, given: Any = None) -> None:
@@ -78,7 +77,7 @@ class Places:
 
     @workflow.run
     async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
-        """Give places as long as somebody has one, or waits."""
+        """Give places as long as an instance has one, or waits."""
         self._input.check()
         looking = asyncio.create_task(self._look())
         self._give()
@@ -102,7 +101,7 @@ class Places:
 
     @workflow.signal(name=TAKE)
     def take(self, message: RawValue = _NOTHING) -> None:
-        """Keep what came until it is looked at; drop what is no message."""
+        """Queue a message until it is processed; drop what is not a message."""
         try:
             self._arrived.append(read_message(value_of(message)))
         except UNREADABLE as error:
@@ -110,7 +109,7 @@ class Places:
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
-        """Return what any instance returns, who has a place, and who waits."""
+        """Return the fields of any instance's status, and the instances that have a place or wait for one."""
         about = self._record
         places = {"definition": about.definition, "limit": about.limit} if about.definition else {}
         if about.key is not None:
@@ -130,12 +129,12 @@ class Places:
         self._give()
 
     def _ask(self, message: Asking) -> None:
-        """Let an instance wait, or tell it again that it has a place."""
+        """Let an instance wait, or notify it again that it has a place."""
         self._asked += 1
         instance, turn = message.instance, Turn(message.run, message.ask)
         for turns in (self._held, self._waiting):
             if instance in turns and turns[instance].run != turn.run:
-                del turns[instance]  # another has its id by now, so it has ended
+                del turns[instance]  # its id has another run by now, so it has ended
         if message.runs or instance in self._held:
             self._waiting.pop(instance, None)
             self._held[instance] = turn
@@ -146,7 +145,7 @@ class Places:
             self._waiting[instance] = turn
 
     def _give(self) -> None:
-        """Give the places that are free to those that have waited longest."""
+        """Give free places to the instances that have waited longest."""
         while self._waiting and len(self._held) < self._record.limit and not self._is_long():
             instance = next(iter(self._waiting))
             turn = self._held[instance] = self._waiting.pop(instance)
@@ -167,7 +166,7 @@ class Places:
                 self._give()
 
     async def _look(self) -> None:
-        """As long as somebody waits, look which of those that have a place have ended."""
+        """While instances wait, check which instances with a place have ended."""
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting))
             asked, runs = self._asked, {instance: turn.run for instance, turn in self._held.items()}
@@ -202,19 +201,19 @@ class Places:
         return info.get_current_history_length() > MAX_EVENTS or info.is_continue_as_new_suggested()
 
     def _is_to_continue(self) -> bool:
-        """Tell whether it is to continue as new; what it tells instances has to have arrived."""
+        """Tell whether it should continue as new; its notifications to instances must have arrived."""
         return not self._telling and self._is_long()
 
 
 class PlaceActivities:
-    """What is done for places, on a worker."""
+    """The activities for places, on a worker."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     @activity.defn(name=TELL)
     async def tell(self, places: str, written: dict[str, Any]) -> None:
-        """Send the message of an instance; a request begins what gives places, unless that runs."""
+        """Send the message of an instance; a request starts the workflow that gives places, if need be."""
         message = read_message(written)
         if isinstance(message, Asking):
             await ask(self._client, places, message, activity.info().task_queue)
@@ -222,12 +221,12 @@ class PlaceActivities:
         try:
             await self._client.get_workflow_handle(places).signal(TAKE, message.to_json())
         except RPCError as error:
-            if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, and knows nothing of the instance
+            if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, so it no longer knows the instance
                 raise
 
     @activity.defn(name=LOOK)
     async def look(self, runs: dict[str, str], definition: str) -> list[str]:
-        """Return which instances of *definition* have ended, or gone on as others; *runs* has their first runs."""
+        """Return the instances of *definition* that have ended, or continued as others; *runs* has their first runs."""
         return [one for one, run in runs.items() if not await self._is_running(one, run, definition)]
 
     async def _is_running(self, instance: str, run: str, definition: str) -> bool:
@@ -238,7 +237,7 @@ class PlaceActivities:
 
 
 async def ask(client: Client, places: str, message: Asking, task_queue: str) -> None:
-    """Ask for a place, of *places*, which are begun if need be."""
+    """Ask the workflow *places* for a place, starting it if need be."""
     await client.start_workflow(
         PLACES,
         id=places,

@@ -1,11 +1,11 @@
 """Child processes that end with this one, even if it is killed.
 
-Run as a program of its own, `process_watchdog.py HOW COMMAND...`: it runs COMMAND, and ends it when its own standard
-input closes, which happens when the process that started it is gone, however that went. What ends is killed where HOW
-is `kill`, and else asked to end first. SIGTERM is handed on; the exit code is that of COMMAND.
+As a program, `process_watchdog.py HOW COMMAND...` runs COMMAND, and ends it when its own standard input closes, which
+happens when the process that started it is gone for any reason. If HOW is `kill`, COMMAND is killed at once; otherwise
+it is asked to end first. SIGTERM is forwarded; the exit code is that of COMMAND.
 
-It starts as fast as Python can, so it imports little. No process group and no option of one kernel does the same:
-a killed parent sends no signals, and Linux ties its signal of a parent's death to a thread.
+It has to start fast, so it imports little. Neither process groups nor kernel options do the same: a killed parent sends
+no signals, and Linux ties its parent-death signal to a thread.
 """
 
 import os
@@ -14,16 +14,16 @@ import signal
 import sys
 
 _PATIENCE = 5.0
-"""Seconds that a program has which is asked to end."""
+"""Seconds that a program has to end when asked to."""
 
 _SIGNALLED = 128
 _POSIX = os.name == "posix"
 
 
 def with_watchdog(command: list[str], *, gently: bool) -> list[str]:
-    """Return the command line that runs *command* under a watchdog; *command* itself where there can be none.
+    """Return the command line that runs *command* under a watchdog, or *command* itself if that is not possible.
 
-    Its standard input has to be a pipe that this process alone can write to.
+    Its standard input has to be a pipe that only this process can write to.
     """
     if not _POSIX or not sys.executable:
         return command
@@ -35,7 +35,7 @@ def _main(how: str, command: list[str]) -> int:
     for end in (woken, waking):
         os.set_blocking(end, False)
     asked: list[int] = []
-    # Ctrl-C and the end of a session reach the one who started us, and what is to be done then is for him to say.
+    # Ctrl-C and the end of a session also reach the process that started us, which decides what to do.
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))

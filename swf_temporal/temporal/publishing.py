@@ -1,8 +1,8 @@
-"""Events that a run produces: sent by an activity or, where they are to be sent later, by a workflow of their own.
+"""Events that a run produces: sent by an activity or, if they are to be sent later, by a separate workflow.
 
-Theory of operation. The instance begins such a workflow as a child that is abandoned when its parent closes, and goes
-on once it has begun. It waits by a durable timer, and then sends the event by the same activity that sends those
-without a delay. To withdraw the event, cancel that workflow.
+Theory of operation. The instance starts such a workflow as a child that is abandoned when its parent closes, and
+continues once it has started. The child waits by a durable timer, and then sends the event by the same activity that
+sends events without a delay. To withdraw the event, cancel that workflow.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ class DelayedRecord(Record):
 
     event: CloudEvent
     seconds: timedelta
-    """How long it waits."""
+    """The delay."""
 
 
 @workflow.defn(name=DELAYED_EVENT, sandboxed=False)
 class DelayedEvent:
     @workflow.run
     async def run(self, given: Any = None) -> None:
-        """Send the event when its time has come."""
+        """Send the event after its delay."""
         try:
             delayed = DelayedRecord.from_json(given)
         except MalformedRecord as error:
@@ -63,17 +63,17 @@ class DelayedEvent:
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
-        """Return what any instance returns: it awaits no events."""
+        """Return the fields of any instance's status: it awaits no events."""
         return {"state": None, "awaiting": []}
 
 
 INSTANCE_ID: Final = "swfinstanceid"
-"""The extension attribute that has the id of the instance that produced an event."""
+"""The extension attribute with the id of the instance that produced an event."""
 DEFINITION_ID: Final = "swfdefinitionid"
-"""The extension attribute that has the id of its definition."""
+"""The extension attribute with the id of its definition."""
 _ORIGIN: Final = frozenset({INSTANCE_ID, DEFINITION_ID, HOPS})
 _ORDERED: Final = "swf-ordered-"
-"""How the markers begin of the places where an event waited for the one before it."""
+"""The prefix of the markers of places where an event waited for the previous one."""
 
 
 class Publishing:
@@ -89,7 +89,7 @@ class Publishing:
         """Called with the type of each event that no sink takes."""
 
     async def publish(self, event: CloudEvent) -> None:
-        """Send *event*, and wait until it is delivered; where order is asked for, after those before it.
+        """Send *event*, and wait until it is delivered; if events are ordered, after the earlier ones.
 
         Raises CallFailed for one that cannot be delivered.
         """
@@ -118,7 +118,7 @@ class Publishing:
             self.on_untaken(event.type)
 
     async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
-        """Begin the workflow that sends *event*; it goes on when this one has ended."""
+        """Start the workflow that sends *event*; it continues after the end of this one."""
         delayed = DelayedRecord(with_origin(event, self._pin.lineage.hops), after)
         payload = self._outgoing.written(delayed.to_json())
         await self._outgoing.in_turn(payload, starts_child=True)
@@ -138,9 +138,9 @@ class Publishing:
 
 
 def with_origin(event: CloudEvent, hops: int) -> CloudEvent:
-    """Return *event* with the attributes that say which instance produced it, whatever its author wrote there.
+    """Return *event* with the attributes that say which instance produced it, replacing any by its author.
 
-    *hops* is how many instances stand before that instance in its chain.
+    *hops* is the number of instances before that instance in its chain.
     """
     info = workflow.info()
     origin: dict[str, JSON] = {

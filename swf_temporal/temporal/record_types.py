@@ -1,4 +1,4 @@
-"""The records with which workflows are started that are no instances: anyone may have written them."""
+"""The start records of workflows other than instances: anyone may have written them."""
 
 from typing import Any, Final, Generic, TypeVar
 
@@ -8,16 +8,16 @@ from swf_temporal.base.errors import NewerRecord
 from swf_temporal.base.records import MalformedRecord, Record
 
 WRONG_INPUT: Final = "WrongInput"
-"""The type of the error of a workflow whose input is wrong."""
+"""The error type of a workflow whose input is wrong."""
 
 R = TypeVar("R", bound=Record)
 
 
 class RecordInput(Generic[R]):
-    """The record with which a workflow was started, or what is wrong with it, since `__init__` must not fail."""
+    """The start record of a workflow, or what is wrong with it, since `__init__` must not fail."""
 
     def __init__(self, written: Any, kind: type[R]) -> None:
-        """Read what is *written* as a record of a class whose fields all have defaults."""
+        """Read *written* as a record of a class whose fields all have defaults."""
         self.record = kind()
         self._wrong: MalformedRecord | NewerRecord | None = None
         try:

@@ -1,8 +1,8 @@
 """The pin: the record that a run carries beside the user's own data, and the definitions in it.
 
 It is the second argument of a workflow, if our client started it: the texts of the definitions that the run may need,
-so that a changed file never changes a running instance. A run that was started with nothing but its data looks its
-definition up once, by a local activity, and carries the same record from then on.
+so that a changed file never changes a running instance. A run that was started with only its data looks up its
+definition once, by a local activity, and carries the same record from then on.
 
 A pin also has the number of the semantics under which the run began (`runtime/host.py`), so that it keeps them.
 """
@@ -31,45 +31,45 @@ RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
 
 UNKNOWN = "unknown"
-"""The field in its answer that says why there is none."""
+"""The field of its answer that says why there is no definition."""
 
 LIMITS = "look limits up"
-"""The local activity that says how long an instance may go on without waiting."""
+"""The local activity that returns the limits of instances that run without waiting."""
 
 LOOK_UP = "look definitions up"
-"""The local activity that says which of the definitions of a run its worker serves."""
+"""The local activity that returns which definitions of a run its worker serves."""
 
 EVALUATE = "evaluate"
-"""The local activity that makes an evaluation which its text and data do not bound."""
+"""The local activity for an evaluation whose cost is not bounded by its text and data."""
 
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
 FIRST_SEMANTICS: Final = 1
-"""The semantics number of a pin that says none: one without definitions, too, as these bring it."""
+"""The semantics number of a pin without one, also of a pin without definitions, which bring the number."""
 
 CARRIED = "what an instance carried"
-"""The activity that finds out what an instance goes on with, where a worker does not take a client's word for it."""
+"""The activity that determines what a restarted instance carries, if the worker does not trust the client's word."""
 
 NOT_CARRIED = "NotCarried"
-"""The type of its failure where the instance cannot go on so."""
+"""The type of its failure if the instance cannot be restarted so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted(Record):
-    """From where a person lets an instance go on."""
+    """The point from which an operator restarts an instance."""
 
     CAMEL_CASE: ClassVar[bool] = True
 
     latest: str
-    """The latest of its executions by then."""
+    """The latest of its executions at that time."""
     state: str | None = None
-    """None where it goes on from where it failed."""
+    """None to restart where it failed."""
     action: str | None = None
     patch: JSON = None
     """The JSON merge patch that changes its data; None for none."""
     drops_events: bool = False
-    """Whether it is not given the events again that have come since."""
+    """True if it does not get the events received since then again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,60 +79,60 @@ class Pinned(Record):
     text: str
     name: str
     sha256: str = ""
-    """Empty where the text was not checked."""
+    """Empty if the text was not checked."""
 
 
 @dataclass(slots=True)
 class StartRecord(Record):
-    """What a run begins with, beside its input. Later executions have it in their progress."""
+    """The start of a run, beside its input. Later executions have this in their progress."""
 
     events: list[CloudEvent] = field(default_factory=list)
-    """Those that were sent with the start."""
+    """The events that were sent with the start."""
     inbox: InboxRecord | None = None
-    """What came before a `continueAs`."""
+    """The events from before a `continueAs`."""
     numbers: dict[str, int] = field(default_factory=dict)
-    """How often ids were given in the executions before this one."""
+    """The id counters of earlier executions."""
     limit: ContinueTimeout | None = None
-    """What a `continueAs` sets in place of the workflow's own timeout."""
+    """The timeout that a `continueAs` sets in place of the workflow's own."""
 
 
 @dataclass(slots=True)
 class Lineage(Record):
-    """What an instance comes from: by this, its calls, sub-workflows, variables and events are told apart."""
+    """The origin of an instance, which distinguishes its calls, sub-workflows, variables and events."""
 
     thread: dict[str, str] = field(default_factory=dict)
-    """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
+    """The variables that a sub-workflow shares with its caller: the instances that created them, by their keys."""
     hops: int = 0
-    """How many instances stand before this one in a chain that events have started."""
+    """The number of instances before this one in a chain started by events."""
     is_part: bool = False
-    """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
+    """True if a run of ours started this one as a part of itself, and not a client, an event or a schedule."""
     first: str | None = None
-    """The execution that the keys of calls name, if it is not this one: that in which the run began, or its parent's.
-    A call that is made once more, in whichever execution, has the key that it had."""
+    """The execution that idempotency keys name, if not this one: the first of the run, or the parent's.
+    A call that is repeated, in any execution, keeps its key."""
     origin: str | None = None
     """The first run of the instance, if that is not the first of this chain: see `origin_of`."""
 
 
 @dataclass(slots=True)
 class BegunAgain(Record):
-    """Where an instance was when a person let it go on: it does so in another execution, which has this."""
+    """The point from which an operator restarted an instance: the new execution has this record."""
 
     run: str
-    """The execution in which it was there."""
+    """The execution that contains that point."""
     entries: int
-    """How many entries of that execution's trace belong to the instance: what came later is done again."""
+    """The number of that execution's trace entries that belong to the instance: what followed is done again."""
     wanted: Wanted
     results: dict[str, JSON] = field(default_factory=dict)
-    """What calls and sub-workflows yielded that were under way there and have completed since, by their ids."""
+    """The results of calls and sub-workflows in progress there that have completed since, by their ids."""
     children: dict[str, "Pin"] = field(default_factory=dict)
-    """The pins with which sub-workflows go on that have failed, by the ids of their calls: others begin anew."""
+    """The pins with which failed sub-workflows are resumed, by the ids of their calls: others start anew."""
     has_begun: bool = False
-    """Whether the instance has gone on: an execution before this one has done so."""
+    """True if an execution before this one has already resumed the instance."""
 
 
 @dataclass(slots=True)
 class Pin(Record):
-    """The record that a run carries from its start on, and from one execution to the next."""
+    """The record that a run carries from its start, and from one execution to the next."""
 
     WHAT: ClassVar[str] = "a run's record"
     UNKNOWN: ClassVar[str] = "others"
@@ -141,29 +141,29 @@ class Pin(Record):
     version: str | None = None
     start: StartRecord = field(default_factory=StartRecord)
     progress: dict[str, Any] | None = None
-    """Where a continued run goes on: a `ProgressRecord` as JSON, in which each value stands once."""
+    """The progress of a continued run: a `ProgressRecord` as JSON, in which each value occurs once."""
     call: CallRecord | None = None
-    """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
+    """The only call of this run: one that was invoked `async`, or one that is long-running."""
     lineage: Lineage = field(default_factory=Lineage)
     outlasting: dict[str, AwaitedRecord] = field(default_factory=dict)
-    """The children that earlier executions began and this one waits for, by the ids of their calls."""
+    """The children that earlier executions started and this one waits for, by the ids of their calls."""
     parts: dict[str, JSON] = field(default_factory=dict)
-    """What parts of the instance carry over, each under its own key: see `instance_part.py`."""
+    """The records that parts of the instance carry over, each under its own key: see `instance_part.py`."""
     again: BegunAgain | None = None
     semantics: int = FIRST_SEMANTICS
-    """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
+    """The semantics number of the run: that of the client or worker that supplied its definitions."""
     format: int = FIRST_FORMAT
-    """The format of this pin, and of all that it holds."""
+    """The format of this pin and its contents."""
     others: dict[str, JSON] = field(default_factory=dict)
-    """Fields that this release does not know. They are facts about the run: every execution carries them on."""
+    """Fields that this release does not know. They are facts about the run: every execution carries them over."""
 
     def add_resolved(self, found: "Pin") -> None:
-        """Take what a worker has *found* for the workflow type: the definitions, and what goes with them."""
+        """Add what a worker has *found* for the workflow type: the definitions, and the fields that belong to them."""
         self.definitions, self.semantics, self.format = found.definitions, found.semantics, found.format
         self.others = {**self.others, **found.others}
 
     def check(self) -> None:
-        """Raise NewerRecord for semantics that this release does not know, and ValueError for no progress of a run."""
+        """Raise NewerRecord for semantics that this release does not know, and ValueError for an invalid progress."""
         check_number("the semantics of a run", self.semantics, SEMANTICS)
         try:
             ProgressRecord.from_json(self.progress or {})
@@ -172,7 +172,7 @@ class Pin(Record):
 
 
 def pin_of(definitions: Sequence[Pinned], version: str | None = None) -> Pin:
-    """Return the pin of a run that begins now with these *definitions*, by the meaning that they have now."""
+    """Return the pin of a run that begins now with these *definitions*, under the current semantics."""
     return Pin(list(definitions), version, semantics=SEMANTICS)
 
 
@@ -201,5 +201,5 @@ def program_of(
 
 
 def origin_of(pin: Pin) -> str:
-    """Return the id of the first run of the instance that asks, also where it goes on in another."""
+    """Return the id of the first run of this instance, also if it was restarted in another."""
     return pin.lineage.origin or workflow.info().first_execution_run_id

@@ -1,4 +1,4 @@
-"""Replays histories, to check that this release issues the same commands as the one that wrote them."""
+"""Replaying histories, to check that this release issues the same commands as the one that wrote them."""
 
 import asyncio
 import re
@@ -41,7 +41,7 @@ from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 
 
 class CallStep(NamedTuple):
-    """A step of a call or a sub-workflow: it begins, or is over."""
+    """A step of a call or a sub-workflow: its start or its end."""
 
     call: FunctionCall | SubflowCall
     begins: bool
@@ -49,46 +49,46 @@ class CallStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRun:
-    """What happened in a run, as its history shows it to this release.
+    """The course of a run, as this release reads its history.
 
-    That is what its workers have completed. A task that none has completed yet has not happened.
+    Only completed workflow tasks count: what is in a task that no worker has completed has not happened.
     """
 
     workflow_id: str
     run_id: str
     workflow_type: str
-    """The id of the definition, or the name of a function that was called by itself."""
+    """The id of the definition, or the name of a function that was called alone."""
     definition: Definition | None = None
-    """What it runs; None where no task of it was worked on, and for what runs no definition."""
+    """The definition that it runs; None if no task was worked on, or it runs none."""
     trace: tuple[TraceEntry, ...] = ()
     status: Mapping[str, Any] = field(default_factory=dict)
-    """What a worker answers to the query `status`; nothing where no task of it was worked on."""
+    """The answer to the query `status`; empty if no task was worked on."""
     closed_as: Literal["failed", "stopped"] | None = None
-    """How the server, a person or the parent ended it, if one did."""
+    """How the server, an operator or the parent ended it, if one did."""
     failure: str | None = None
-    """Why this release cannot go on with it, and the trace may end before the history does; None where it can."""
+    """Why this release cannot continue it, so that the trace may end before the history; None if it can."""
     semantics: int | None = None
-    """The semantics number that it began with; None where none is known yet."""
+    """The semantics number that it began with; None if it is not known yet."""
     format: int | None = None
     """The format of the record that it began with."""
     builds: tuple[str, ...] = ()
-    """The releases, or the build ids, of the workers that wrote the history."""
+    """The releases or build ids of the workers that wrote the history."""
     has_begun: bool = True
-    """Whether there is a workflow task of it."""
+    """Whether it has a workflow task."""
     place: str | None = None
-    """The id of what gave it a place: see `places.py`."""
+    """The id of the workflow that gave it a place: see `places.py`."""
     lengths: tuple[int, ...] = ()
-    """For each entry, how many events the history had when the workflow task began, or ended, in which it was made."""
+    """For each entry, the history length when the workflow task in which it was made began, or ended."""
     calls: tuple[CallStep, ...] = ()
     """The steps of its calls and sub-workflows, in order."""
     steps: tuple[int, ...] = ()
-    """For each entry, how many of these steps were before it."""
+    """For each entry, the number of these steps before it."""
     under_way: Mapping[str, FunctionCall | SubflowCall] = field(default_factory=dict)
-    """The calls and sub-workflows that were under way at the end, or with which it failed, by their ids."""
+    """The calls and sub-workflows in progress at the end, or with which it failed, by their ids."""
     origin: str | None = None
     """The first run of the instance."""
     deadline: float | None = None
-    """When the time of the instance is over, as seconds of the epoch; None if that is never."""
+    """The deadline of the instance, in seconds of the epoch; None if it has none."""
 
     @property
     def version(self) -> str | None:
@@ -97,7 +97,7 @@ class ReplayedRun:
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the text that it runs; None where none is known yet."""
+        """The SHA-256 of the text that it runs; None if it is not known yet."""
         return None if self.definition is None else self.definition.digest
 
     @property
@@ -106,7 +106,7 @@ class ReplayedRun:
         return self.status.get("state")
 
     def up_to(self, entries: int) -> "ReplayedRun":
-        """Return what happened before that number of *entries*, from which the instance went on in another run."""
+        """Return the part before that number of *entries*, after which the instance was restarted in another run."""
         return replace(
             self,
             trace=self.trace[:entries],
@@ -116,15 +116,15 @@ class ReplayedRun:
         )
 
     def without_trace(self) -> "ReplayedRun":
-        """Return it without what grows with the length of its history."""
+        """Return it without the fields that grow with its history."""
         return replace(self, trace=(), lengths=(), calls=(), steps=(), under_way={}, status={"state": self.state})
 
     def over_before(self, entry: int) -> set[str]:
-        """Return the ids of the calls and sub-workflows that were over before the entry of that number."""
+        """Return the ids of the calls and sub-workflows that had ended before the entry with that number."""
         return {one.call.id for one in self.calls[: self.steps[entry]]} - self.open_before(entry).keys()
 
     def open_before(self, entry: int) -> dict[str, FunctionCall | SubflowCall]:
-        """Return the calls and sub-workflows that were under way before the entry of that number, by their ids."""
+        """Return the calls and sub-workflows in progress before the entry with that number, by their ids."""
         found: dict[str, FunctionCall | SubflowCall] = {}
         for step in self.calls[: self.steps[entry]]:
             if step.begins:
@@ -134,7 +134,7 @@ class ReplayedRun:
         return found
 
     def known_as(self, ids: Iterable[str]) -> set[str]:
-        """Return what a history calls the calls and sub-workflows with these *ids*."""
+        """Return the ids that a history uses for the calls and sub-workflows with these *ids*."""
         given = list(ids)
         children = (id_of_child(self.workflow_id, self.origin, one) for one in given if self.origin is not None)
         return {*map(shortened_id, given), *children}
@@ -143,7 +143,7 @@ class ReplayedRun:
 T = TypeVar("T")
 
 REPLAY_LIMIT: Final = 300.0
-"""Seconds after which a replay is given up: the longest history that a server keeps takes some ten."""
+"""Seconds after which a replay is given up: the longest history that a server keeps takes about ten."""
 
 _MESSAGE: Final = re.compile(r'message: "((?:[^"\\]|\\.)*)"')
 
@@ -159,18 +159,18 @@ _OF_UPDATES: Final = (
     "workflow_execution_update_accepted_event_attributes",
     "workflow_execution_update_completed_event_attributes",
 )
-"""Events that do not name the task that made them."""
+"""Event types that do not name the task that made them."""
 
 _seen: dict[str, "Observed"] = {}
-"""By their run ids, the executions that are being replayed."""
+"""The executions being replayed, by their run ids."""
 _asked: dict[str, Any] = {}
-"""By their run ids, what those are asked for, beside their trace, that are being replayed."""
+"""By their run ids, what to determine beside the trace of the executions being replayed."""
 _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-"""By run ids, what lets a run be replayed once at a time: an execution is told apart by that alone."""
+"""Locks by run id, so that each run has one replay at a time: only the id identifies an execution here."""
 
 
 class _ObservedHost(TemporalHost):
-    """A host that takes note of the steps of calls."""
+    """A host that records the steps of calls."""
 
     def __init__(self, note: Callable[[CallStep], None], *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -193,7 +193,7 @@ class _ObservedHost(TemporalHost):
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class Observed(Interpreter):
-    """A run that is looked at while it is replayed. It does what any does."""
+    """A run that is observed during its replay. It behaves like any other."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
@@ -203,7 +203,7 @@ class Observed(Interpreter):
         self.calls: list[CallStep] = []
         self.steps: list[int] = []
         self.under_way: tuple[str, ...] | None = None
-        """The ids of the calls and sub-workflows that are under way at the end, or with which it has failed."""
+        """The ids of the calls and sub-workflows in progress at the end, or with which it has failed."""
         self.last_status: dict[str, Any] = {}
         self._is_dropped = False
         self._place = next((part for part in self._parts if isinstance(part, OwnPlace)), None)
@@ -217,11 +217,11 @@ class Observed(Interpreter):
 
     @property
     def definition(self) -> Definition | None:
-        """What it runs, once that is known."""
+        """The definition that it runs, once that is known."""
         return self._instance.definition
 
     def end_replay(self, status: dict[str, Any]) -> None:
-        """Keep where it is, with its *status*, before the SDK drops it: what it does then has not happened."""
+        """Save its state and *status* before the SDK drops it: what it does then has not happened."""
         self.last_status, self._is_dropped = status, True
         if self.under_way is None:
             self.under_way = self._under_way()
@@ -244,11 +244,11 @@ class Observed(Interpreter):
             self.lengths.append(self._info.get_current_history_length())
             self.steps.append(len(self.calls))
             if entry.kind is TraceKind.WORKFLOW_FAILED:
-                self.under_way = self._under_way()  # later they are given up
+                self.under_way = self._under_way()  # afterwards they are abandoned
         super()._on_trace(entry)
 
     def added_to(self, found: ReplayedRun) -> ReplayedRun:
-        """Return what is *found* without a replay, with what this one has shown."""
+        """Return *found*, which was determined without a replay, with the results of this replay."""
         pin, run, under_way = self._pin, self._instance.run, self.under_way or ()
         if isinstance(self._wrong, NewerRecord):
             return found
@@ -270,7 +270,7 @@ class Observed(Interpreter):
 
 
 class _LastStatusRunner(WrappingRunner):
-    """Asks every run for its status before the SDK drops it, as a person would ask it."""
+    """Queries the status of every run before the SDK drops it, as a client would."""
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         return _LastStatusInstance(super().create_instance(det))
@@ -305,8 +305,8 @@ async def replay(
 ) -> ReplayedRun:
     """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow.
 
-    If it *goes_on*, the failure is also why this release cannot complete the task at its end that no worker has
-    completed. See `observe` for the others.
+    If it *goes_on*, the failure can also be that this release cannot complete the last task, which no worker has
+    completed. See `observe` for the other arguments.
     """
     _check_start(history)
     whole, history = history, completed_part(history)
@@ -322,21 +322,21 @@ async def replay(
         builds=_builds(whole),
         has_begun=has_begun(whole),
     )
-    if seen is None and has_begun(whole):  # nothing has happened, but what it runs may be known
+    if seen is None and has_begun(whole):  # nothing has happened, but the definition may be known
         first, failure = await observe(whole, converter, runner=runner, options=options)
         return replace(found, definition=None if first is None else first.definition, failure=failure)
     if seen is None:
         return found
     found = seen.added_to(found)
-    # Tasks without commands the SDK takes together with all that follows, up to the end of what it is given.
+    # The SDK merges tasks without commands with everything that follows, up to the end of the given history.
     done = max((one.event_id for one in history.events if one.event_type == _COMPLETED), default=0)
     return replace(found, lengths=tuple(min(length, done) for length in found.lengths))
 
 
 def completed_part(history: WorkflowHistory) -> WorkflowHistory:
-    """Return *history* up to the last workflow task that a worker has completed, with the commands of that.
+    """Return *history* up to the last workflow task that a worker has completed, with its commands.
 
-    What came later no worker has acted on yet, but a replay would: the SDK gives a workflow all that is there.
+    No worker has acted on later events yet, but a replay would: the SDK passes all events to the workflow.
     """
     done = max((one.event_id for one in history.events if one.event_type == _COMPLETED), default=0)
     of_task = [one.event_id for one in history.events[done:] if done and _is_of_task(one, done)]
@@ -345,7 +345,7 @@ def completed_part(history: WorkflowHistory) -> WorkflowHistory:
 
 
 def _is_of_task(event: HistoryEvent, done: int) -> bool:
-    """Tell whether a worker has made *event* when it completed the workflow task *done*."""
+    """Tell whether *event* results from a worker's completion of the workflow task *done*."""
     kind = str(event.WhichOneof("attributes"))
     return getattr(getattr(event, kind), "workflow_task_completed_event_id", 0) == done or kind in _OF_UPDATES
 
@@ -359,10 +359,10 @@ async def observe(
     asked: Any = None,
     options: OperatorOptions | None = None,
 ) -> tuple[Observed | None, str | None]:
-    """Return the execution that a replay of *history* made, and why the replay failed if it did.
+    """Return the execution that a replay of *history* made, and why the replay failed, if it did.
 
-    Neither where there is no workflow task of it. *asked* is what it is asked for, beside its trace, where it is
-    *observed* by a class that knows it. *options* are those of the workers that it ran on, where that matters.
+    Neither if it has no workflow task. *asked* is what to determine beside its trace, for a class *observed* that knows
+    about it. *options* are those of the workers that it ran on, if they matter.
     """
     _check_start(history)
     if not has_begun(history):
@@ -392,19 +392,19 @@ def _check_start(history: WorkflowHistory) -> None:
 
 
 def has_begun(history: WorkflowHistory) -> bool:
-    """Tell whether there is a workflow task: before that, as during the delay of a start, nothing has happened."""
+    """Tell whether there is a workflow task: before that, as during a start delay, nothing has happened."""
     return any(event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED for event in history.events)
 
 
 async def _apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Return what *work* comes to in a thread of its own, which is left to itself where nobody waits any longer.
+    """Return the result of *work*, run in a separate thread, which is abandoned if the caller stops waiting.
 
-    The SDK cannot be stopped within a replay, whether its time is over or the process is to end. Raises TimeoutError.
+    The SDK cannot be stopped within a replay, neither on a timeout nor at the end of the process. Raises TimeoutError.
     """
     result: Future[T] = Future()
 
     def run() -> None:
-        with suppress(InvalidStateError):  # nobody waits any longer
+        with suppress(InvalidStateError):  # the caller no longer waits
             try:
                 result.set_result(asyncio.run(work()))
             except Exception as error:  # noqa: BLE001 - raised where it is waited for
@@ -416,7 +416,7 @@ async def _apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def _reason(failure: Exception) -> str:
-    """Return what the engine's library says of a replay that failed, out of what it says around that."""
+    """Return the SDK's reason for a failed replay, without the text around it."""
     text = str(failure)
     message = _MESSAGE.search(text)
     return text if message is None else message[1].replace('\\"', '"')

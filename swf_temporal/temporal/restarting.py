@@ -1,9 +1,9 @@
-"""Another run of an instance, which goes on where the instance was: where it failed, or came to a state or an action.
+"""Restarting an instance in another run, from where it failed or entered a state or an action.
 
-Theory of operation. An instance that continues as new carries all that it is: its definitions, its data and how far
-each of its paths is, the numbers of its ids, its events. So its history is replayed up to the place, and what it would
-have carried over there is what another run with its id begins with. Nothing that was complete there is done again,
-whether or not it shared a workflow task with what comes after; what was under way is, with the keys that it had.
+Theory of operation. An instance that continues as new carries its whole state: its definitions, its data, the progress
+of each path, its id counters, its events. So its history is replayed up to the restart point, and another run with its
+id begins with what it would have carried over there. Nothing that was complete there is done again, even if it shared a
+workflow task with what follows; calls in progress are repeated, with the same keys.
 """
 
 import asyncio
@@ -39,17 +39,17 @@ _STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED
 
 
 class RestartPoint(NamedTuple):
-    """Where in the trace of an execution an instance goes on."""
+    """The point in the trace of an execution at which an instance is restarted."""
 
     entry: int
     """The number of an entry."""
     is_after: bool = False
-    """Whether it goes on after all that was done with that entry, and not before it."""
+    """True for the point after everything done with that entry, false for the point before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartInput:
-    """What a run begins with in which an instance goes on."""
+    """The input of a run that restarts an instance."""
 
     workflow_type: str
     task_queue: str
@@ -57,17 +57,17 @@ class RestartInput:
     parts: Sequence[RawValue]
     options: dict[str, Any]
     most: int
-    """How many bytes its pin may have."""
+    """The size limit of its pin, in bytes."""
     early_updates: int
-    """How many of the updates with which the instance came there it had not taken yet: the last ones."""
+    """The number of updates before the restart point that the instance had not processed: the last ones."""
     has_events: bool
-    """Whether it begins with these, and with what came later: otherwise they are to be sent to it."""
+    """True if it begins with these and with later events: otherwise they are to be sent to it."""
 
     def knowing(self, results: Mapping[str, JSON], children: Mapping[str, "RestartInput"]) -> "RestartInput":
-        """Return it with the *results* of calls, and what its sub-workflows go on with, by the ids of their calls.
+        """Return it with the *results* of calls, and the inputs of its sub-workflows, by the ids of their calls.
 
-        A sub-workflow that would need more than its pin begins anew. Where one payload does not hold them all, all of
-        these calls are made again, and all of these sub-workflows begin anew.
+        A sub-workflow that would need more than its pin starts anew. If one payload cannot hold them all, all of these
+        calls are made again, and all of these sub-workflows start anew.
         """
         pins = {call: one.pin for call, one in children.items() if one.has_events and not one.parts}
         assert self.pin.again is not None  # noqa: S101 - for the type checker: it begins again
@@ -75,7 +75,7 @@ class RestartInput:
         return replace(self, pin=pin) if fits(json_size(pin.to_json()), self.most) else self
 
     async def start(self, client: Client, workflow_id: str) -> str:
-        """Begin it, and end the one that runs, if one does; return its run id. Raises UsageError if it is refused."""
+        """Start the run, terminating one that is running; return its run id. Raises UsageError if it is refused."""
         pin = replace(self.pin, outlasting=await _still_awaited(client, self.pin.outlasting))
         try:
             handle = await client.start_workflow(
@@ -93,9 +93,9 @@ class RestartInput:
 
 
 async def _still_awaited(client: Client, children: dict[str, AwaitedRecord]) -> dict[str, AwaitedRecord]:
-    """Return those of *children* whose end the instance still waits for: the others are begun anew.
+    """Return those of *children* whose end the instance still waits for: the others are started anew.
 
-    Those are the ones that were stopped, and those that make a call, which give up when they are not waited for.
+    The others are those that were stopped, and those that make a call, which give up when no run waits for them.
     """
     found: dict[str, AwaitedRecord] = {}
     for call_id, child in children.items():
@@ -124,17 +124,17 @@ class _RestartRequest(NamedTuple):
     point: RestartPoint
     patch: JSON
     task_queue: str
-    """That of the instance: a replay has one of its own."""
+    """The task queue of the instance: a replay has another."""
     leading: Sequence[SentEvent]
-    """The events of the updates with which it came there."""
+    """The events of the updates before the restart point."""
     events: Sequence[SentEvent]
-    """Those that came later, and are given to it again."""
+    """Later events, which it is given again."""
     wanted: Wanted
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class RestartObserver(Observed):
-    """One execution that is replayed to see how another one begins where it was."""
+    """An execution that is replayed to determine how another one begins at the restart point."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
@@ -157,7 +157,7 @@ class RestartObserver(Observed):
         super()._on_trace(entry)
 
     async def _note_when_settled(self, asked: _RestartRequest) -> None:
-        """Note what another execution begins with once nothing more is done in this step of the workflow."""
+        """Record the other execution's input once this step of the workflow is complete."""
         await workflow.wait_condition(lambda: True)
         self._note_input(asked)
 
@@ -197,7 +197,7 @@ class RestartObserver(Observed):
             )
 
     def _with_events(self, inbox: Inbox, events: Sequence[SentEvent]) -> Inbox:
-        """Return *inbox* as it is once *events* have come, too. What is none is left out: it is refused in any case."""
+        """Return *inbox* with *events* added. Invalid ones are left out, as they would be refused in any case."""
         filled, definition = Inbox(inbox.record()), self._instance.definition
         assert definition is not None  # noqa: S101 - for the type checker: it has an entry
         for signal, raw in events:
@@ -220,12 +220,11 @@ async def restart_input_at(
     leading: Sequence[SentEvent] = (),
     events: Sequence[SentEvent] = (),
 ) -> RestartInput:
-    """Return how an instance goes on from a *point* in the trace of the execution of *history*.
+    """Return the input to restart an instance from a *point* in the trace of the execution of *history*.
 
-    It is what is *wanted*: by that, its data may be changed if it enters a state. Raises UsageError if one payload does
-    not hold what it is then. It has the events by which it came there, *leading*, and later *events* from the start on
-    where that holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go back
-    there.
+    *wanted* is the request, which may change its data if it enters a state. Raises UsageError if one payload cannot
+    hold the input. The input includes *leading*, the events of updates before the point, and later *events*, if they
+    fit, too: sent separately, they could arrive after its end, and those of a mailbox would not go back there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
     asked = _RestartRequest(point, wanted.patch, started.task_queue.name, leading, events, wanted)

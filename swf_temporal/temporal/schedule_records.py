@@ -1,4 +1,4 @@
-"""A definition's schedule as Temporal stores it: its times, what it starts, and its memo."""
+"""A definition's schedule as Temporal stores it: its times, its action, and its memo."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -27,11 +27,11 @@ from swf_temporal.temporal.records import pin_of, pinned
 from swf_temporal.temporal.schedules import ScheduleFacts
 
 _SHORT = 12
-"""Characters of a digest that people are shown."""
+"""The number of characters of a digest to show."""
 
 
 def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> ScheduleFacts:
-    """Return which definition is started, and a digest of everything that a schedule is made from."""
+    """Return the facts for a memo: the definition, and a digest of everything that the schedule is made from."""
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
     made_from = sha256(write_json(everything).encode()).hexdigest()
@@ -39,7 +39,7 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
 
 
 def pinned_by(workflows: Sequence[Definition]) -> dict[str, Any]:
-    """Return the record of definitions that a schedule starts instances with."""
+    """Return the record of definitions with which a schedule starts instances."""
     return pin_of(pinned(workflows), workflows[0].version).to_json()
 
 
@@ -63,7 +63,7 @@ def schedule_of(
             static_summary=summaries.of_instance(first),
         ),
         spec=_spec(spec),
-        # Each time starts an instance, whatever has become of the ones before.
+        # Each time starts an instance, even if earlier ones are still running.
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.ALLOW_ALL, catchup_window=distance(spec)),
         state=ScheduleState(
             note=f"{NOTE}{named}, sha256 {first.digest[:_SHORT]}",

@@ -1,7 +1,7 @@
-"""Schedules on the server: applied, listed, paused, triggered, deleted.
+"""Schedules on the server: applying, listing, pausing, triggering, deleting.
 
-A definition has one schedule on the server, whatever its version: applying it again changes that one in place. What
-was done to it by hand since then, such as pausing it, stays.
+A definition has one schedule on the server, whatever its version: applying it again changes that one in place. Manual
+changes since then, such as pausing it, are kept.
 """
 
 import shlex
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
-"""After this time the server knows of none."""
+"""The server has no schedule times after this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ScheduleFacts(Record):
     made_from: str
     """A digest of everything that the schedule is made from."""
     limit: int | None = None
-    """How many instances it starts in all; None is any number."""
+    """The total number of instances that it starts; None is any number."""
 
 
 class Outcome(StrEnum):
@@ -67,7 +67,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A schedule as it now is on the server, which tells *next_time*: None if it starts nothing any more."""
+    """A schedule as it now is on the server, with its *next_time*: None if it starts nothing any more."""
 
     id: str
     outcome: Outcome
@@ -91,9 +91,9 @@ async def apply(
 ) -> Applied:
     """Have the server start instances of *workflow* when its schedule says so; *others* are its sub-workflows.
 
-    Each instance runs the definitions as they are now and begins with *data*. A schedule that is there already is
-    changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
-    one. Raises UsageError if the definition has no schedule.
+    Each instance runs the definitions as they are now and begins with *data*. An existing schedule is changed in place,
+    if anything differs; it stays paused or not as it was, and *paused* is for a new one. Raises UsageError if the
+    definition has no schedule.
     """
     from swf_temporal.temporal.schedule_records import facts_about, pinned_by, schedule_of  # noqa: PLC0415 - as above
 
@@ -128,22 +128,22 @@ async def _spec_of(client: Client, workflow: "Definition") -> Any:
 
 
 async def list_all(client: Client) -> AsyncIterator[ScheduleListDescription]:
-    """Yield the schedules of definitions, as far as the server has listed them yet."""
+    """Yield the schedules of definitions that the server lists."""
     async for one in await client.list_schedules():
         if MEMO in await one.memo():
             yield one
 
 
 async def describe(client: Client, definition_id: str) -> ScheduleDescription:
-    """Return what the server knows of a definition's schedule. Raises UsageError if there is none."""
+    """Return the server's description of a definition's schedule. Raises UsageError if there is none."""
     async with _made(client, definition_id) as handle:
         return await handle.describe()
 
 
 async def facts_of(description: ScheduleDescription) -> ScheduleFacts | None:
-    """Return which definition a schedule starts; None if its memo does not say.
+    """Return the facts in a schedule's memo; None if it has none.
 
-    Raises NewerRecord for what a newer release wrote that this one does not know.
+    Raises NewerRecord for a memo of a newer release that this one cannot read.
     """
     action = description.schedule.action
     memo = action.memo if isinstance(action, ScheduleActionStartWorkflow) else None
@@ -161,13 +161,13 @@ async def times(
 ) -> list[datetime]:
     """Return the first times at which the server starts instances by the schedule of a definition, *most* at most.
 
-    They are those later than *after* and, if given, not later than *before*. The server is asked as if the schedule
-    was not paused. Raises UsageError if there is no such schedule.
+    They are later than *after* and, if given, not later than *before*. A pause of the schedule is ignored. Raises
+    UsageError if there is no such schedule.
     """
     found: list[datetime] = []
     async with _made(client, definition_id) as handle:
         state = (await handle.describe()).schedule.state
-        # The server tells the times without looking how many starts are left, and so many at once.
+        # The server returns the times regardless of how many starts are left, and in pages of limited size.
         most = min(most, state.remaining_actions) if state.limited_actions else most
         request = ListScheduleMatchingTimesRequest(
             namespace=client.namespace, schedule_id=handle.id, end_time=_stamp(before or _LAST)
@@ -188,7 +188,7 @@ async def pause(client: Client, definition_id: str, note: str | None = None) -> 
 
 
 async def resume(client: Client, definition_id: str, note: str | None = None) -> None:
-    """Go on after `pause`; what was missed is not made up for. Raises UsageError if there is no such schedule."""
+    """Resume after `pause`, without making up for missed starts. Raises UsageError if there is no such schedule."""
     async with _made(client, definition_id) as handle:
         await handle.unpause(note=note or "resumed by swf")
 
@@ -200,14 +200,14 @@ async def trigger(client: Client, definition_id: str) -> None:
 
 
 async def delete(client: Client, definition_id: str) -> None:
-    """Forget the schedule; instances that it started go on. Raises UsageError if there is no such schedule."""
+    """Delete the schedule; instances that it started keep running. Raises UsageError if there is no such schedule."""
     async with _made(client, definition_id) as handle:
         await handle.delete()
 
 
 @asynccontextmanager
 async def _of(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandle]:
-    """Give the schedule of a definition, and tell the caller what the server says against it."""
+    """Yield the schedule of a definition, and translate errors of the server."""
     try:
         yield client.get_schedule_handle(schedule_id(definition_id))
     except RPCError as error:
@@ -219,21 +219,21 @@ async def _of(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandl
 
 @asynccontextmanager
 async def _made(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandle]:
-    """Give the schedule of a definition, which `apply` has made. Raises UsageError if there is none."""
+    """Yield the schedule of a definition, if `apply` has made it. Raises UsageError if there is none."""
     async with _of(client, definition_id) as handle:
         await _refuse_others(await handle.describe())
         yield handle
 
 
 async def _refuse_others(found: ScheduleDescription) -> None:
-    """Raise UsageError for a schedule that somebody else has made, who chose the same id."""
+    """Raise UsageError for a schedule with the same id that was made by another program."""
     if MEMO not in await found.memo():
         message = f"the schedule {found.id!r} is not one of a definition: `swf schedule apply` has not made it"
         raise UsageError(message, "rename the definition, or move that schedule to another id")
 
 
 async def _update(handle: ScheduleHandle, wanted: Schedule, facts: ScheduleFacts) -> Outcome:
-    """Change the schedule to what is *wanted*, but for what was done to it by hand."""
+    """Change the schedule to what is *wanted*, except for manual changes."""
     outcome = Outcome.UPDATED
 
     async def changed(found: ScheduleUpdateInput) -> ScheduleUpdate | None:

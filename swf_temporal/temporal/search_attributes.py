@@ -1,9 +1,9 @@
-"""Search attributes: by which the server finds instances, those that all have and those that definitions name.
+"""Search attributes, by which the server finds instances: those of every instance, and those named by definitions.
 
-Theory of operation. A namespace has those that were registered, each with its type. An upsert of another would fail the
-workflow task, again and again. So a worker that is to set them refuses to start where one is missing that its
-definitions need; and since a run may bring a definition along that no worker serves, it asks, by a local activity,
-which of those that its definition names are registered, and leaves the others out.
+Theory of operation. A namespace has registered attributes, each with its type. An upsert of an unregistered one would
+fail the workflow task, again and again. So a worker that is to set them refuses to start if one that its definitions
+need is missing; and since a run may bring a definition that no worker serves, it checks, by a local activity, which of
+the attributes that its definition names are registered, and leaves the others out.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,21 +25,21 @@ STATE: Final = SearchAttributeKey.for_keyword("SwfState")
 BUSINESS_KEY: Final = SearchAttributeKey.for_keyword("SwfBusinessKey")
 ERROR_CODE: Final = SearchAttributeKey.for_keyword("SwfErrorCode")
 FACTS: Final = {"version": VERSION, "state": STATE, "businessKey": BUSINESS_KEY, "errorCode": ERROR_CODE}
-"""Those that every instance may have, by what we call each. Its definition is the type of its workflow."""
+"""The attributes of every instance, by our names. Its definition is the type of its workflow."""
 OF_ALL: Final = tuple(FACTS.values())
 
 LOOK: Final = "look search attributes up"
-"""The local activity that says which are registered."""
+"""The local activity that returns which are registered."""
 
 _MAX_UNITS: Final = 255
-"""The length limit of a keyword, in units of UTF-16: databases bound characters, and the server the bytes of JSON."""
+"""The length limit of a keyword, in UTF-16 units: databases limit characters, and the server the bytes of JSON."""
 
 _REFUSED: Final = NOT_PERMITTED | {RPCStatusCode.UNIMPLEMENTED}
 _BY_OTHERS: Final = "one who may change the namespace registers them; in Temporal Cloud, in its UI or with `tcld`"
 
 
 class NotRegisteredError(UsageError):
-    """A list filter has a search attribute that the namespace lacks."""
+    """A list filter uses a search attribute that the namespace lacks."""
 
 
 Types = Mapping[str, str]
@@ -47,13 +47,13 @@ Types = Mapping[str, str]
 
 
 def keyword(text: str) -> str:
-    """Return *text* as a keyword that every database takes."""
+    """Return *text* as a keyword that every database accepts."""
     units = text.replace("\0", "").encode("utf-16-le", "ignore")[: 2 * _MAX_UNITS]
     return units.decode("utf-16-le", "ignore")
 
 
 def needed_by(definitions: Iterable[Definition]) -> Types:
-    """Return the search attributes that instances of *definitions* may have. Raises UsageError for one of two types."""
+    """Return the search attributes that instances of *definitions* may have. Raises UsageError if types conflict."""
     found, named_by = {one.name: "Keyword" for one in OF_ALL}, dict[str, str]()
     for definition in definitions:
         for name, kind in definition.search_attributes.items():
@@ -65,7 +65,7 @@ def needed_by(definitions: Iterable[Definition]) -> Types:
 
 
 async def registered(client: Client) -> Types:
-    """Return those that the client's namespace has. Raises RPCError."""
+    """Return the search attributes of the client's namespace. Raises RPCError."""
     found = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
     )
@@ -73,13 +73,13 @@ async def registered(client: Client) -> Types:
 
 
 def _word(kind: int) -> str:
-    """Return what Temporal's commands call a type, such as `KeywordList`."""
+    """Return the name of a type in Temporal's commands, such as `KeywordList`."""
     name = IndexedValueType.Name(kind)  # type: ignore[arg-type]  # each is one
     return "".join(part.capitalize() for part in name.removeprefix("INDEXED_VALUE_TYPE_").split("_"))
 
 
 class Setup(NamedTuple):
-    """Search attributes that are needed: those that a namespace has, and those that it has not."""
+    """The needed search attributes: those that a namespace has, and those that it lacks."""
 
     there: Types
     missing: Types
@@ -90,7 +90,7 @@ async def compared(client: Client, needed: Types) -> Setup:
     try:
         known = await registered(client)
     except RPCError as error:
-        what = f"the search attributes of the namespace {client.namespace!r} are not to be had"
+        what = f"the search attributes of the namespace {client.namespace!r} cannot be listed"
         raise refused_by_server(error, what) from None
     for name, kind in needed.items():
         if known.get(name, kind) != kind:
@@ -104,7 +104,7 @@ async def compared(client: Client, needed: Types) -> Setup:
 
 
 async def check_registered(client: Client, needed: Types) -> None:
-    """Raise UsageError if the client's namespace lacks one that is *needed*."""
+    """Raise UsageError if the client's namespace lacks a *needed* one."""
     missing = (await compared(client, needed)).missing
     if missing:
         raise UsageError(
@@ -114,7 +114,7 @@ async def check_registered(client: Client, needed: Types) -> None:
 
 
 async def set_up(client: Client, needed: Types) -> Setup:
-    """Register what is *needed* and missing; return what was there, and what was not. Raises UsageError."""
+    """Register the *needed* ones that are missing; return which existed, and which did not. Raises UsageError."""
     found = await compared(client, needed)
     if found.missing:
         await _register(client, found.missing)
@@ -134,12 +134,12 @@ async def _register(client: Client, missing: Types) -> None:
 
 
 def facts_in(known: TypedSearchAttributes) -> dict[str, str]:
-    """Return what the search attributes of an instance say, by the names of `FACTS`."""
+    """Return the values of an instance's search attributes, by the names of `FACTS`."""
     return {name: value for name, key in FACTS.items() if (value := known.get(key)) is not None}
 
 
 def filters_of(facts: Mapping[str, str | None]) -> list[str]:
-    """Return list filters of Temporal that find the instances with these *facts*; None says nothing."""
+    """Return Temporal list filters for the instances with these *facts*; None means any value."""
     return [f"{FACTS[name].name} = {quoted(keyword(text))}" for name, text in facts.items() if text is not None]
 
 
@@ -150,7 +150,7 @@ def quoted(text: str) -> str:
 
 
 def why_unknown(error: RPCError, namespace: str) -> NotRegisteredError | None:
-    """Return why the server refused a list filter with one that every instance may have; None if that is not why."""
+    """Return the error if the server refused a list filter because one of our attributes is missing; else None."""
     missing = [one.name for one in OF_ALL if one.name in error.message]
     if error.status is not RPCStatusCode.INVALID_ARGUMENT or not missing:
         return None
@@ -161,7 +161,7 @@ def why_unknown(error: RPCError, namespace: str) -> NotRegisteredError | None:
 
 
 def in_words(types: Types) -> str:
-    """Return names and types for a sentence."""
+    """Return names and types as text."""
     return ", ".join(f"{name} ({kind})" for name, kind in types.items())
 
 
@@ -174,7 +174,7 @@ class RegisteredAttributes:
 
     @activity.defn(name=LOOK)
     async def look(self, needed: dict[str, str]) -> list[str]:
-        """Return the names of those that are registered and of the type that is *needed*."""
+        """Return the names of those that are registered with the *needed* type."""
         if not needed.keys() <= self._known.keys():
             self._known = await registered(self._client)
         return [name for name, kind in needed.items() if self._known.get(name) == kind]

@@ -1,4 +1,4 @@
-"""Size limits of what a client sends, checked before it is sent."""
+"""Size limits of what a client sends, checked before sending."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,12 +20,12 @@ _RAISE: Final = "raise `storage › maxBytes` in the configuration, or send a re
 
 
 def advice_for(limit: int) -> str:
-    """Return what to do about data that is larger than *limit*."""
+    """Return advice about data that is larger than *limit*."""
     return _ADVICE if limit == MAX_PAYLOAD_BYTES else _RAISE
 
 
 def sendable(client: Client, values: Mapping[str, Any]) -> list[RawValue]:
-    """Return *values*, by what they are called, ready to be sent together. Raises UsageError if that is too much."""
+    """Return *values*, keyed by their names in messages, ready to be sent together. Raises UsageError if too large."""
     converter = client.data_converter.payload_converter
     try:
         limit, payloads = limit_of(converter), converter.to_payloads(list(values.values()))

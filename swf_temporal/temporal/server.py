@@ -1,4 +1,4 @@
-"""A Temporal server: one that runs already, or a development server that is started."""
+"""A Temporal server: one that is already running, or a development server that is started."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _HINT = "stop that one, or name another database with --db"
 _LOCK_PATIENCE = 8.0
-"""Seconds within which the server of a process that was killed ends."""
+"""Seconds within which the server of a killed process ends."""
 _LOCK_PAUSE = 0.1
 
 if sys.platform == "win32":
@@ -41,7 +41,7 @@ if sys.platform == "win32":
     _BEYOND = 1 << 20
 
     def _lock(file: int) -> None:
-        os.lseek(file, _BEYOND, os.SEEK_SET)  # what is locked there cannot be read, and who holds it is to be told
+        os.lseek(file, _BEYOND, os.SEEK_SET)  # a locked region cannot be read, but the holder's text must be
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
 else:
@@ -52,7 +52,7 @@ else:
 
 
 def prepare(database: Path) -> None:
-    """Make the folder of *database*, which is not for version control if it is our own. Raises UsageError."""
+    """Make the folder of *database*, excluded from version control if it is our own. Raises UsageError."""
     if database.is_dir():
         raise UsageError(f"{database} is a folder", "--db names a file in one")
     try:
@@ -66,7 +66,7 @@ def prepare(database: Path) -> None:
 
 
 def refuse_held(database: Path) -> None:
-    """Raise UsageError if *database* is in use, before anything is made for it."""
+    """Raise UsageError if *database* is in use, before creating anything for it."""
     if _file(database).exists():
         with held(database, None):
             pass
@@ -74,10 +74,10 @@ def refuse_held(database: Path) -> None:
 
 @contextmanager
 def held(database: Path, address: str | None) -> Iterator[int]:
-    """Keep *database* for the server at *address* as long as the context lasts; yields the lock's file.
+    """Lock *database* for the server at *address* while the context lasts; yields the lock file.
 
-    A server that inherits it keeps the lock until it has ended, whatever became of us. The system lets go of the lock
-    of a process that was killed. Raises UsageError, saying which process has the database, if one does.
+    A server that inherits it keeps the lock until it has ended, even if this process ends earlier. The system releases
+    the lock of a killed process. Raises UsageError, naming the process that has the database, if one does.
     """
     with _writing(database):
         file = os.open(_file(database), os.O_RDWR | os.O_CREAT, 0o644)
@@ -119,7 +119,7 @@ def _take(file: int, database: Path) -> None:
 
 
 def _file(database: Path) -> Path:
-    real = database.resolve()  # whichever links lead to it
+    real = database.resolve()  # the same lock for any link to it
     return real.with_name(f"{real.name}.lock")
 
 
@@ -141,7 +141,7 @@ def _by_whom(holder: dict[str, Any]) -> str:
 def _is_alive(holder: dict[str, Any]) -> bool:
     pid = holder.get("pid")
     if sys.platform == "win32" or not isinstance(pid, int):
-        return True  # it has the lock, and nothing more can be known
+        return True  # it has the lock, and nothing more is known
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -161,21 +161,21 @@ QUICK = (
 )  # fmt: skip
 """Settings that make the development server answer in milliseconds, and its timers exact below a second.
 
-Where a task queue has several partitions, a task waits up to a tenth of a second to be forwarded to the one whose
-worker polls it: partitions are for many workers. Where the events of 1,000 sub-workflows that are begun at once exceed
-what it keeps in memory, half a MiB by default, it reads all of them from its database for each that it begins.
+If a task queue has several partitions, a task waits up to a tenth of a second to be forwarded to the one that a worker
+polls: partitions are for many workers. If the events of 1,000 sub-workflows started at once exceed its cache, half a
+MiB by default, it reads all of them from its database for each that it starts.
 """
 
 _PAUSING = ("--dynamic-config-value", "frontend.WorkflowPauseEnabled=true")
-"""Lets workflows be paused, which a server does not allow by itself."""
+"""Allows pausing workflows, which a server does not by default."""
 
 _FAIRNESS = ("--dynamic-config-value", "matching.enableFairness=true")
-"""Gives the sub-workflows beneath each instance their turn, whose keys a server does not heed by itself."""
+"""Gives the sub-workflows under each instance their turn, by fairness keys that a server ignores by default."""
 
 _STARTS = 3
-"""The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
+"""The number of attempts to start the server: it chooses further ports itself, which other programs may take."""
 _PATIENCE = 40
-"""Seconds that a server has to start, in each attempt: one that has lost a port may end, or wait for it for ever."""
+"""Seconds that a server has to start, in each attempt: one whose port was taken may end, or wait for it for ever."""
 _PAUSE = 0.025
 """Seconds between two attempts to connect to it."""
 
@@ -195,11 +195,11 @@ async def local_server(
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 
-    It is quick and can pause workflows, unless it is *as_installed*: with the settings that a server has by itself.
+    It is tuned for speed and can pause workflows, unless it is *as_installed*: with a server's default settings.
 
-    *payloads* is what becomes of payloads on their way to it. With *database* the server remembers its workflows from
-    one start to the next. It ends with this process, even if that is killed. Raises UsageError if a port is taken,
-    another server uses the database, or no server program can be found.
+    *payloads* says how payloads are encoded in transit. With *database* the server keeps its workflows from one start
+    to the next. It ends with this process, even if that is killed. Raises UsageError if a port is taken, another server
+    uses the database, or no server program can be found.
     """
     converter = converter_of(payloads)
     if database is not None:
@@ -209,7 +209,7 @@ async def local_server(
         for one, option in ((port, "--port"), (ui_port, "--ui-port")):
             if one is not None and not is_free(one):
                 raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
-        # Those chosen here are chosen anew each time: a process that was quicker keeps what it took.
+        # Ports chosen here are chosen anew in each attempt, as another process may have taken them.
         free, ui_free = free_ports()
         chosen, ui_chosen = port or free, ui_port or ui_free
         with _holding(database, chosen) as inherited:
@@ -235,7 +235,7 @@ async def local_server(
 
 @contextmanager
 def _holding(database: Path | None, port: int) -> Iterator[list[int]]:
-    """Hold *database*, if there is one, for a server at *port*; yield the files that the server is to inherit."""
+    """Lock *database*, if there is one, for a server at *port*; yield the files that the server is to inherit."""
     if database is None:
         yield []
         return
@@ -245,25 +245,25 @@ def _holding(database: Path | None, port: int) -> Iterator[list[int]]:
 
 
 class _StartError(UsageError):
-    """The server ended, or did not answer, perhaps because another program was quicker to take one of its ports."""
+    """The server ended, or did not answer, perhaps because another program took one of its ports first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """A server's process, and what it wrote."""
+    """A server's process, and its output."""
 
     process: Process
     greeting: asyncio.Future[bool]
-    """Whether it wrote to its standard output: that says where it listens, and nothing is written before."""
+    """Whether it wrote to its standard output: the first thing that it writes is where it listens."""
     error_lines: deque[str]
-    """The last ones."""
+    """The last lines of its standard error."""
     reading: asyncio.Future[Any]
 
 
 @asynccontextmanager
 async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIterator[_Started]:
-    """Run the server that *command* starts for as long as the context lasts. It inherits the files *inherited*."""
-    # A session of its own: Ctrl-C is to end the worker first, and the server only when the worker needs it no more.
+    """Run the server that *command* starts while the context lasts. It inherits the files *inherited*."""
+    # A separate session: Ctrl-C should end the worker first, and the server only when the worker no longer needs it.
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
@@ -276,7 +276,7 @@ async def _started(command: Sequence[str], inherited: Sequence[int]) -> AsyncIte
     assert process.stderr is not None  # noqa: S101 - as above
     error_lines = deque[str](maxlen=_LAST_LINES)
     greeting = asyncio.get_running_loop().create_future()
-    # Read all the time: a server whose output is not read would stand still once the pipe is full.
+    # Read continuously: a server whose output is not read would block once the pipe is full.
     reading = asyncio.gather(_read_output(process.stdout, greeting), _read_errors(process.stderr, error_lines))
     try:
         yield _Started(process, greeting, error_lines, reading)
@@ -300,7 +300,7 @@ async def _read_errors(errors: asyncio.StreamReader, error_lines: deque[str]) ->
 async def _ready(started: _Started, port: int, converter: DataConverter) -> Client:
     """Return a client of the server, once it has started. Raises UsageError with what it wrote if it ended instead.
 
-    That something answers at *port* is not enough: it may be another server, which was quicker to take the port.
+    An answer at *port* is not enough: it may be from another server, which took the port first.
     """
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -318,10 +318,10 @@ async def _ready(started: _Started, port: int, converter: DataConverter) -> Clie
 
 
 async def _stop(process: Process) -> None:
-    """End the server. One that remembers nothing is not given the second or two in which it says farewell."""
+    """End the server. One without a database is not given the second or two of a graceful shutdown."""
     if process.returncode is None:
         if os.name == "posix" and process.stdin is not None:
-            process.stdin.close()  # its watchdog knows how
+            process.stdin.close()  # its watchdog ends it
         else:
             process.terminate()
     try:
@@ -335,7 +335,7 @@ async def _stop(process: Process) -> None:
 async def _downloaded(
     port: int, ui_port: int, database: Path | None, extra: Sequence[str], converter: DataConverter
 ) -> AsyncIterator[Client]:
-    """Start the server that the SDK downloads when this machine has none."""
+    """Start the server that the SDK downloads if this machine has none."""
     from temporalio.testing import WorkflowEnvironment  # noqa: PLC0415 - seldom needed, and not quickly imported
 
     try:

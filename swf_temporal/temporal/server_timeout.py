@@ -1,4 +1,4 @@
-"""A server that does not answer: it is logged after some seconds, and given up after a time that can be set."""
+"""Timeouts for a server that does not answer: logged after some seconds, given up after a configurable time."""
 
 import asyncio
 import logging
@@ -20,17 +20,17 @@ _log = logging.getLogger("swf")
 
 VARIABLE: Final = "SWF_SERVER_TIMEOUT"
 FOR_REQUESTS: Final = timedelta(seconds=30)
-"""The time for which a server may not answer a request."""
+"""The time for which a server may leave a request unanswered."""
 FOR_ENDS: Final = timedelta(minutes=5)
-"""The time for which it may not answer who waits for the end of an instance."""
+"""The time for which a server may be unavailable while a client waits for the end of an instance."""
 FIRST_WORD: Final = 3.0
-"""Seconds after which it is told that a server does not answer."""
+"""Seconds after which it is logged that a server does not answer."""
 READY_WITHIN: Final = 1.5
-"""Seconds within which a server answers, if it is to count as ready."""
+"""Seconds within which a server must answer to count as ready."""
 _PAUSE: Final = 1.0
-"""Seconds between two looks at a server, and before a request is made again."""
+"""Seconds between two checks of a server, and before a request is retried."""
 _ATTEMPT: Final = 90.0
-"""Seconds after which a request that waits has been answered at least once: the SDK lets none take longer."""
+"""Seconds within which a waiting request has had an answer: the SDK lets none take longer."""
 _AWAY: Final = (
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -40,7 +40,7 @@ _AWAY: Final = (
 
 
 def server_timeout(usual: timedelta) -> timedelta:
-    """Return for how long a server may not answer: *usual*, or SWF_SERVER_TIMEOUT. Raises UsageError."""
+    """Return how long to wait for a server's answer: *usual*, or SWF_SERVER_TIMEOUT. Raises UsageError."""
     text = os.environ.get(VARIABLE, "")
     if not text:
         return usual
@@ -79,7 +79,7 @@ async def answered(host: str, request: Awaitable[_T]) -> _T:
 
 
 class ServerWatch:
-    """Watches a server within a context, which is left with ServerUnavailableError once it has not answered in time."""
+    """Watches a server within a context, ending it with ServerUnavailableError if there is no answer in time."""
 
     def __init__(self, client: Client, usual: timedelta) -> None:
         self._client = client
@@ -101,8 +101,8 @@ class ServerWatch:
                 raise
             raise _given_up(self._host, self._most) from None
 
-    async def outlasted(self, request: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what *request* returns. It is made again while the server does not do it, as long as it may not."""
+    async def retried(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        """Return the result of *request*, retried while the server is unavailable, within the time limit."""
         loop, failing = asyncio.get_running_loop(), None
         while True:
             began = loop.time()

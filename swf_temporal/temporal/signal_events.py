@@ -1,4 +1,4 @@
-"""The events that signals and updates carry, and whether the definition ever takes one like it."""
+"""The events that signals and updates carry, and whether the definition ever takes such an event."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean
 
 AWAITED: Final = "awaited"
-"""In what an update carries beside the `name` of an event: that the event is to be refused if nothing waits for it."""
+"""A field of an update, beside the `name` of an event: refuse the event if nothing waits for it."""
 
 
 class NotTakenError(ValueError):
@@ -85,7 +85,7 @@ def event_of_update(event: Any, definition: Definition) -> CloudEvent:
 
 
 def refuse_unawaited(given: Mapping[str, Any], event: CloudEvent, run: Run) -> None:
-    """Raise NotTakenError if what was *given* is to be taken at once, and nothing waits for *event* now."""
+    """Raise NotTakenError if *given* must be taken at once, and nothing waits for *event* now."""
     if given.get(AWAITED) is True and _name_in(given) is not None and not run.awaits(event):
         raise NotTakenError(f"does not wait for the event {given['name']!r} now", "`swf tasks` lists what is awaited")
 
@@ -93,7 +93,7 @@ def refuse_unawaited(given: Mapping[str, Any], event: CloudEvent, run: Run) -> N
 def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catalogue) -> None:
     """Raise NotTakenError if neither *workflow* takes events like *event*, nor one that it may continue as.
 
-    What it does not know of, because *catalogue* lacks a definition, is not refused.
+    If it cannot know, because *catalogue* lacks a definition, the event is not refused.
     """
     continued = list(catalogue.continuations(workflow))
     if any(one is None for one in continued):
@@ -123,12 +123,12 @@ def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catal
 
 
 def refused(reason: str, hint: str | None = None) -> ApplicationError:
-    """Return the failure of an update that brings what is not an event, or one that is never taken."""
+    """Return the failure of an update without a valid event, or with one that is never taken."""
     return ApplicationError(reason, *([] if hint is None else [hint]), type=EVENT_REFUSED)
 
 
 def refuse_more(event: CloudEvent, run: Run, most: int) -> None:
-    """Raise NoRoomError if *run* would have to keep *event*, and keeps events of *most* bytes already."""
+    """Raise NoRoomError if *run* would have to keep *event*, and already keeps events of *most* bytes."""
     inbox = run.inbox
     if inbox.size >= most and not run.awaits(event):
         raise NoRoomError(

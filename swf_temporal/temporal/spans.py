@@ -1,4 +1,4 @@
-"""Spans of instances and of their states, where the process traces: each is recorded once, when it ends."""
+"""Spans of instances and of their states, if the process traces: each is recorded once, when it ends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class EndedSpan:
     error: str | None = None
     """The message of the error with which it ended, if it failed."""
     serves: bool = False
-    """Whether it is the work that a client asked for, and no part of that."""
+    """True if it is the work that a client asked for, false if it is a part of that."""
 
 
 RecordSpan = Callable[[EndedSpan], None]
@@ -25,7 +25,7 @@ _record: RecordSpan | None = None
 
 
 def record_spans(record: RecordSpan) -> None:
-    """Have the instances in the process, and their states, recorded as spans."""
+    """Record the instances in the process, and their states, as spans."""
     global _record  # noqa: PLW0603 - one for the process, as its exporter is
     _record = record
 
@@ -36,7 +36,7 @@ def are_recorded() -> bool:
 
 
 def record_instance(result: str, error: str | None = None) -> None:
-    """Record the execution of an instance that ends now."""
+    """Record the execution of an instance that is ending."""
     if _record is not None and not workflow.unsafe.is_replaying():
         info = workflow.info()
         name, attributes = f"RunWorkflow:{info.workflow_type}", _attributes(info, result)

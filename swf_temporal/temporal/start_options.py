@@ -1,4 +1,4 @@
-"""What else may be said of a start, in the SDK's words."""
+"""Further options of a start, with the SDK's names."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypedDict
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     )
 
 HEADERS: Final = "headers"
-"""In the memo of an instance: the headers of the request that started it, by name."""
+"""The memo key of the headers of the request that started an instance, by name."""
 IDENTITY: Final = "identity"
-"""There too: who sent that request."""
+"""The memo key of the sender of that request."""
 BUSINESS_KEY: Final = "businessKey"
-"""There too: by what the sender knows the instance."""
+"""The memo key of the sender's own name for the instance."""
 IDEMPOTENCY_KEY: Final = "idempotencyKey"
-"""There too, where the sender has chosen the id of the instance: a digest of the key that such requests repeat."""
+"""The memo key of a digest of the request's idempotency key, if the sender has chosen the id of the instance."""
 
 
 class StartOptions(TypedDict, total=False):
@@ -50,7 +50,7 @@ NAMES: Final = frozenset(StartOptions.__annotations__)
 
 
 def turns_of(priority: int | None, fairness_key: str | None, fairness_weight: float | None) -> StartOptions:
-    """Return the options by which a server orders the tasks of an instance among those of others."""
+    """Return the options that determine the order of an instance's tasks among those of others."""
     from temporalio.common import Priority  # noqa: PLC0415 - heavy, and only where something is started
 
     return {"priority": Priority(priority, fairness_key, fairness_weight)}

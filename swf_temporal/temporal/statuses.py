@@ -1,4 +1,4 @@
-"""The status of a workflow, also where the SDK has no word for it, as for a workflow that is paused."""
+"""The status of a workflow, including statuses that the SDK does not know, such as paused."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -23,16 +23,16 @@ _CLOSING: Final = frozenset(
     for how in ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELED", "TERMINATED", "CONTINUED_AS_NEW")
 )
 _PAUSED: Final = "PAUSED"
-"""The server's word for a workflow that is paused, for which the SDK has none."""
+"""The server's status of a paused workflow, which the SDK lacks."""
 _PAUSE: Final = 1.0
-"""Seconds between two looks whether a workflow that is paused has ended."""
+"""Seconds between two checks whether a paused workflow has ended."""
 
 OPEN: Final = "CloseTime IS NULL"
-"""The list filter that finds what has not ended: what runs, what is paused, and what has a status unknown here."""
+"""The list filter for open workflows: running, paused, or with a status unknown here."""
 
 
 async def running_execution(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
-    """Return what the server says of the workflow of *handle*; None if there is none, or it has ended."""
+    """Return the server's description of the workflow of *handle*; None if there is none, or it has ended."""
     try:
         found = await handle.describe()
     except RPCError as error:
@@ -48,7 +48,7 @@ def is_closed(execution: WorkflowExecution) -> bool:
 
 
 def is_paused(execution: WorkflowExecution) -> bool:
-    """Tell whether it stands still until it is resumed."""
+    """Tell whether it is paused until it is resumed."""
     return execution.status is not None and execution.status.name == _PAUSED
 
 
@@ -60,7 +60,7 @@ def _member_of_unknown(cls: Any, number: int) -> Any:
     return member
 
 
-# The SDK raises ValueError from every description and list that has a status newer than itself.
+# The SDK raises ValueError for every description and list with a status newer than itself.
 setattr(WorkflowExecutionStatus, "_missing_", classmethod(_member_of_unknown))  # noqa: B010 - mypy knows no such method
 
 
@@ -79,23 +79,23 @@ async def _fetch_next_page(events: Any, *, page_size: int | None = None) -> None
 
 
 _fetched: Final = WorkflowHistoryEventAsyncIterator.fetch_next_page
-# A server does not wait for the end of a workflow that is paused, and answers with another event. Asked for the result,
-# the SDK would ask again at once, for as long as it is paused, or raise RuntimeError.
+# A server does not wait for the end of a paused workflow, but answers with another event. When asked for the result,
+# the SDK would repeat the request without a pause, or raise RuntimeError.
 setattr(WorkflowHistoryEventAsyncIterator, "fetch_next_page", _fetch_next_page)  # noqa: B010 - mypy refuses the other
 
 
 Answer = TypeVar("Answer")
 
 ASK_AGAIN: Final = "the instance is about to take its next step: ask again"
-"""What a query is told that came too early."""
+"""The error of a query that came too early."""
 
 _TRIES: Final = 50
 _QUERY_PAUSE: Final = 0.1
-"""Seconds until a query is asked again: by then the workflow task has usually begun."""
+"""Seconds until a query is repeated: by then the workflow task has usually begun."""
 
 
 async def answer_of(ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Return what *ask* comes to, a query, which is asked again where it came too early. Raises what it raises."""
+    """Return the answer to the query *ask*, repeated if it came too early. Raises what it raises."""
     for _ in range(_TRIES):
         try:
             return await ask()

@@ -1,13 +1,13 @@
-"""An instance and the mailboxes of its events: it subscribes when it begins to wait, and leaves when it ends.
+"""Subscriptions of an instance at the mailboxes of its events, from when it begins to wait until it ends.
 
-Theory of operation. Only waits for correlated events subscribe, and none of the instance that the events of that key
-start: it is sent them anyway, unless it has been another definition meanwhile. What is sent to a mailbox is sent by
-the engine, exactly once: by a signal or, where there is no mailbox, with its start as a child that is abandoned. An
-execution that goes on with a run subscribes again, which changes nothing, and the last one leaves all mailboxes. One
-that was reset subscribes again to all that it knew of then: the run before may have left them at its end. At its end,
-an instance that has taken events gives those back that came through a mailbox and were never taken. One that has taken
-none would only have the next one do the same. One that goes on as another definition gives those back before that which
-the other does not consume.
+Theory of operation. Only waits for correlated events subscribe, except those of the instance that the events of that
+key start: it is sent them anyway, unless it has been another definition meanwhile. The engine delivers messages to a
+mailbox exactly once: by a signal or, if there is no mailbox, with its start as an abandoned child. An execution that
+continues a run subscribes again, which changes nothing, and the last one leaves all mailboxes. After a reset, an
+execution subscribes again to all mailboxes that it knew: the run before may have left them at its end. At its end, an
+instance that has taken events returns those that came through a mailbox and were never taken. If it has taken none, it
+returns none, since the next instance would only do the same. Before an instance continues as another definition, it
+returns the events that the other does not consume.
 """
 
 import asyncio
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost
 
 _TRIES: Final = 5
-"""How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
+"""The number of attempts to send to a mailbox that can neither be started nor reached, because it is about to end."""
 _MAX_BYTES: Final = 500_000
-"""How much of what is given back is sent at once."""
+"""The size limit of one message with returned events, in bytes."""
 
 
 @dataclass(slots=True)
@@ -56,9 +56,9 @@ class SubscriptionsRecord(Record):
     WHAT: ClassVar[str] = "the record of its subscriptions"
 
     mailboxes: list[str] = field(default_factory=list)
-    """The ids of the mailboxes in which executions have subscribed: the run leaves them when it ends."""
+    """The ids of the mailboxes at which executions have subscribed: the run leaves them when it ends."""
     handed_over: bool = False
-    """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
+    """True if an earlier execution was of another definition, so that the mailbox may have started another instance."""
 
 
 class Subscriptions(Part):
@@ -70,7 +70,7 @@ class Subscriptions(Part):
         self._pin = instance.pin
         self._handed_over = record.handed_over
         self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in record.mailboxes}
-        """By the ids of mailboxes, what this instance knows of the attributes of its events."""
+        """By the ids of mailboxes, the attributes of its events that this instance knows."""
         self._under_way: list[asyncio.Task[None]] = []
         self._instance = workflow.info().workflow_id
         self._loop = asyncio.get_running_loop()
@@ -82,11 +82,11 @@ class Subscriptions(Part):
         return definition
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
-        """Subscribe again where the execution is reset."""
-        workflow.register_random_seed_callback(self._begin_again)  # a reset alone changes the seed
+        """Subscribe again if the execution is reset."""
+        workflow.register_random_seed_callback(self._begin_again)  # only a reset changes the seed
 
     def attend(self, run: Run) -> None:
-        """Look at what *run* begins to wait for."""
+        """Observe what *run* begins to wait for."""
         run.on_wait = self._subscribe_to
 
     def record(self, to: ContinuedAs | None = None) -> SubscriptionsRecord:
@@ -95,7 +95,7 @@ class Subscriptions(Part):
         return SubscriptionsRecord(list(self._subscribed), self._handed_over or is_another)
 
     def _subscribe_to(self, awaited: Awaited) -> None:
-        """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
+        """Subscribe to the events that a path begins to wait for, if needed. Never waits."""
         for event, values in awaited.values.items():
             found = subscription(self._definition, event, values)
             is_given = found is not None and found.started == self._instance and not self._handed_over
@@ -125,14 +125,14 @@ class Subscriptions(Part):
             await self._post(mailbox, Subscribing(subscriber=self._instance, values=None))
 
     async def end(self, ending: Ending) -> None:
-        """Give back what came from mailboxes and was never taken: the last that an instance does, as more may come."""
+        """Return events from mailboxes that were never taken, as the last step of an instance, as more may arrive."""
         run = self.instance.run
         while run is not None and run.inbox.has_untaken and ending.how != "continued":
             for mailbox, untaken in self._batches(run.inbox.forward_untaken()):
                 await self._post(mailbox, untaken)
 
     async def hand_over(self, run: Run, to: ContinuedAs) -> None:
-        """Give back what came from mailboxes, and the other definition as which the run goes on does not consume."""
+        """Return events from mailboxes that the next definition of the run does not consume."""
         if to.workflow_id == self._definition.id:
             return
         other = catalogue_of(tuple(self._pin.definitions)).find(to.workflow_id, to.version)
@@ -162,8 +162,8 @@ class Subscriptions(Part):
         return Untaken([], self._instance, origin_of(self._pin), definitions, options=options)
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
-        """Return the mailbox to which *event* goes back; None if it goes to none."""
-        # One that this has continued as, by `continueAs`, may know nothing of the events of the one before.
+        """Return the mailbox to which *event* is returned, and its record; None if there is no mailbox."""
+        # After a `continueAs`, the current definition may not know the events of the one before.
         others = [one for one in catalogue_of(tuple(self._pin.definitions)) if one.id != self._definition.id]
         found = route(event, [self._definition, *others])
         parent = workflow.info().parent
@@ -193,7 +193,7 @@ class Subscriptions(Part):
         workflow.logger.warning("the mailbox %s could neither be started nor reached", mailbox)
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
-        """Begin the mailbox with *message*; tell whether there was none that runs."""
+        """Start the mailbox with *message*; tell whether none was running."""
         record = MailboxRecord(arrived=[message.to_json()]).to_json()
         try:
             await workflow.start_child_workflow(

@@ -1,6 +1,6 @@
-"""Summaries: every text that Temporal shows of a timer, activity, child or instance.
+"""Summaries: the texts that Temporal shows for timers, activities, children and instances.
 
-Each is as long as the server allows, whatever names a definition has.
+Each is shortened to the server's limit, whatever names a definition has.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -57,12 +57,12 @@ def of_instance_by_id(definition_id: str) -> str:
 
 
 def of_mailbox(definition_id: str) -> str:
-    """Return the summary of what takes events for the instances of a definition."""
+    """Return the summary of the mailbox of a definition's instances."""
     return _shortened(f"events of {definition_id}")
 
 
 def of_places(definition_id: str) -> str:
-    """Return the summary of what bounds how many instances of a definition run at once."""
+    """Return the summary of the workflow that limits concurrent instances of a definition."""
     return _shortened(f"places of {definition_id}")
 
 
@@ -71,7 +71,7 @@ def of_look_up(definition_id: str) -> str:
 
 
 def of_variable(variable: "VariableRef") -> str:
-    """Return the summary of what reads or writes a variable."""
+    """Return the summary of an activity that reads or writes a variable."""
     return _shortened(f"{variable.scope} variable {variable.key}")
 
 
@@ -81,7 +81,7 @@ def of_variable_store(where: str) -> str:
 
 
 def _place(*names: str) -> str:
-    """Return where in the definition something stands."""
+    """Return the path of something in the definition."""
     return " › ".join(filter(None, names))
 
 

@@ -1,8 +1,8 @@
-"""Traces by OpenTelemetry, where its variables say where they go: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
+"""OpenTelemetry traces, if its variables say where to send them: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
 
-The SDK's interceptor makes the spans of calls and of what clients ask for, and carries the trace from clients to
-instances, to their calls and sub-workflows. Here are those of instances, of states and of requests, and what joins them
-with the traces of others.
+The SDK's interceptor makes the spans of calls and of client requests, and propagates the trace from clients to
+instances, to their calls and sub-workflows. This module adds the spans of instances, states and requests, and joins
+them with the traces of other programs.
 """
 
 import logging
@@ -32,7 +32,7 @@ _NAME: Final = "swf-temporal"
 _LAST_EXPORT: Final = 5
 """Seconds that a process waits at its end until its spans are exported."""
 _FIRST_ERROR: Final = 400
-"""The lowest status that says that a request failed."""
+"""The lowest status of a failed request."""
 
 
 def is_tracing() -> bool:
@@ -43,9 +43,9 @@ def is_tracing() -> bool:
 
 
 def tracing_interceptors() -> "list[Interceptor]":
-    """Return what traces the requests of a client and the instances of its workers, if traces are asked for.
+    """Return the interceptors that trace a client's requests and its workers' instances, if tracing is configured.
 
-    Raises UsageError where they cannot be exported.
+    Raises UsageError if traces cannot be exported.
     """
     if not is_tracing():
         return []
@@ -58,7 +58,7 @@ def tracing_interceptors() -> "list[Interceptor]":
 
 
 def traced(client: "Client") -> "Client":
-    """Return *client* with what traces its requests, if traces are asked for. Raises UsageError as above."""
+    """Return *client*, with its requests traced if tracing is configured. Raises UsageError as above."""
     interceptors = tracing_interceptors()
     if not interceptors:
         return client
@@ -68,7 +68,7 @@ def traced(client: "Client") -> "Client":
 
 
 def _provide() -> None:
-    """Have spans exported, once for the process, unless the program that this is part of does so already."""
+    """Set up the export of spans, once per process, unless the embedding program has done so."""
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - of an extra
     from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource  # noqa: PLC0415 - of an extra
@@ -99,7 +99,7 @@ def _provide() -> None:
 
 
 def flush() -> None:
-    """Export the spans that are waiting, before the process ends: a collector that is away is not waited for long."""
+    """Export pending spans before the process ends, without waiting long for an unavailable collector."""
     if not is_tracing():
         return
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
@@ -113,7 +113,7 @@ def flush() -> None:
 
 @cache
 def _tracer() -> "Tracer":
-    """Return what makes spans, which is looked up once: there is a provider by then, and one for the process."""
+    """Return the tracer, which is looked up once: by then the process has its one provider."""
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
     return trace.get_tracer(_NAME)
@@ -124,7 +124,7 @@ def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
     from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
 
     attributes: dict[str, str | int] = {"http.request.method": method, "server.address": host, "server.port": port}
-    # What is wrong is told by the fault of the call, without secrets.
+    # The fault of the call says what is wrong, without secrets.
     with _tracer().start_as_current_span(
         method,
         kind=trace.SpanKind.CLIENT,
@@ -150,9 +150,9 @@ def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
 
 @contextmanager
 def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
-    """Go on with the trace that a request's *headers* name, in a span called *name*, within the context.
+    """Continue the trace that a request's *headers* name, in a span called *name*, within the context.
 
-    Those of an event are its attributes. What names no trace belongs to the one that there is.
+    For an event, its attributes serve as headers. If they name no trace, the span belongs to the current one.
     """
     if not is_tracing():
         yield
@@ -167,10 +167,10 @@ def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
 
 
 class TraceIds(logging.Filter):
-    """Gives lines of the log the ids of the trace and the span in which they are written."""
+    """Adds the ids of the current trace and span to log records."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Add to *record* what there is to add; it is always written."""
+        """Add the ids, if any, to *record*, which is always written."""
         from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
         context: Any = trace.get_current_span().get_span_context()

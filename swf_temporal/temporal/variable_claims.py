@@ -1,10 +1,10 @@
-"""Claims: which store holds the variables of a task queue. Workers that disagree are told, and write nowhere.
+"""Claims: which store holds the variables of a task queue. Workers that disagree get an error, and write nothing.
 
-Theory of operation. The first worker of a task queue that holds variables elsewhere than in Temporal begins a workflow
+Theory of operation. The first worker of a task queue that holds variables elsewhere than in Temporal starts a workflow
 `variables:store:QUEUE`, which does nothing: its memo says where they are. Every worker compares that with its own
-configuration when it starts, and again while it works, since others may come later. A worker that does not find itself
-there does not start; one that works already fails each attempt to read or to write, and Temporal repeats it until the
-workers agree. Whoever changes the store for good terminates that workflow.
+configuration when it starts, and again while it works, since other workers may start later. If they differ, a worker
+does not start; one that is running fails each attempt to read or write, and Temporal repeats it until the workers
+agree. To change the store for good, the operator terminates that workflow.
 """
 
 import logging
@@ -27,7 +27,7 @@ from swf_temporal.temporal.statuses import OPEN, running_execution
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
-"""Seconds for which workers are taken to agree once they did."""
+"""Seconds for which workers are assumed to agree after a check."""
 _TEMPORAL: Final = "temporal"
 
 _log = logging.getLogger("swf")
@@ -40,20 +40,20 @@ class _Claim(Record):
     WHAT: ClassVar[str] = "what says where variables are held"
 
     store: str = ""
-    """What tells the store from every other one."""
+    """The identity of the store."""
     where: str = ""
-    """What people are told of it."""
+    """The store's name in messages."""
 
 
 class ClaimedVariables:
-    """Variables in a store, as long as the workers of the task queue agree that it is that one."""
+    """Variables in a store, as long as the workers of the task queue agree on it."""
 
     def __init__(
         self, client: Client, task_queue: str, store: VariableStore | None = None, identity: str = "", where: str = ""
     ) -> None:
         """Hold variables in *store*, or in Temporal.
 
-        *identity* tells the store from every other one, and *where* is what people are told of it.
+        *identity* identifies the store, and *where* is its name in messages.
         """
         self._client = client
         self._task_queue = task_queue
@@ -70,7 +70,7 @@ class ClaimedVariables:
         return f"variables:store:{self._task_queue}"
 
     async def claim(self) -> None:
-        """Record where the task queue's variables are, if no worker has. Raises UsageError where others disagree."""
+        """Record where the task queue's variables are, if no worker has. Raises UsageError if others disagree."""
         marker = await self._read_marker()
         if marker is None and self._identity != _TEMPORAL:
             await self._refuse_what_temporal_holds()
@@ -90,12 +90,12 @@ class ClaimedVariables:
         self._agreed = monotonic()
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds, or None if there is none. Raises StoreUnavailable."""
+        """Return the value of the variable, or None if there is none. Raises StoreUnavailable."""
         await self._check()
         return await self._store.read_variable(of)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Let each variable hold its value. Raises StoreUnavailable and PayloadTooLarge."""
+        """Write each variable. Raises StoreUnavailable and PayloadTooLarge."""
         await self._check()
         await self._store.write_variables(values, write_id)
 
@@ -118,7 +118,7 @@ class ClaimedVariables:
         raise StoreUnavailable(trouble)
 
     def _trouble(self, marker: _Claim | None) -> str | None:
-        """Return what is wrong if *marker*, where others hold the variables, is not where this worker does."""
+        """Return an error text if *marker*, the store of the other workers, is not that of this worker."""
         claim = _Claim(_TEMPORAL, "Temporal") if marker is None else marker
         if claim.store == self._identity:
             return None
@@ -128,12 +128,12 @@ class ClaimedVariables:
         return f"{whose} are held in {others}, and this worker would hold them in {here}"
 
     async def _read_marker(self) -> _Claim | None:
-        """Return what the workflow says that tells where variables are; None if there is none. Raises NewerRecord."""
+        """Return the claim in the workflow that records it; None if there is none. Raises NewerRecord."""
         found = await running_execution(self._client.get_workflow_handle(self.marker_id))
         return None if found is None else _Claim.from_json(dict(await found.memo()))
 
     async def _refuse_what_temporal_holds(self) -> None:
-        """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""
+        """Raise UsageError if workflows of the task queue hold variables: instances would not find them."""
         # A marker that was terminated a moment ago may still be listed as running.
         query = (
             f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND {OPEN} "
@@ -150,7 +150,7 @@ class ClaimedVariables:
 
 
 async def namespace_id(client: Client) -> str:
-    """Return the id of the namespace of *client*: its name may be that of others, on other servers."""
+    """Return the id of the namespace of *client*: its name may also exist on other servers."""
     request = DescribeNamespaceRequest(namespace=client.namespace)
     found = await client.workflow_service.describe_namespace(request)
     return found.namespace_info.id

@@ -1,12 +1,12 @@
-"""Variables on Temporal: a workflow for each scope, which holds what the variables of that scope hold.
+"""Variables on Temporal: a workflow for each scope, which holds the values of its variables.
 
-Theory of operation. Such a workflow is begun by the first variable that is written, takes further ones by updates, and
-is read by queries. It continues as new when its history grows long. Those of a workflow and of the namespace stay for
-good; that of an instance looks from time to time whether the instance has ended, and then ends, too. Runs reach it by
-activities, since what they find has to stand in their histories; the calls of functions that are given files read and
-write from within their activity, so that contents stand in no history but that of the scope. An update bears an id that
-is the same for every attempt of the activity that sends it, so that what is attempted again is written only once. The
-server knows the ids of one execution; what a scope carries on when it continues as new has the latest ones, too.
+Theory of operation. The first write of a variable starts such a workflow; it takes further writes by updates, and reads
+by queries. It continues as new when its history grows long. The scopes of a workflow and of the namespace stay for
+good; that of an instance checks from time to time whether the instance has ended, and then ends, too. Runs access it by
+activities, since the values that they read have to be in their histories; calls of functions that are given files read
+and write within their activity, so that the contents are in no history but the scope's. An update has an id that is
+the same for every attempt of the activity that sends it, so that a retried write has effect only once. The server knows
+the ids of one execution; the record of a scope for continue-as-new has the latest ones, too.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ MAX_BYTES: Final = 1024 * 1024
 """The size limit of all variables of one scope: they travel in one payload when the workflow continues as new."""
 INSTANCE_ENDED: Final = "instance has ended"
 CHECK_INTERVAL: Final = timedelta(days=1)
-"""The interval at which the workflow of an instance's scope looks for the instance, first this long after a write."""
+"""The interval at which an instance's scope checks whether the instance has ended, first this long after a write."""
 
 _MAX_WAIT: Final = 30.0
-"""Seconds in which a scope has to answer; then the attempt that asks it is made again."""
+"""Seconds in which a scope has to answer; after that the request is retried."""
 MAX_IDS: Final = 1000
-"""The number of ids of writes that a scope carries on when it continues as new."""
+"""The number of write ids that a scope carries over when it continues as new."""
 
 TYPE: Final = "swf variables"
 _PREFIX: Final = "variables:"
@@ -62,12 +62,12 @@ _FULL: Final = f"the variables of this scope would hold more than {MAX_BYTES:,} 
 
 @dataclass(frozen=True, slots=True)
 class ScopeRecord(Record):
-    """What a scope carries on when it continues as new."""
+    """The record of a scope for continue-as-new."""
 
     WHAT: ClassVar[str] = "the record of a scope"
 
     held: dict[str, Variable] = field(default_factory=dict)
-    """By the keys of the variables."""
+    """The variables, by their keys."""
     seen: list[str] = field(default_factory=list)
     """The ids of the latest writes."""
 
@@ -77,14 +77,14 @@ class WriteRecord(Record):
     WHAT: ClassVar[str] = "what is written to variables"
 
     values: dict[str, Variable | None]
-    """By the keys of the variables; None takes one away."""
+    """The values, by the keys of the variables; None deletes one."""
 
 
 class VariableStorage(VariableStore, Protocol):
     """The port to variables: on Temporal, or in the memory of a test."""
 
     async def has_ended(self, owner: str) -> bool:
-        """Tell whether the instance *owner* has ended: its id and its first run's, with a slash between."""
+        """Tell whether the instance *owner* has ended: it is written as `INSTANCE_ID/FIRST_RUN_ID`."""
 
 
 @workflow.defn(name=TYPE, sandboxed=False)
@@ -98,7 +98,7 @@ class VariablesOfScope:
 
     @workflow.run
     async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
-        """Hold variables for good, or until the instance has ended whose they are."""
+        """Hold variables for good, or until the instance that owns them has ended."""
         self._input.check()
         scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
         while not workflow.info().is_continue_as_new_suggested():
@@ -126,7 +126,7 @@ class VariablesOfScope:
 
     @workflow.update
     async def write(self, written: Any) -> None:
-        """Let variables hold what is *written*, all together: a `WriteRecord`."""
+        """Write the values of *written*, a `WriteRecord`, all together."""
         values = WriteRecord.from_json(written).values
         update = workflow.current_update_info()
         if update is None or update.id in self._seen:
@@ -151,7 +151,7 @@ class TemporalVariables:
         self._task_queue = task_queue
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Ask the workflow of the scope, if there is one."""
+        """Query the workflow of the scope, if there is one."""
         handle = self._client.get_workflow_handle_for(VariablesOfScope.run, _id_of(of))
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
@@ -163,7 +163,7 @@ class TemporalVariables:
         return None if found is None else Variable.from_json(found)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Send an update to the workflow of each scope, which is begun by that if need be."""
+        """Send an update to the workflow of each scope, starting it if need be."""
         scopes: dict[str, dict[VariableRef, Variable | None]] = defaultdict(dict)
         for of, value in values.items():
             scopes[_id_of(of)][of] = value
@@ -179,7 +179,7 @@ class TemporalVariables:
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         )
         if sum(len(value.content) for value in values.values() if value is not None) > MAX_BYTES:
-            raise PayloadTooLarge(_FULL)  # more than the server would take
+            raise PayloadTooLarge(_FULL)  # more than the server would accept
         written = WriteRecord({of.key: value for of, value in values.items()}).to_json()
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
@@ -196,7 +196,7 @@ class TemporalVariables:
             raise _unavailable(next(iter(values)), error) from error
 
     async def has_ended(self, owner: str) -> bool:
-        """Ask the server. An instance that it knows no more has ended; one that has been continued has not."""
+        """Ask the server. An instance that it no longer knows has ended; one that has continued as new has not."""
         workflow_id, _, first_run_id = owner.rpartition("/")
         handle = self._client.get_workflow_handle(workflow_id, first_execution_run_id=first_run_id)
         return await running_execution(handle) is None
@@ -236,7 +236,7 @@ class VariableCalls:
         await self._call(WRITE_VARIABLE, of, [self._outgoing.written(record)])
 
     def folder(self, folder: CallFolder) -> CallFolder:
-        """Return the *folder* of a call with its variables as they are known where they are held."""
+        """Return the *folder* of a call with the owners that its variables have in the store."""
         files = (replace(file, of=self._held(file.of)) for file in folder.files)
         owners = {scope: self._held(VariableRef(scope, owner, "")).owner for scope, owner in folder.owners.items()}
         return CallFolder(tuple(files), owners)
@@ -257,7 +257,7 @@ class VariableCalls:
             raise fault_of_activity(error, name) from None
 
     def lasting(self, owner: str) -> str:
-        """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
+        """Return *owner*, made unique if it is this instance, since a later one may reuse its id."""
         return f"{owner}/{self._origin}" if owner == workflow.info().workflow_id else owner
 
     def _held(self, of: VariableRef) -> VariableRef:

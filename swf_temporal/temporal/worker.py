@@ -1,18 +1,18 @@
 """The worker: the process that interprets definitions and calls their functions.
 
-Deployments. A worker without a deployment takes whatever comes on its task queue. One with a deployment takes nothing
-until its version is made the current one, or ramps: `temporal worker deployment` does that.
+Deployments. A worker without a deployment takes any task of its task queue. One with a deployment takes none until its
+version is made current, or ramps: `temporal worker deployment` does that.
 
-Queries between workflow tasks. A worker is given a query as a task, with the events that have been added to the history
-since the last workflow task, or with the whole history where it has not the instance in memory. The last of them may be
-newer than any workflow task: a signal, a timer that has fired, a call that has ended. The SDK gives such an event to
-the workflow at once, with the time of the last workflow task and its answer to whether to continue as new, and without
-what else comes until the next workflow task begins. What the workflow does then is recorded as done by that task: a
-replay has the task's own time and answer and all that came, decides otherwise, and the instance is stuck.
+Queries between workflow tasks. A worker gets a query as a task, with the events added to the history since the last
+workflow task, or with the whole history if it does not have the instance in memory. The last of these events may be
+newer than any workflow task: a signal, a fired timer, the end of a call. The SDK passes such an event to the workflow
+at once, with the time and the continue-as-new suggestion of the last workflow task, and without the events that arrive
+before the next one begins. What the workflow does then is recorded as done by that next task: a replay uses that task's
+own time and suggestion and all events, decides differently, and the instance is stuck.
 
-The SDK does not say for which task it gives an event, but the time tells: it is that of the workflow task before,
-though the history has grown. Such a step is refused: the query fails, the instance is dropped, and it is read again
-when its workflow task begins. Our clients ask again then (`temporal/statuses.py`).
+The SDK does not say to which task an event belongs, but the time reveals it: it is that of the previous workflow task,
+though the history has grown. Such a step is refused: the query fails, the instance is evicted, and it is loaded again
+when its workflow task begins. Our clients then repeat the query (`temporal/statuses.py`).
 """
 
 import contextlib
@@ -75,11 +75,11 @@ _EVENTS: Final = frozenset(
         "cancel_workflow",
     }
 )
-"""What is told of an event in the history. An update is not: the server hands it to a workflow task alone."""
+"""The jobs that report a history event. An update does not: the server passes it only with a workflow task."""
 
 
 class BegunTasksRunner(WrappingRunner):
-    """Runs workflows as another runner does, without the steps that no workflow task has begun."""
+    """Runs workflows like another runner, except for steps that no workflow task has begun."""
 
     def __init__(self, runner: WorkflowRunner, converter: DataConverter) -> None:
         super().__init__(runner)
@@ -91,9 +91,9 @@ class BegunTasksRunner(WrappingRunner):
 
 class _Instance(WrappingInstance):
     _time = -1
-    """The time of the last workflow task of which it has taken a step, in nanoseconds."""
+    """The time of the last workflow task in which it has taken a step, in nanoseconds."""
     _length = 0
-    """The number of events in its history then."""
+    """The number of events in its history at that time."""
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step, if a workflow task has begun it."""
@@ -117,14 +117,14 @@ def _is_event(job: WorkflowActivationJob) -> bool:
 
 
 _UNVERSIONED = "swf-temporal"
-"""The name under which workers without a deployment show their release."""
+"""The deployment name under which workers without one show their release."""
 _BEHAVIOURS = {Versioning.PINNED: VersioningBehavior.PINNED, Versioning.AUTO_UPGRADE: VersioningBehavior.AUTO_UPGRADE}
 _ALWAYS = dict.fromkeys((VARIABLES, DELAYED_EVENT, MAILBOX, PLACES), VersioningBehavior.AUTO_UPGRADE)
-"""Workflows of ours that may outlive every version."""
+"""Our workflows that may outlive any version."""
 
 
 def deployment_config(deployment: Deployment | None) -> WorkerDeploymentConfig:
-    """Return what the engine is told of the version of a worker; without a *deployment* it is only shown."""
+    """Return the SDK's configuration of a worker's version; without a *deployment* the version is only shown."""
     if deployment is None:
         return WorkerDeploymentConfig(
             version=WorkerDeploymentVersion(deployment_name=_UNVERSIONED, build_id=__version__),
@@ -138,10 +138,10 @@ def deployment_config(deployment: Deployment | None) -> WorkerDeploymentConfig:
 
 
 class VersioningRunner(WrappingRunner):
-    """Runs workflows as another runner does; those of some types have a versioning behaviour of their own.
+    """Runs workflows like another runner, with a different versioning behaviour for some types.
 
-    The SDK would ask the workflow's class, which is one for all definitions, and for all workers of a process: those
-    without a deployment must not say anything of the kind.
+    The SDK would take it from the workflow's class, which is shared by all definitions, and by all workers of a
+    process: those without a deployment must not set it.
     """
 
     def __init__(self, runner: WorkflowRunner, versioning_of: Mapping[str, Versioning]) -> None:
@@ -156,12 +156,12 @@ class VersioningRunner(WrappingRunner):
 
 
 def versioned(runner: WorkflowRunner, deployment: Deployment | None) -> WorkflowRunner:
-    """Return what runs workflows on a worker of *deployment*: *runner*, or one that knows its exceptions."""
+    """Return the runner for a worker of *deployment*: *runner*, or one that applies its versioning exceptions."""
     return runner if deployment is None else VersioningRunner(runner, deployment.versioning_of)
 
 
 async def what_is_left(client: Client, deployment: Deployment) -> str | None:
-    """Return what is to be done before the server gives work to *deployment*; None if there is nothing."""
+    """Return what remains to be done until the server gives all work to *deployment*; None if nothing."""
     command = (
         "temporal worker deployment set-current-version"
         f" --deployment-name {deployment.name} --build-id {deployment.build_id}"
@@ -169,7 +169,7 @@ async def what_is_left(client: Client, deployment: Deployment) -> str | None:
     request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=deployment.name)
     try:
         described = await client.workflow_service.describe_worker_deployment(request)
-    except RPCError:  # the server learns of a deployment by its first worker, perhaps only now
+    except RPCError:  # the server learns of a deployment from its first worker, perhaps only now
         return f"it gets work once it is the current version: {command}"
     routing = described.worker_deployment_info.routing_config
     current, ramping = routing.current_deployment_version.build_id, routing.ramping_deployment_version.build_id
@@ -185,16 +185,16 @@ async def what_is_left(client: Client, deployment: Deployment) -> str | None:
 
 _USUAL: Final = WorkerSettings()
 _DEADLOCK_TIMEOUT: Final = 9.5
-"""Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
+"""The wall-clock time limit of an activation, in seconds. The server gives ten to the whole workflow task."""
 _THRESHOLDS = 50_000, 4, 20
-"""The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
+"""The garbage collector's thresholds: new objects before a collection, and the frequency for older generations."""
 
 
 def tune_gc() -> None:
-    """Prepare a process that is a worker or a gateway and nothing else, once everything is loaded.
+    """Tune the garbage collector of a process that is only a worker or a gateway, once everything is loaded.
 
-    What is there now stays until the process ends, so the garbage collector need not look at it again and again; and
-    workflows and requests make many small objects that live for a moment, so it need not look so often.
+    Existing objects stay until the process ends, so the collector need not scan them repeatedly; and workflows and
+    requests make many small, short-lived objects, so it need not run so often.
     """
     gc.collect()
     gc.freeze()
@@ -203,18 +203,18 @@ def tune_gc() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How definitions are run by a worker, whatever else it does."""
+    """The settings by which a worker runs definitions, beside its other work."""
 
     deployment: Deployment | None = None
-    """The version as which it serves, if workers have versions."""
+    """The version of the worker, if workers have versions."""
     operator_options: OperatorOptions = field(default_factory=OperatorOptions)
-    """What workflow code is told of the worker's settings."""
+    """The settings of the worker that workflow code can access."""
     chooses_local_calls: bool = False
-    """Whether its performer makes calls locally for which the definition does not ask."""
+    """Whether its performer makes calls locally without the definition asking for it."""
 
 
 def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms) -> WorkerConfig:
-    """Return *config* of a worker that, beside what it has, runs definitions, and has their *activities*."""
+    """Return *config* of a worker extended to run definitions, with their *activities*."""
     guard.start()
     client = config["client"]
     count_instances(client)
@@ -278,10 +278,10 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
 
 
 def allow_long_tasks(worker: Worker) -> None:
-    """Let *worker* interrupt an activation of a workflow later than the SDK does by itself, which tries it again then.
+    """Let *worker* interrupt a workflow's activation later than the SDK does by default; it is then retried.
 
-    The SDK has no option for that but its debugging mode. Where a release of it has no such attribute, its two seconds
-    hold, and busy machines try more often.
+    The SDK has no option for that but its debugging mode. If a release of it lacks the attribute, its two seconds
+    apply, and busy machines retry more often.
     """
     with contextlib.suppress(AttributeError):
         inner: Any = worker._workflow_worker  # noqa: SLF001 - as said above

@@ -1,12 +1,12 @@
 """The workflow that interprets every definition: its type is the definition's id.
 
-Theory of operation. The server knows one dynamic workflow class; the name under which it was started is the id of
-the definition to run. Signals and updates may come before the first step: they only append to buffers that are made
-in `__init__`, and the run takes them from there. A run that grows long is suspended between two steps
-and continues as new with its progress; so does one whose definition asks for it.
+Theory of operation. The worker registers one dynamic workflow class; the name under which it was started is the id of
+the definition to run. Signals and updates may arrive before the first step: they only append to buffers created in
+`__init__`, from which the run takes them. A run whose history grows long is suspended between two steps and continues
+as new with its progress; so does one whose definition asks for it.
 
-A memo is there from the start of an execution on, is carried on by continue-as-new, and can be given with a start by
-every client.
+A memo is available from the start of an execution, is carried over by continue-as-new, and can be set by any client at
+a start.
 """
 
 import asyncio
@@ -70,20 +70,20 @@ _KEYS: Final = ("headers", "identity")
 
 
 def request_of_workflow() -> dict[str, JSON]:
-    """Return what the memo of the running workflow says of its request; what is of another kind says nothing."""
+    """Return the facts about its request from the memo of the running workflow; invalid values are ignored."""
     if not any(key in workflow.info().raw_memo for key in _KEYS):
         return {}
     try:
         return request_in({key: workflow.memo_value(key, None) for key in _KEYS})
-    except (RuntimeError, ValueError, TypeError):  # another client's, in a form of its own
+    except (RuntimeError, ValueError, TypeError):  # written by another client, in another form
         return {}
 
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
-"""Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""
+"""Exceptions that a definition or its data can provoke through a bug. After any other, the task is retried."""
 
 _LOOKED_AT = SHOWN | MAY_CONTINUE_AS_NEW
-"""The entries that are looked at, beside being kept."""
+"""The trace entries that are acted upon, beside being kept."""
 
 _RESOLVE_LIMIT = timedelta(seconds=30)
 
@@ -100,7 +100,7 @@ class Interpreter:
             pin.lineage.first = pin.lineage.first or info.original_execution_run_id
         self._pin = pin
         self._payloads = [arg.payload for arg in args[2:]]
-        self._looked_up = 0  # bytes of definitions that a worker has told, and this workflow task sends
+        self._looked_up = 0  # bytes of definitions returned by a worker, which this workflow task sends
         self._to: ContinuedAs | None = None
         is_continued = was_reset or pin.progress is not None
         self._instance = Instance(pin, is_continued, info.is_continue_as_new_suggested)
@@ -136,7 +136,7 @@ class Interpreter:
 
     async def _outcome(self) -> Any:
         if isinstance(self._wrong, NewerRecord | PayloadUnavailable):
-            # Only the workflow task fails, and is tried again until a newer worker takes it, or one with the keys.
+            # Only the workflow task fails, and is retried until a newer worker takes it, or one with the keys.
             raise self._wrong
         try:
             for part in self._parts:
@@ -152,7 +152,7 @@ class Interpreter:
             wrong = WorkflowFault(f"the progress of the run cannot be read: {error}", name=WRONG_INPUT)
             raise application_error(wrong, non_retryable=True) from None
         except _OF_DATA as error:
-            # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
+            # Otherwise the engine would retry the workflow task for ever, and the run would seem to hang.
             run = self._instance.run
             internal = unforeseen(error, None if run is None else run.execution.state)
             raise application_error(internal, non_retryable=True) from error
@@ -160,7 +160,7 @@ class Interpreter:
             raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None
 
     async def _end(self, ending: Ending) -> None:
-        """Let each part do its last. Raises what one of them met, and lets those after it know."""
+        """Call the end hook of each part. Raises the error of one, after passing it to those that follow."""
         met: FailureError | asyncio.CancelledError | None = None
         for part in self._parts:
             try:
@@ -181,7 +181,7 @@ class Interpreter:
 
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def deliver(self, raw: RawValue) -> dict[str, Any]:
-        """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
+        """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; return its outcome."""
         return await self._incoming.take_update(raw)
 
     @deliver.validator
@@ -190,7 +190,7 @@ class Interpreter:
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
-        """Return where the run is: its state, and the events it waits for."""
+        """Return the status of the run: its state, and the events it waits for."""
         instance = self._instance
         status = status_of(instance.definition, instance.run)
         for part in self._parts:
@@ -208,7 +208,7 @@ class Interpreter:
 
     @workflow.query(name="trace")
     def trace(self) -> list[dict[str, Any]]:
-        """Return what happened in this run so far, the latest entries."""
+        """Return the latest trace entries of this run."""
         host = self._instance.host
         return [] if host is None else [entry_to_json(entry) for entry in host.trace]
 
@@ -258,7 +258,7 @@ class Interpreter:
                 except asyncio.CancelledError:
                     if not isinstance(outcome, Suspended):
                         raise
-                    # The run goes on, to be cancelled where it waits: there it undoes what it did.
+                    # The run resumes, to be cancelled where it waits: there it compensates.
                     progress = carried(run, pin, host, parts=self._records()).progress
                     cancel_next_wait()
             except (WorkflowFault, asyncio.CancelledError):
@@ -266,7 +266,7 @@ class Interpreter:
                 raise
 
     def _begun(self, definition: Definition) -> TemporalHost:
-        """Begin with *definition*, and return what it runs on."""
+        """Begin with *definition*, and return its host."""
         host = self._new_host(definition.source.name)
         host.outgoing.sent(self._looked_up)
         host.on_trace = self._on_trace
@@ -278,7 +278,7 @@ class Interpreter:
         return host
 
     def _attend(self, run: Run, definition: Definition, host: TemporalHost) -> None:
-        """Have *run* be the run of this execution from here on."""
+        """Make *run* the current run of this execution."""
         self._instance.run = run
         for part in self._parts:
             part.attend(run)
@@ -291,24 +291,24 @@ class Interpreter:
             run.execution.begin_again()
 
     async def _prepare(self, run: Run, definition: Definition) -> None:
-        """Do what comes before the first step."""
+        """Prepare each part before the first step."""
         for part in self._parts:
             await part.prepare(definition, run)
 
     async def _may_leave(self, run: Run, host: TemporalHost, to: ContinuedAs) -> None:
-        """Do what has to be done before the run goes on as another definition."""
+        """Finish this run before it continues as another definition."""
         for part in self._parts:
             part.close()
-        await host.outlasting.end()
+        await host.long_running.end()
         await host.check_continuation()
         await self._settle(host)
         for part in self._parts:
             await part.hand_over(run, to)
 
     async def _settle(self, host: TemporalHost, *, is_complete: bool = False) -> None:
-        """Do what has to be done before the execution ends."""
+        """Finish work in progress before the execution ends."""
         try:
-            await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for what the execution ends with
+            await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for the result of the execution
             for part in self._parts:
                 await part.settle()
             if is_complete:
@@ -318,25 +318,25 @@ class Interpreter:
         except asyncio.CancelledError:
             if not is_complete:
                 raise
-            await self._settle(host, is_complete=True)  # it is complete: that it is to be cancelled comes too late
+            await self._settle(host, is_complete=True)  # it is complete: a cancellation comes too late
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
-        """Return the progress with which this execution goes on, unless another one takes over."""
+        """Return the progress with which this execution resumes, unless another one takes over."""
         await host.check_held()
         following = carried(run, self._pin, host, parts=self._records())
         stays = any(part.refuses_to_leave() for part in self._parts)
         if stays or (run.execution.is_cancelled and not self._length.is_endangered()):
-            return following.progress  # of a cancellation, another execution would know nothing at its end
+            return following.progress  # another execution would not know about the cancellation at its end
         if fits(following.size, following.most):
             following.begin()
-        # Too much is under way to be carried over in one payload: go on in this execution.
+        # Too much to carry over in one payload: stay in this execution.
         self._length.could_not_carry_over(following.size, following.most, run)
         for part in self._parts:
             part.stays(following.size, len(run.inbox.kept))
         return following.progress
 
     async def _outcome_of(self, run: Run) -> RunOutcome:
-        """Run *run*. Raises HistoryTooLong where that was given up."""
+        """Run *run*. Raises HistoryTooLong if it was given up."""
         outcome: RunOutcome | None = None
         try:
             outcome = await run.run()
@@ -348,12 +348,12 @@ class Interpreter:
                 raise self._incoming.gave_up
 
     async def _leave(self, host: TemporalHost) -> None:
-        await host.outlasting.end()
+        await host.long_running.end()
         for part in self._parts:
             await part.leave()
 
     def _records(self, to: ContinuedAs | None = None) -> dict[str, JSON]:
-        """Return what the parts carry over, also where the instance goes on as another definition."""
+        """Return the records of the parts to carry over, to *to* if the instance continues as another definition."""
         return _written({part.KEY: part.record(to) for part in self._parts if part.KEY})
 
     def _for_child(self) -> dict[str, JSON]:

@@ -1,7 +1,7 @@
-"""The input of a workflow: the data of the run, and the pin that it brings along.
+"""The input of a workflow: the data of the run, and its pin.
 
-It may be anything, since any caller that may start a workflow writes it. What is wrong with it is returned: raised
-where it is read, it would fail the workflow task again and again.
+It may be anything, since any caller that may start a workflow writes it. Errors in it are returned: raised here, they
+would fail the workflow task again and again.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from swf_temporal.base.strict_json import read_json, read_written
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError)
-"""Errors that are raised where a payload is not JSON, is nested too deeply, or has another form."""
+"""Errors that are raised if a payload is not JSON, is nested too deeply, or has another form."""
 
 _JSON = b"json/plain"
 
@@ -41,7 +41,7 @@ def read_input(
 
 
 def value_of(raw: RawValue, read: Callable[[bytes], Any] = read_json) -> Any:
-    """Return the JSON that *raw* holds, which anyone may have written. Raises one of `UNREADABLE`."""
+    """Return the JSON in *raw*, which anyone may have written. Raises one of `UNREADABLE`."""
     if raw.payload.metadata.get("encoding") == _JSON:
         return read(raw.payload.data)
     value: JSON | bytes = workflow.payload_converter().from_payload(raw.payload)

@@ -1,6 +1,6 @@
-"""The workflows of a worker: the one that interprets definitions, and those beside it.
+"""The workflows of a worker: the one that interprets definitions, and its helpers.
 
-No user's Python runs in them, so they need no sandbox; others on a worker keep theirs.
+They run no user code, so they need no sandbox; other workflows on a worker keep theirs.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Between the SDK and a workflow: a runner and an instance that do as another does, for others to derive from."""
+"""Base classes for wrappers between the SDK and a workflow: a runner and an instance that delegate to another."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from temporalio.workflow import Info
 
 
 class WrappingRunner(WorkflowRunner):
-    """Runs workflows as *runner* does."""
+    """Runs workflows by *runner*."""
 
     def __init__(self, runner: WorkflowRunner) -> None:
         self.runner = runner
@@ -22,14 +22,14 @@ class WrappingRunner(WorkflowRunner):
         return self.runner.create_instance(det)
 
     def set_worker_level_failure_exception_types(self, types: Any) -> None:
-        """Hand on which errors fail a run."""
+        """Pass on which errors fail a run."""
         self.runner.set_worker_level_failure_exception_types(types)
 
 
 class WrappingInstance(WorkflowInstance):
-    """Does what *inner* does: one execution of a workflow in the memory of a worker.
+    """Delegates to *inner*: one execution of a workflow in the memory of a worker.
 
-    Unless the data converter *is_contextual*, it does not say what data are of: the SDK asks that with each payload.
+    Unless the data converter *is_contextual*, it omits the serialization context, which the SDK requests per payload.
     """
 
     def __init__(self, inner: WorkflowInstance, *, is_contextual: bool = True) -> None:

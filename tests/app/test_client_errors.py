@@ -99,7 +99,7 @@ async def test_an_instance_that_its_worker_cannot_run(client: Client) -> None:
 
         with pytest.raises(ServerUnavailableError, match=r"^'lost' takes nothing now: its worker cannot run") as told:
             await asyncio.wait_for(send(), 60)
-        assert told.value.hint == "`swf status lost` tells why"
+        assert told.value.hint == "`swf status lost` shows why"
         await lost.terminate()
 
 

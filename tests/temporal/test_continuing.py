@@ -298,8 +298,9 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
 
     assert failed.name == "PayloadTooLarge"
     found = re.fullmatch(
-        r".*?(\d+) of 16,000 iterations are done, and the run cannot go on with the others: their results take "
-        r"([\d,]+) bytes, and all that it has to carry on ([\d,]+) of the 2,031,616 that it can; keep less of what .*",
+        r".*?(\d+) of 16,000 iterations are done, and the run cannot continue with the others: their results take "
+        r"([\d,]+) bytes, and all that it has to carry over ([\d,]+) of the 2,031,616 that it can; "
+        r"keep less of what .*",
         failed.message,
         re.DOTALL,
     )

@@ -17,7 +17,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal.client import result
-from swf_temporal.temporal.event_mailboxes import HELD
+from swf_temporal.temporal.event_mailboxes import PARKING_TIME
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_part import OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
@@ -28,8 +28,8 @@ from swf_temporal.temporal.mailbox_records import (
     RECEPTION,
     TAKE,
     Delivery,
-    Held,
     MailboxRecord,
+    ParkedEvent,
     Reception,
     digest_of_event,
 )
@@ -106,11 +106,11 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
 async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Bench) -> None:
     """A mailbox that continued as new full of what an instance gave back has room again when that is forgotten."""
     definition = named(ORDER)
-    at = time() - HELD.total_seconds() + 5
+    at = time() - PARKING_TIME.total_seconds() + 5
     kept = [paid(number) for number in range(24)]
     record = MailboxRecord(
         seen=[(digest_of_event(one.source, one.id), at) for one in kept],
-        held=[Held(one, at, KEY) for one in kept],
+        held=[ParkedEvent(one, at, KEY) for one in kept],
         definitions=pinned([definition]),
     ).to_json()
     async with bench.worker(definition) as running:

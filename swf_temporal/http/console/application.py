@@ -54,13 +54,15 @@ async def stream(visit: Visit) -> Response:
 async def _changes(visit: Visit, found: TenantInstance, watched: WatchedInstance) -> AsyncIterator[str]:
     shown: dict[str, str] = {}
     stopping: asyncio.Event = visit.asked.request.scope[STOPPING]
-    async for look in watched.looks(stopping, _SECONDS):
-        parts = look.parts | {id_: write_json(part) for id_, part in _own_parts(visit, found, look.values).items()}
+    async for snapshot in watched.snapshots(stopping, _SECONDS):
+        parts = snapshot.parts | {
+            id_: write_json(part) for id_, part in _own_parts(visit, found, snapshot.values).items()
+        }
         changed = [f"{write_json(id_)}:{part}" for id_, part in parts.items() if shown.get(id_) != part]
         shown = parts
         if changed:
             yield f"event: live\ndata: {{{','.join(changed)}}}\n\n"
-        if not look.values["is_open"]:
+        if not snapshot.values["is_open"]:
             yield "event: end\ndata:\n\n"
 
 

@@ -26,7 +26,7 @@ _MAX_SKIPPED: Final = 5
 """The number of polls after which it is queried even if its history has not grown: an attempt may have failed."""
 
 
-class Look:
+class Snapshot:
     """The state of an instance, and the parts of its page that are the same for everyone, as JSON."""
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -46,11 +46,11 @@ class WatchedInstance:
         self._client = client
         self._found = found
         self._looked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._last: Look | None = None
+        self._last: Snapshot | None = None
         self.watchers = 0
         self.looking = asyncio.create_task(self._look())
 
-    async def looks(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Look]:
+    async def snapshots(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Snapshot]:
         """Yield each state, beginning with the last one known, for *seconds*, or until the server is *stopping*.
 
         It ends sooner if the instance has ended, or cannot be queried.
@@ -81,12 +81,12 @@ class WatchedInstance:
                         length = now
                         values = await live_of(self._client, self._found)
                         is_open = values["is_open"]
-                        self._tell(Look(values))
+                        self._tell(Snapshot(values))
                 number += 1
                 await asyncio.sleep(_EVERY if is_open else 0)
 
-    def _tell(self, look: Look) -> None:
-        self._last, looked, self._looked = look, self._looked, asyncio.get_running_loop().create_future()
+    def _tell(self, snapshot: Snapshot) -> None:
+        self._last, looked, self._looked = snapshot, self._looked, asyncio.get_running_loop().create_future()
         looked.set_result(None)
 
 

@@ -1,11 +1,11 @@
-"""The payload codec: compresses what becomes smaller by it, and encrypts.
+"""The payload codec: compresses payloads if that makes them smaller, and encrypts them.
 
-What is encrypted is the whole payload with its metadata, and a byte that says whether it was compressed. The id of the
-key, and the context, which is the namespace, are authenticated with it: a payload that was copied from another
-namespace does not decrypt.
+The whole payload is encrypted with its metadata, and a byte that says whether it was compressed. The id of the key, and
+the context, which is the namespace, are authenticated with it: a payload copied from another namespace does not
+decrypt.
 
-Nonces are random. Only a payload that goes to the storage has a nonce that is derived from it: a replay, which sends
-it again, has to come to the same object. It shows that two large payloads are the same, as their objects do.
+Nonces are random. Only a payload that goes to the storage has a nonce that is derived from it: a replay, which sends it
+again, has to produce the same object. That reveals that two large payloads are equal, as their objects do.
 """
 
 import asyncio
@@ -38,17 +38,17 @@ from swf_temporal.temporal.payloads.keys import NONCE_BYTES, Keys, Xaes
 
 _PLAIN, _ZLIB = b"\0", b"\1"
 _SMALL: Final = 256
-"""The size in bytes up to which nothing is compressed: little would be gained."""
+"""The size in bytes up to which payloads are not compressed: little would be gained."""
 _LEVEL: Final = 1
-"""The level of zlib: higher ones take three times as long, and gain a few percent of JSON."""
+"""The zlib level: higher ones take three times as long, and gain a few percent for JSON."""
 _LARGE: Final = 128 * 1024
-"""The size in bytes from which on a thread does the work, so that the event loop goes on."""
+"""The size in bytes from which on a thread does the work, so that the event loop is not blocked."""
 _MAX_TOGETHER: Final = 4
-"""How many payloads of the largest size are inflated at once: a list may have many that are small as they travel."""
+"""The number of payloads of maximum size to inflate at once: a list may have many that are small in transit."""
 _INFLATED: Final = 32
-"""By how much a payload is taken to grow when it is inflated, to choose whether a thread does it."""
+"""The assumed growth factor of a payload when inflated, to decide whether a thread does it."""
 _ENVELOPE: Final = 512
-"""Bytes that encryption, and the metadata of a payload, add at most."""
+"""The maximum number of bytes that encryption and a payload's metadata add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class InflatedSizes:
 
     each: int = MAX_RESULT_BYTES + PAYLOAD_ENVELOPE
     together: int = _MAX_TOGETHER * (MAX_RESULT_BYTES + PAYLOAD_ENVELOPE)
-    """Of those that come in one list and whose origin is not authenticated, such as the arguments of a workflow."""
+    """The total of those in one list whose origin is not authenticated, such as the arguments of a workflow."""
 
     @classmethod
     def of_storage(cls, max_bytes: int) -> Self:
-        """Return the limits where a payload of *max_bytes* may be stored: a run has as many as it may hold results."""
+        """Return the limits if a payload of *max_bytes* may be stored: a run has as many as it may hold results."""
         each = max_bytes + PAYLOAD_ENVELOPE
         return cls(each, _MAX_TOGETHER * each + HELD_BYTES)
 
@@ -73,7 +73,7 @@ class Compressing(PayloadCodec):
         self._sizes = sizes
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Return *payloads*, those compressed that become smaller."""
+        """Return *payloads*, compressed if that makes them smaller."""
         return [await _off_loop(len(one.data), _compressed, one) for one in payloads]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
@@ -154,13 +154,13 @@ class Encrypting(PayloadCodec):
         if packed[:1] != _ZLIB:
             return Payload.FromString(packed[1:])
         whole = _inflated(packed[1:], self._sizes.each)
-        if whole is None:  # who has the key has written it: the operator may want to read it
+        if whole is None:  # its writer has the key: the operator may want to read it
             hint = "raise storage › maxBytes here; runs that need the payload wait"
             raise PayloadUnavailable(f"an encrypted payload inflates to more than {self._sizes.each:,} bytes", hint)
         return Payload.FromString(whole)
 
     def _associated(self, key_id: str) -> bytes:
-        """Return what is authenticated with a payload: each part is told from the next by its length."""
+        """Return the associated data of a payload, whose parts are length-prefixed."""
         parts = (ENCRYPTED, key_id.encode(), self._context.encode())
         return b"".join(len(part).to_bytes(4) + part for part in parts)
 
@@ -173,7 +173,7 @@ def _compressed(payload: Payload) -> Payload:
 
 
 async def _all_inflated(payloads: Sequence[Payload], sizes: InflatedSizes) -> list[Payload]:
-    """Return *payloads* inflated; in the place of each that would be larger than *sizes* allow, its refusal."""
+    """Return *payloads* inflated, with a refusal in place of each that would exceed *sizes*."""
     found, left = list[Payload](), sizes.together
     for one in payloads:
         if one.metadata.get("encoding") == ENCRYPTED:
@@ -199,7 +199,7 @@ def _decompressed(payload: Payload, most: int) -> Payload:
 
 
 def _inflated(data: bytes, most: int) -> bytes | None:
-    """Return what *data* is when inflated, or None if that has more than *most* bytes. Raises zlib.error."""
+    """Return *data* inflated, or None if that has more than *most* bytes. Raises zlib.error."""
     reader = zlib.decompressobj()
     whole = reader.decompress(data, most + 1)
     if len(whole) > most:

@@ -1,4 +1,4 @@
-"""The codec that settings ask for."""
+"""The payload codec for given settings."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Encodings of payloads that were compressed or encrypted on their way. Nothing heavy is imported here."""
+"""Encodings of payloads that are compressed or encrypted in transit. Nothing heavy is imported here."""
 
 from typing import Any, Final, NoReturn
 
@@ -10,13 +10,13 @@ from swf_temporal.base.strict_json import NotJSON
 
 ENCRYPTED: Final = b"binary/swf-encrypted"
 COMPRESSED: Final = b"binary/zlib"
-"""The encoding that SDKs of Temporal write who compress: a whole payload within zlib."""
+"""The encoding that Temporal SDKs use for compression: a whole payload within zlib."""
 REFUSED: Final = b"binary/swf-refused"
-"""The encoding of what stands here for a payload that is not read, for good: its data say why. None ever travels."""
+"""The encoding of the local substitute for a payload that will never be read: its data say why. It is never sent."""
 PAYLOAD_ENVELOPE: Final = 64 * 1024
-"""Bytes that a payload may have besides its data."""
+"""The number of bytes that a payload may have besides its data."""
 KEY_ID: Final = "swf-key-id"
-"""The key of the metadata that names the key of the encryption."""
+"""The metadata key with the id of the encryption key."""
 
 
 def key_id_of(payload: Payload) -> str:
@@ -29,7 +29,7 @@ def is_unreadable(payload: Payload) -> bool:
 
 
 def unreadable(payload: Payload) -> PayloadUnavailable:
-    """Return the error of a program that has no settings with which *payload* could be read."""
+    """Return the error of a program without the settings needed to read *payload*."""
     if payload.metadata.get("encoding") == COMPRESSED:
         return PayloadUnavailable("a payload is compressed", "set `compression` in the configuration of this program")
     what = f"a payload is encrypted with the key {key_id_of(payload)!r}, and no keys are configured here"
@@ -37,7 +37,7 @@ def unreadable(payload: Payload) -> PayloadUnavailable:
 
 
 def refusal(reason: str) -> Payload:
-    """Return what stands for a payload that anyone may have written, and that is not read because of *reason*."""
+    """Return the substitute for an untrusted payload that is not read because of *reason*."""
     return Payload(metadata={"encoding": REFUSED}, data=reason.encode())
 
 
@@ -47,9 +47,9 @@ def reason_of(payload: Payload) -> str | None:
 
 
 class Refusing(EncodingPayloadConverter):
-    """Converts no payload of one of these encodings: what needs it fails for the moment, and not for good.
+    """Refuses to convert payloads of one of these encodings: what needs one fails for now, but not for good.
 
-    One that was refused is like one that is not JSON.
+    A refused payload is treated like one that is not JSON.
     """
 
     def __init__(self, encoding: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Keys of the encryption, by their ids: from variables, from files, and from functions that ask a service.
+"""Encryption keys, by their ids: from variables, from files, and from functions that ask a service.
 
 Random nonces of that length do not repeat, whatever the number of messages: https://c2sp.org/XAES-256-GCM.
 """
@@ -31,10 +31,10 @@ _BLOCK_BITS: Final = 128
 
 
 class Xaes:
-    """The cipher with one key. Its `decrypt` raises `cryptography.exceptions.InvalidTag` for what does not belong."""
+    """The cipher with one key. Its `decrypt` raises `cryptography.exceptions.InvalidTag` if the data do not match."""
 
     def __init__(self, key: bytes) -> None:
-        # One block at a time, which is what the CMAC of a message of one block comes to.
+        # One block at a time, which is what the CMAC of a one-block message amounts to.
         self._cipher = Cipher(AES(key), ECB())  # noqa: S305 - see above
         doubled = int.from_bytes(self._blocks(bytes(16))) << 1
         if doubled >> _BLOCK_BITS:
@@ -67,14 +67,14 @@ KeyFunction = Callable[[str], bytes | str | Awaitable[bytes | str]]
 
 _FORM: Final = "a key is 32 bytes in base64, as `openssl rand -base64 32` prints them"
 _OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP
-"""The rights that a file with a key must not give: any to others, and writing to its group."""
+"""The permissions that a key file must not grant: any to others, and writing to its group."""
 
 
 class Keys:
     """The keys of one program, each loaded once."""
 
     def __init__(self, sources: Mapping[str, str], env: Mapping[str, str] = os.environ) -> None:
-        """Load those of variables and files. Raises UsageError if one of them is not there, or is not a key."""
+        """Load the keys from variables and files. Raises UsageError if one is missing, or is not a key."""
         self._functions: dict[str, KeyFunction] = {}
         self._keys: dict[str, bytes] = {}
         self._lock = asyncio.Lock()
@@ -87,7 +87,7 @@ class Keys:
                 self._keys[key_id] = _key(text, f"the key {key_id!r} in {name}")
 
     async def get(self, key_id: str) -> bytes:
-        """Return the key of that id. Raises PayloadUnavailable if it is not there at the moment."""
+        """Return the key with that id. Raises PayloadUnavailable if it is not available at the moment."""
         found = self._keys.get(key_id)
         if found is not None:
             return found

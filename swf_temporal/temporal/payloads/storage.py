@@ -1,9 +1,9 @@
-"""The storage driver: large payloads as objects that are named after the SHA-256 of what they hold.
+"""The storage driver: large payloads as objects named after the SHA-256 of their contents.
 
-What has the same bytes is one object, however often it is sent, also when a workflow is replayed. An object is written
-again if it is older than a day: a rule of the store that deletes old ones counts from then.
+Equal bytes are one object, however often they are sent, also when a workflow is replayed. An object is rewritten if it
+is older than a day: an expiry rule of the store counts from then.
 
-Their methods block, and raise what their library raises.
+The methods of folders block, and raise what their library raises.
 """
 
 import asyncio
@@ -46,20 +46,20 @@ _PACKAGES = {
     "abfss": "adlfs",
     "az": "adlfs",
 }
-"""The package that reaches a file system, by the scheme of its URL, where it is not fsspec itself."""
+"""The package that provides a file system, by the scheme of its URL, if it is not fsspec itself."""
 
 
 class Folder(Protocol):
     """A folder of objects; a name may have slashes."""
 
     def read(self, name: str) -> bytes:
-        """Return what an object holds. Raises FileNotFoundError if it is not there."""
+        """Return the contents of an object. Raises FileNotFoundError if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write an object: others see all of it or nothing."""
 
     def age(self, name: str) -> float | None:
-        """Return how many seconds ago an object was written; None if it is not there, or the storage does not say."""
+        """Return the age of an object in seconds; None if it does not exist, or the storage does not say."""
 
 
 class LocalFolder:
@@ -72,7 +72,7 @@ class LocalFolder:
         return (self._path / name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file beside its place, and move it there once it is on the disk."""
+        """Write a temporary file next to the target, and rename it once it is on the disk."""
         path = self._path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
@@ -88,7 +88,7 @@ class LocalFolder:
             raise
 
     def age(self, name: str) -> float | None:
-        """Return how long ago a file was written."""
+        """Return the age of a file in seconds."""
         try:
             return time.time() - (self._path / name).stat().st_mtime
         except FileNotFoundError:
@@ -112,7 +112,7 @@ class RemoteFolder:
         self._files.pipe_file(f"{self._root}/{name}", data)
 
     def age(self, name: str) -> float | None:
-        """Return how long ago an object was written."""
+        """Return the age of an object in seconds."""
         self._files.invalidate_cache()
         try:
             written = self._files.modified(f"{self._root}/{name}")
@@ -122,7 +122,7 @@ class RemoteFolder:
 
 
 def folder_at(url: str, options: Mapping[str, Any]) -> Folder:
-    """Return the folder at *url*, which need not be there yet. Raises UsageError if nothing can reach it."""
+    """Return the folder at *url*, which need not exist yet. Raises UsageError if no package can access it."""
     parts = urlsplit(url)
     if parts.scheme == "file":
         return LocalFolder(Path(unquote(parts.path)))
@@ -141,17 +141,17 @@ def folder_at(url: str, options: Mapping[str, Any]) -> Folder:
 
 
 NAME: Final = "swf"
-"""The name of the driver in references, by which readers find it: it stays when an URL changes."""
+"""The name of the driver in references, by which readers find it: it stays when a URL changes."""
 
 _DIGEST, _SIZE = "sha256", "size"
-"""What a reference says of an object."""
+"""The fields of a reference to an object."""
 
 _FRESH = 86_400.0
-"""The age in seconds from which on an object is written again, so that it does not expire for those who use it anew."""
+"""The age in seconds from which on an object is rewritten when used again, so that it does not expire too early."""
 _MAX_KNOWN = 65_536
 _TRIES = 4
 _PAUSE = 0.25
-"""Seconds after the first attempt that failed; each pause is twice as long as the one before."""
+"""Seconds to pause after the first failed attempt; each further pause is twice as long."""
 
 _R = TypeVar("_R")
 
@@ -163,7 +163,7 @@ class ObjectStorage(StorageDriver):
         self.settings = settings
         self._folder = folder
         self._known: TTLCache[str, bool] = TTLCache(_MAX_KNOWN, _FRESH)
-        """The digests of objects that are there and fresh."""
+        """The digests of objects that exist and are fresh."""
         self._cached: LRUCache[str, bytes] = LRUCache(settings.cache_bytes, getsizeof=len)
         self._lock = Lock()
 
@@ -193,7 +193,7 @@ class ObjectStorage(StorageDriver):
     async def _store(self, data: bytes) -> StorageDriverClaim:
         most = self.settings.max_bytes
         if len(data) > most + PAYLOAD_ENVELOPE:
-            # Of the type, and for good, as where the server refuses the result of an activity.
+            # The same type, non-retryable, as if the server refused the result of an activity.
             text = f"{len(data):,} bytes of data are more than the {most:,} that one payload may hold"
             raise ApplicationError(text, type="PayloadsTooLarge", non_retryable=True)
         digest = await asyncio.to_thread(_digest, data)
@@ -240,7 +240,7 @@ class ObjectStorage(StorageDriver):
                 self._cached[digest] = data
 
     async def _trying(self, request: Callable[[], _R], failed: str) -> _R:
-        """Return what *request* comes to, in a thread. What may pass soon is tried again."""
+        """Return the result of *request*, run in a thread. Transient errors are retried."""
         url = self.settings.url
         for left in reversed(range(_TRIES)):
             try:
@@ -261,7 +261,7 @@ class ObjectStorage(StorageDriver):
 
 
 def storage_of(settings: "StorageSettings") -> ExternalStorage:
-    """Return what the SDK takes for *settings*. Raises UsageError if nothing can reach the folder."""
+    """Return the SDK's storage object for *settings*. Raises UsageError if no package can access the folder."""
     folder = folder_at(settings.url, settings.options)
     return ExternalStorage(drivers=[ObjectStorage(settings, folder)], payload_size_threshold=settings.threshold)
 

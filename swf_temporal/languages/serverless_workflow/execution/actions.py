@@ -5,7 +5,7 @@ output filter, sleep after. Its result is an *effect*: a value and the place in 
 actions see the effects of those before them. Parallel actions all see the same data, and their effects are applied in
 the order in which the actions are written.
 
-Some calls may outlast an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
+Some calls may long_wait an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
 `onParentComplete: continue`. While such a call is in progress, its frame records it. A run that resumes after a
 suspension requests the same id from its host again, and the host then only waits for the result.
 """
@@ -47,7 +47,7 @@ from swf_temporal.runtime.host import (
     Attempts,
     CallAttempts,
     FunctionCall,
-    Outlasting,
+    LongWait,
     SecretTemplate,
     SubflowCall,
     TraceKind,
@@ -58,21 +58,21 @@ from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
 from swf_temporal.runtime.trace import ActionStarted, Invoked
 
 
-def call_outlasting(ref: FunctionRef, function: calls.Function, lane: Lane) -> Outlasting | None:
-    """Return the waiter for a call of *function*, if the call may outlast an execution."""
-    return lane.run.outlast if is_long_running(function) and ref.invoke == "sync" else None
+def long_wait_of_call(ref: FunctionRef, function: calls.Function, lane: Lane) -> LongWait | None:
+    """Return the waiter for a call of *function*, if the call may long_wait an execution."""
+    return lane.run.long_wait if is_long_running(function) and ref.invoke == "sync" else None
 
 
-def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
-    """Return the waiter for a sub-workflow, if it may outlast an execution."""
-    return lane.run.outlast if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
+def long_wait_of_subflow(ref: SubflowRef, lane: Lane) -> LongWait | None:
+    """Return the waiter for a sub-workflow, if it may long_wait an execution."""
+    return lane.run.long_wait if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 
 async def recorded_in_frame(
     work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]
 ) -> Any:
     """Return the result of *work*, which makes *call*; the frame records a call that continues during a suspension."""
-    if call.outlast is None:
+    if call.long_wait is None:
         return await work
     frame = lane.frame
     frame.call = CallFrame()
@@ -208,7 +208,7 @@ async def _call_function(
         fire_and_forget=ref.invoke == "async",
         language=LANGUAGE_NAME,
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
-        outlast=call_outlasting(ref, function, lane),
+        long_wait=long_wait_of_call(ref, function, lane),
     )
     result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
     frame.id = frame.call = None
@@ -273,7 +273,7 @@ async def _run_subflow(
             fire_and_forget=fire_and_forget,
             request=lane.execution.request,
             parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
-            outlast=subflow_outlasting(ref, lane),
+            long_wait=long_wait_of_subflow(ref, lane),
         )
         try:
             return await recorded_in_frame(lane.run.host.run_subflow(call), call, lane)

@@ -1,14 +1,13 @@
-"""Children that may outlast the execution that began them.
+"""Children that survive the continue-as-new of their parent.
 
-Theory of operation. An activity ends with its execution, and so does the knowledge of an execution about its children.
-So a call that may take long is made in a child workflow, which makes nothing else, and such a child, as well as a
-sub-workflow that may take long, is abandoned when its parent closes. As long as the parent stays in its execution, it
-waits for the child as for any other. The next execution is told by the record of the run which children are under way.
-It waits for each by an activity that looks whether the child has ended (`temporal/endings.py`), and what it finds is
-told to the run as the engine would have told it.
+Theory of operation. An activity ends with its execution, and an execution's knowledge of its children is lost with it.
+So a long-running call is made in a separate child workflow, and such a child, like a long-running sub-workflow, is
+abandoned when its parent closes. While the parent stays in its execution, it waits for the child as for any other. The
+next execution gets the list of children in progress from the run's record. It waits for each by an activity that checks
+whether the child has ended (`temporal/endings.py`), and passes the outcome to the run as the engine would have.
 
-What the engine does at the close of a parent to children that are not abandoned is done here: a path that is cancelled
-asks its child to cancel, and a run that ends asks those that no path has waited for again.
+What the engine does for children that are not abandoned when a parent closes is done here: a path that is cancelled
+asks its child to cancel, and a run that ends asks those for which no path has resumed waiting.
 """
 
 import asyncio
@@ -30,9 +29,9 @@ from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord, Ending
 
 
 async def ask_to_cancel(child_id: str) -> None:
-    """Ask a child to cancel, whichever execution of it runs now.
+    """Ask a child to cancel, whichever of its executions is running now.
 
-    The SDK asks the execution that was begun alone: one that has continued as new would never hear of it.
+    The SDK asks only the execution that was started: a child that has continued as new would never get the request.
     """
     with suppress(FailureError):  # it has ended
         await workflow.get_external_workflow_handle(child_id).cancel()
@@ -42,33 +41,33 @@ async def ask_to_cancel(child_id: str) -> None:
 class _Child:
     record: AwaitedRecord
     handle: "workflow.ChildWorkflowHandle[Any, Any] | None" = None
-    """None for one that an earlier execution began."""
+    """None for a child that an earlier execution started."""
     looking: "asyncio.Future[dict[str, Any]] | None" = None
     """The activity that waits for its end."""
 
 
-class OutlastingChildren:
+class LongRunningChildren:
     def __init__(self, records: Mapping[str, AwaitedRecord]) -> None:
         self._children = {call_id: _Child(record) for call_id, record in records.items()}
 
     def records(self) -> dict[str, AwaitedRecord]:
-        """Return what the next execution has to know of those that are under way."""
+        """Return the records of the children in progress, for the next execution."""
         return {call_id: child.record for call_id, child in self._children.items()}
 
     def knows(self, call_id: str) -> bool:
-        """Tell whether the child of that call is under way."""
+        """Tell whether the child of that call is in progress."""
         return call_id in self._children
 
     def begun(self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
-        """Take note of the child of *call*, which is under way from now on."""
+        """Record the child of *call* as in progress."""
         run, since = str(handle.first_execution_run_id), workflow.now().timestamp()
         record = AwaitedRecord(handle.id, run, since, call=isinstance(call, FunctionCall))
         self._children[call.id] = _Child(record, handle)
 
     async def result(self, call: FunctionCall | SubflowCall) -> JSON:
-        """Return what the child of *call* returns. Raises ChildWorkflowError where it does not complete.
+        """Return the result of the child of *call*. Raises ChildWorkflowError if it does not complete.
 
-        A suspension ends the wait. Where the path that waits is cancelled, the child is asked to cancel.
+        A suspension only ends the wait. If the waiting path is cancelled, the child is asked to cancel.
         """
         child = self._children[call.id]
         is_suspended = False
@@ -82,26 +81,26 @@ class OutlastingChildren:
                 self._children.pop(call.id, None)
 
     async def end(self) -> None:
-        """Ask those to cancel that are under way: the run ends, and no path of it waited for them again."""
+        """Ask the children still in progress to cancel: the run ends, and no path has resumed waiting for them."""
         children, self._children = self._children, {}
         for child in children.values():
             await self._cancel(child)
 
     async def _of_this(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
-        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert call.long_wait is not None  # noqa: S101 - for the type checker
         assert child.handle is not None  # noqa: S101 - as above
         try:
-            return await call.outlast(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
+            return await call.long_wait(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
         except asyncio.CancelledError:
             await ask_to_cancel(child.handle.id)
             await end_of(child.handle)
             raise
 
     async def _of_earlier(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
-        assert call.outlast is not None  # noqa: S101 - for the type checker
+        assert call.long_wait is not None  # noqa: S101 - for the type checker
         looking = child.looking = child.looking or self._look(call, child.record)
         try:
-            ending = EndingRecord.from_json(await call.outlast(looking))
+            ending = EndingRecord.from_json(await call.long_wait(looking))
         except asyncio.CancelledError:
             await self._cancel(child)
             if isinstance(call, SubflowCall):
@@ -111,7 +110,7 @@ class OutlastingChildren:
         return self._output(call, child.record, ending)
 
     def _look(self, call: FunctionCall | SubflowCall, record: AwaitedRecord) -> "asyncio.Future[dict[str, Any]]":
-        """Begin to wait for the end of a child that this execution did not begin."""
+        """Begin to wait for the end of a child that this execution did not start."""
         return workflow.start_activity(
             ENDING,
             args=[record.to_json()],
@@ -123,7 +122,7 @@ class OutlastingChildren:
         )
 
     async def _cancel(self, child: _Child) -> None:
-        """Ask a child to cancel, and look no more whether it has ended."""
+        """Ask a child to cancel, and stop waiting for its end."""
         if child.looking is not None:
             child.looking.cancel()
             with suppress(ActivityError, asyncio.CancelledError):
@@ -131,7 +130,7 @@ class OutlastingChildren:
         await ask_to_cancel(child.record.id)
 
     def _output(self, call: FunctionCall | SubflowCall, record: AwaitedRecord, ending: EndingRecord) -> JSON:
-        """Return the output of a child that ended so. Raises ChildWorkflowError, as the engine does, without one."""
+        """Return the output of a child that has ended. Raises ChildWorkflowError, as the engine does, without one."""
         cause = cause_of(ending)
         if cause is None:
             return ending.output

@@ -171,7 +171,7 @@ class SimulatedHost:
         self.trace: list[TraceEntry] = []
         self._children: dict[str, asyncio.Task[None]] = {}
         """The fire-and-forget sub-workflows that end with this execution, by their ids."""
-        self._outlasting = LongRunningCalls(loop)
+        self._long_running = LongRunningCalls(loop)
 
     def now(self) -> datetime:
         return self.loop.now()

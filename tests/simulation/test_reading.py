@@ -183,7 +183,10 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would have no effect"),
         (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would have no effect"),
         (f"scenario: a\n{WORKFLOW}chance: [1]\nexpect: {{problems: [{{code: x}}]}}\n", "'chance' would have no effect"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n", "'delays' would have no effect"),
+        (
+            f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n",
+            "'delays' would have no effect",
+        ),
         (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' must be a list, not a number"),
         (f"scenario: a\n{WORKFLOW}chance: []\n", "'chance' must list at least one entry"),
         (f"scenario: a\n{WORKFLOW}chance: [0.5, 1.5]\n", "a number from 0 to 1"),

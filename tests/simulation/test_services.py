@@ -354,7 +354,10 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has characters that HTTP does not allow"),
         ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has characters that HTTP"),
         ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
-        ("{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}", "the header 'Content-Length' must be left out"),
+        (
+            "{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}",
+            "the header 'Content-Length' must be left out",
+        ),
     ],
 )
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:

@@ -268,13 +268,7 @@ class _Maker(Chance):
         return self.timed(state)
 
     def switch(self) -> Document:
-        conditions = [
-            {
-                "condition": self.random.choice(_CONDITIONS),
-                **self.way(),
-            }
-            for _ in range(1 + self.upto(1))
-        ]
+        conditions = [{"condition": self.random.choice(_CONDITIONS), **self.way()} for _ in range(1 + self.upto(1))]
         way = self.way()
         default = {f"default{key.capitalize()}": value for key, value in way.items()}
         return {"type": "switch", "conditions": conditions, **default}

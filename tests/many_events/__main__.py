@@ -22,12 +22,7 @@ _SIZES = (0, 10_000)
 
 
 async def flood(
-    folder: Path,
-    *,
-    events: int,
-    kills: int,
-    sizes: Sequence[int] = _SIZES,
-    instances: Sequence[bool] = (True, False),
+    folder: Path, *, events: int, kills: int, sizes: Sequence[int] = _SIZES, instances: Sequence[bool] = (True, False)
 ) -> dict[str, Figures]:
     """Send *events* of each size, with and without an instance; return what came of each, by its name."""
     [port] = free_ports(1)

@@ -49,9 +49,7 @@ def _run(shown: str) -> str:
 async def test_who_may_not_is_offered_nothing(bench: Bench) -> None:
     """A key without that operation has no button, and its form is refused."""
     key = "an-ender-key-0123456789"
-    tenants = {
-        "ender": Tenant(workflows=("*",), operations=frozenset({Operation.READ, Operation.END}), keys=(key,)),
-    }
+    tenants = {"ender": Tenant(workflows=("*",), operations=frozenset({Operation.READ, Operation.END}), keys=(key,))}
     async with failed(bench, console=True, tenants=tenants) as (client, _, calls, handle):
         path = f"/console/instances/{handle.id}"
         await client.post("/console/login", data={"key": key})

@@ -91,18 +91,9 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
         ("stock", "look-up/action/stock#1"),
         ("stock", "send/1/stock#1"),
     ]
-    assert _summaries(events, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED) == [
-        "look-up › stock",
-        "send › stock",
-    ]
+    assert _summaries(events, EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED) == ["look-up › stock", "send › stock"]
     timers = _summaries(events, EventType.EVENT_TYPE_TIMER_STARTED)
-    assert timers == [
-        "timeout: look-up",
-        "timeout: payment",
-        "timeout: pause",
-        "sleep: pause",
-        "timeout: send",
-    ]
+    assert timers == ["timeout: look-up", "timeout: payment", "timeout: pause", "sleep: pause", "timeout: send"]
     assert [(one.workflow_type.name, one.workflow_id) for one in _children(events)] == [("/told-ship", child)]
 
 

@@ -89,10 +89,7 @@ async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
     async with bench.worker(DEFINITION) as worker:
         known, newer = [
             await bench.client.start_workflow(
-                workflow_type,
-                args=[*data, {**record, **more}],
-                id=f"{n}-{workflow_type}",
-                task_queue=worker.queue,
+                workflow_type, args=[*data, {**record, **more}], id=f"{n}-{workflow_type}", task_queue=worker.queue
             )
             for n, more in enumerate((OTHER, NEWER))
         ]

@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionDescription
-from temporalio.common import (
-    Priority,
-    RetryPolicy,
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-)
+from temporalio.common import Priority, RetryPolicy, SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from swf_temporal.events.routing import instance_id
 from swf_temporal.operations.client import Client

@@ -95,10 +95,7 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
     """The server limits all arguments of a workflow together: a client and a parent are told."""
     long = "y" * 1_200_000
     child = define({"name": "a", "type": "inject", "data": {}}, id="child", description=long)
-    parent = define(
-        {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
-        id="parent",
-    )
+    parent = define({"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]}, id="parent")
     async with bench.worker(parent, child) as worker:
         with pytest.raises(UsageError, match=r"an input and the definitions and events of .* bytes together"):
             await worker.start({"text": "x" * 1_200_000})

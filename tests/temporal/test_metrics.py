@@ -22,11 +22,7 @@ FAILING: Mapping[str, Any] = {
     "onErrors": [{"errorRef": "*", "transition": "Wait"}],
     "end": True,
 }
-WAITING: Mapping[str, Any] = {
-    "name": "Wait",
-    "type": "event",
-    "onEvents": [{"eventRefs": ["go"], "actions": []}],
-}
+WAITING: Mapping[str, Any] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"], "actions": []}]}
 
 
 async def test_each_step_is_counted_once(measured: Measured) -> None:

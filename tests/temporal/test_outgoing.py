@@ -23,10 +23,7 @@ LARGE = "x" * 200_000
 
 @pytest.mark.parametrize(
     "action",
-    [
-        {"functionRef": {"refName": "f", "arguments": {"large": "${ .large }", "n": "${ .n }"}}},
-        {"subFlowRef": "child"},
-    ],
+    [{"functionRef": {"refName": "f", "arguments": {"large": "${ .large }", "n": "${ .n }"}}}, {"subFlowRef": "child"}],
     ids=["calls", "sub-workflows"],
 )
 async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench, action: dict[str, Any]) -> None:

@@ -146,10 +146,7 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     other = Other()
     limit = ("--dynamic-config-value", f"limit.historyCount.suggestContinueAsNew={EVERY}")
-    async with (
-        local_server(extra=limit) as server,
-        Worker(server.client, task_queue="other", activities=[other.other]),
-    ):
+    async with local_server(extra=limit) as server, Worker(server.client, task_queue="other", activities=[other.other]):
         address = server.client.service_client.config.target_host
         worker = start_worker(tmp_path, address, "killed")
         try:

@@ -15,12 +15,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import rules
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
-from swf_temporal.temporal.records import (
-    Pin,
-    Pinned,
-    catalogue_of,
-    pinned,
-)
+from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
 from tests.temporal.conftest import Bench, define
 
 _UNRULY = """

@@ -116,11 +116,7 @@ async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) 
 
 @pytest.mark.parametrize(
     ("state", "action", "made"),
-    [
-        ("Begin", None, ["first", "second", "third"]),
-        ("Note", None, ["second", "third"]),
-        ("Go", "third", ["third"]),
-    ],
+    [("Begin", None, ["first", "second", "third"]), ("Note", None, ["second", "third"]), ("Go", "third", ["third"])],
 )
 async def test_one_that_has_ended_goes_on_from_any_state(
     bench: Bench, state: str, action: str | None, made: list[str]

@@ -100,9 +100,5 @@ async def test_an_error_is_caught(bench: Bench, users: Users, tmp_path: Path) ->
     assert output["error"] == {
         "code": "NOT_FOUND",
         "status": 5,
-        "body": {
-            "code": 5,
-            "message": "no such person",
-            "metadata": {"hint": "ask for somebody", "hint-bin": "AP8="},
-        },
+        "body": {"code": 5, "message": "no such person", "metadata": {"hint": "ask for somebody", "hint-bin": "AP8="}},
     }

@@ -62,12 +62,7 @@ async def test_those_of_an_instance_go_with_it(bench: Bench, monkeypatch: pytest
             "id": "variables-own",
             "states": [
                 {"id": "before", "type": "getter", "variables": [{"key": "own"}], "transition": "set"},
-                {
-                    "id": "set",
-                    "type": "setter",
-                    "variables": [{"key": "own", "value": "x"}],
-                    "transition": "rest",
-                },
+                {"id": "set", "type": "setter", "variables": [{"key": "own", "value": "x"}], "transition": "rest"},
                 {"id": "rest", "type": "delay", "duration": "PT1S", "transition": "get"},
                 {"id": "get", "type": "getter", "variables": [{"key": "again", "scope": "instance"}, {"key": "own"}]},
             ],
@@ -108,9 +103,7 @@ async def test_what_is_too_much_fails_for_good(bench: Bench) -> None:
         reader = load(
             {
                 "id": "variables-full",
-                "states": [
-                    {"id": "get", "type": "getter", "variables": [{"key": "k", "scope": "workflow"}]},
-                ],
+                "states": [{"id": "get", "type": "getter", "variables": [{"key": "k", "scope": "workflow"}]}],
             }
         )
         running.definitions = [reader]

@@ -94,11 +94,7 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
     "limit": ("sample", [{}, {"start": {"limit": {}}}], "start.limit has no 'seconds'"),
     "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "call.function has no 'name'"),
     "progress": ("sample", [{}, {"progress": {"numbers": 5}}], "progress.numbers has to be an object"),
-    "a frame": (
-        "sample",
-        [{}, {"progress": {"frame": {"walk": 5}}}],
-        "progress of the run cannot be read",
-    ),
+    "a frame": ("sample", [{}, {"progress": {"frame": {"walk": 5}}}], "progress of the run cannot be read"),
     "a mailbox": (MAILBOX, [{"held": 5}], "held has to be an array"),
     "a mailbox of nothing": (MAILBOX, [5], "has to be an object, and is of the type number"),
     "variables": (TYPE, [{"held": {"a": 5}}], "held.a has to be an object"),

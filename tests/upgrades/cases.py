@@ -20,7 +20,7 @@ ALONE = "tell"
 _FUNCTIONS = [{"name": name, "type": "custom"} for name in ("add", "flaky", "broken", "show", ALONE)]
 _LIMIT = {"workflowExecTimeout": {"duration": "PT2H", "interrupt": False, "runBefore": "Tidy"}}
 _RETRIES = [
-    {"name": "patient", "delay": "PT0.05S", "multiplier": 1.5, "maxDelay": "PT1S", "maxAttempts": 9, "jitter": 0.2},
+    {"name": "patient", "delay": "PT0.05S", "multiplier": 1.5, "maxDelay": "PT1S", "maxAttempts": 9, "jitter": 0.2}
 ]
 
 
@@ -77,10 +77,7 @@ CHILD = Case("child", [{"name": "Count", "type": "operation", "actions": _counti
 
 CASES = (
     Case(
-        "calls",
-        [{"name": "Count", "type": "operation", "actions": _counting(9), "end": True}],
-        {"sum": 9},
-        {"sum": 0},
+        "calls", [{"name": "Count", "type": "operation", "actions": _counting(9), "end": True}], {"sum": 9}, {"sum": 0}
     ),
     Case(
         "retries",
@@ -136,10 +133,7 @@ CASES = (
                 "name": "Both",
                 "type": "parallel",
                 "branches": [
-                    {
-                        "name": name,
-                        "actions": [_call("add", {"a": n, "b": m}, f".{name}{m}") for m in range(4)],
-                    }
+                    {"name": name, "actions": [_call("add", {"a": n, "b": m}, f".{name}{m}") for m in range(4)]}
                     for n, name in enumerate(("left", "middle", "right"))
                 ],
                 "end": True,
@@ -155,10 +149,7 @@ CASES = (
                 "type": "event",
                 "exclusive": False,
                 "onEvents": [
-                    {
-                        "eventRefs": [name],
-                        "actions": [_call("show", f"${{ .{name} }}", f".seen{name}")],
-                    }
+                    {"eventRefs": [name], "actions": [_call("show", f"${{ .{name} }}", f".seen{name}")]}
                     for name in ("a", "b", "c")
                 ],
                 "transition": "Ask",

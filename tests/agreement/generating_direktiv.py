@@ -19,13 +19,10 @@ _CONDITIONS = ("jq(.n)", "jq(.n > 1)", "jq(.items)", True, "", "jq(.return)", "j
 
 
 def scenario(seed: int) -> Document:
-    """Return the scenario of *seed*."""
     return _Maker(seed).scenario()
 
 
 class _Maker(Chance):
-    """Makes one scenario."""
-
     def __init__(self, seed: int) -> None:
         super().__init__(f"direktiv {seed}")
         self.seed = seed

@@ -50,7 +50,6 @@ def _print(name: str, figures: Figures, seconds: float) -> None:
 
 
 def main() -> None:
-    """Flood, and say what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.many_events", description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=20_000, help="how many are sent for one key")
     parser.add_argument("--kills", type=int, default=6, help="how many workers are killed meanwhile")

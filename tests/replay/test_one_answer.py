@@ -38,7 +38,6 @@ async def test_recorded_histories_are_told_alike() -> None:
 
 
 async def test_generated_runs_are_told_alike() -> None:
-    """They have events, sub-workflows and cycles."""
     documents = [_with_cycle(scenario(seed)) for seed in range(count(12, 40))]
     room = asyncio.Semaphore(24)
     async with scenario_host() as host:
@@ -63,7 +62,6 @@ async def test_generated_runs_are_told_alike() -> None:
 
 
 def _with_cycle(document: dict[str, Any]) -> dict[str, Any]:
-    """Let what ends go through its states once more."""
     states = document["workflow"]["states"]
     for state in states:
         if state.get("end") is True:

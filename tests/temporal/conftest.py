@@ -55,8 +55,6 @@ Answer = Callable[[JSON], Any]
 
 @dataclass
 class Scripted:
-    """A performer and publisher whose functions are Python callables."""
-
     functions: Mapping[str, Answer]
     secrets: Mapping[str, JSON] = field(default_factory=dict)
     calls: list[tuple[str, JSON, str, int]] = field(default_factory=list)
@@ -68,7 +66,6 @@ class Scripted:
     """Whether no event can be sent."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        """Answer as scripted."""
         self.sources.append(source)
         arguments = filled(call, self.secrets)
         self.calls.append((call.function.name, arguments, key, attempt))
@@ -77,7 +74,6 @@ class Scripted:
         return result
 
     async def publish(self, event: CloudEvent) -> list[str] | None:
-        """Keep the event."""
         if self.is_unreachable:
             raise ConnectionError("the broker is away")
         self.published.append(event)
@@ -85,16 +81,12 @@ class Scripted:
 
 
 class AskingAgain(temporalio.client.Interceptor):
-    """Asks a query again that came too early, as our own client does."""
-
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the SDK's name
-        """Stand before what asks."""
         return _AskingAgain(next)
 
 
 class _AskingAgain(OutboundInterceptor):
     async def query_workflow(self, input: QueryWorkflowInput) -> Any:  # noqa: A002 - as above
-        """Ask until it is answered."""
         return await answer_of(partial(self.next.query_workflow, input))
 
 
@@ -147,8 +139,6 @@ class Bench:
 
 @dataclass
 class Running:
-    """A worker under test."""
-
     bench: Bench
     definitions: list[Definition]
     scripted: Scripted
@@ -156,7 +146,6 @@ class Running:
     worker: Worker
 
     async def start(self, data: JSON = None, *, definition: int = 0, **options: Any) -> swf.Handle:
-        """Start an instance with its definition pinned."""
         first = self.definitions[definition]
         others = [one for one in self.definitions if one is not first]
         if SUSPEND_AFTER in options:
@@ -167,17 +156,14 @@ class Running:
         )
 
     async def run(self, data: JSON = None, **options: Any) -> JSON:
-        """Run an instance to its end and return its output."""
         return await asyncio.wait_for(swf.result(await self.start(data, **options)), PATIENCE)
 
     async def failure(self, data: JSON = None, **options: Any) -> RunEnded:
-        """Run an instance to its end, which must not be a completion."""
         with pytest.raises(RunEnded) as failed:
             await self.run(data, **options)
         return failed.value
 
     async def awaiting(self, handle: swf.Handle, event: str) -> None:
-        """Wait until the instance awaits *event*."""
         async with asyncio.timeout(30):
             while True:
                 status = await handle.query("status")
@@ -220,7 +206,6 @@ def gives_way(event: HistoryEvent) -> bool:
 
 
 async def events_of(handle: swf.Handle) -> list[Any]:
-    """Return the events of an instance's history."""
     history: WorkflowHistory = await handle.fetch_history()
     return list(history.events)
 
@@ -259,28 +244,23 @@ async def listed(client: Client, query: str, number: int) -> list[WorkflowExecut
 
 @pytest.fixture(scope="session")
 async def bench() -> AsyncIterator[Bench]:
-    """The session's server."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
 
 
 class Measured(Bench):
-    """Runs definitions by a client whose process keeps what it counts."""
-
     def __init__(self, server: Server, metrics: MetricBuffer) -> None:
         super().__init__(server)
         self._metrics = metrics
         self._updates: list[Any] = []
 
     def counted(self, name: str, *labels: str) -> list[tuple[str, ...]]:
-        """Return the values of *labels* of each count of a metric."""
         self._updates += self._metrics.retrieve_updates()
         found = (one.attributes for one in self._updates if one.metric.name == name)
         return [tuple(str(attributes[label]) for label in labels) for attributes in found]
 
 
 async def measured_at(address: str) -> Measured:
-    """Return what runs definitions on the server at *address*."""
     metrics = MetricBuffer(10_000)
     runtime = Runtime(telemetry=TelemetryConfig(metrics=metrics))
     client = await Client.connect(address, data_converter=CONVERTER, runtime=runtime)

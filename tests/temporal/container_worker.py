@@ -23,23 +23,18 @@ HEARTBEAT = timedelta(seconds=5)
 
 
 class Stopping(ClaimedVariables):
-    """Variables after whose writing nothing more happens."""
-
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Write, say so, and wait for the end."""
         await super().write_variables(values, write_id)
         tell("stored")
         await asyncio.Future()
 
 
 def tell(line: str) -> None:
-    """Write a line that the test waits for."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 async def main(address: str, queue: str, folder: str, url: str, *stopping: str) -> None:
-    """Serve *queue* until the process ends."""
     for module in (activities, host):
         module.HEARTBEAT = HEARTBEAT  # type: ignore[attr-defined]  # one of them has it from the other
     if stopping:

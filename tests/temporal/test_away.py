@@ -30,13 +30,11 @@ SLOW = {"name": "slow", "type": "custom", "operation": f"temporal:slow@{ELSEWHER
 
 @activity.defn(name="slow")
 async def slow() -> str:
-    """Answer after a moment."""
     await asyncio.sleep(0.4)
     return "done"
 
 
 def pausing(pause: float, limit: float) -> Definition:
-    """Return a definition that sleeps within a time limit."""
     state = {"name": "nap", "type": "sleep", "duration": f"PT{pause}S", "timeouts": {"stateExecTimeout": f"PT{limit}S"}}
     return define(state, id=f"nap-{pause}")
 

@@ -54,7 +54,6 @@ class Telling:
 
     @workflow.run
     async def run(self, waits: list[str]) -> list[str]:
-        """Wait for one after the other; return when they happened."""
         times = []
         for count, wait in enumerate(waits, 1):
             if wait == "timer":
@@ -72,18 +71,15 @@ class Telling:
 
     @workflow.signal
     def come(self) -> None:
-        """Take a signal."""
         self._signals += 1
 
     @workflow.update
     def count(self) -> int:
-        """Take an update."""
         self._updates += 1
         return self._updates
 
     @workflow.query
     def signals(self) -> int:
-        """Return how many signals have come."""
         return self._signals
 
 
@@ -96,7 +92,6 @@ class Early:
     queue: str
 
     def worker(self) -> Worker:
-        """Return a worker for the instance."""
         client = self.bench.client
         return Worker(
             client,
@@ -139,12 +134,10 @@ async def _begin(bench: Bench, *waits: str) -> Early:
 
 
 def _when(history: WorkflowHistory) -> list[float]:
-    """Return when the things happened that an instance waits for."""
     return [one.event_time.ToMicroseconds() / 1e6 for one in history.events if one.WhichOneof("attributes") in _THINGS]
 
 
 async def _ended(early: Early) -> None:
-    """Check that nothing happened for the workflow before it happened."""
     times = await asyncio.wait_for(early.handle.result(), _PATIENCE)
     happened = _when(await early.handle.fetch_history())
     assert len(happened) >= len(times)
@@ -168,7 +161,6 @@ async def test_a_timer_waits_for_its_task(bench: Bench) -> None:
 
 
 async def test_an_activity_waits_for_its_task(bench: Bench) -> None:
-    """Its end is told when a workflow task begins."""
     early = await _begin(bench, "activity")
 
     async def made() -> None:
@@ -220,8 +212,6 @@ async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None
 
 
 class _Recording(WrappingInstance, WrappingRunner):
-    """A workflow, and what makes it, that keeps what it is told."""
-
     def __init__(self) -> None:
         self.told: list[str | None] = []
 
@@ -229,7 +219,6 @@ class _Recording(WrappingInstance, WrappingRunner):
         return self
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
-        """Keep the first of what it is told."""
         self.told.append(act.jobs[0].WhichOneof("variant"))
         return WorkflowActivationCompletion()
 

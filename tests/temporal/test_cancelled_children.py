@@ -62,11 +62,8 @@ def undone_by(function: str | None, *, catches: bool) -> Definition:
 
 @workflow.defn(sandboxed=False)
 class Refusing:
-    """A workflow by hand that fails."""
-
     @workflow.run
     async def run(self) -> None:
-        """Fail."""
         raise ApplicationError("there is none left", type="SoldOut", non_retryable=True)
 
 
@@ -76,7 +73,6 @@ class Going:
 
     @workflow.run
     async def run(self, executions: int = 1) -> None:
-        """Wait for a day, in the second."""
         if executions == 1:
             workflow.continue_as_new(2)
         await workflow.sleep(timedelta(days=1))
@@ -84,13 +80,11 @@ class Going:
 
 @asynccontextmanager
 async def by_hand(bench: Bench) -> AsyncIterator[str]:
-    """Serve the workflows by hand on a task queue."""
     async with Worker(bench.client, task_queue="by-hand", workflows=[Refusing, Going]):
         yield "by-hand"
 
 
 async def cancelled(handle: swf.Handle) -> None:
-    """Cancel an instance once it sleeps."""
     async with asyncio.timeout(30):
         while not any(entry["kind"] == "sleeping" for entry in await handle.query("trace")):
             await asyncio.sleep(0.02)
@@ -98,7 +92,6 @@ async def cancelled(handle: swf.Handle) -> None:
 
 
 async def status_of(handle: swf.Handle) -> WorkflowExecutionStatus | None:
-    """Wait until an instance has ended without completing; return how."""
     with pytest.raises(RunEnded):
         await asyncio.wait_for(swf.result(handle), PATIENCE)
     return (await handle.describe()).status
@@ -182,11 +175,9 @@ class Gate:
         monkeypatch.setattr(_WorkflowInstanceImpl, "activate", held)
 
     async def until(self, number: int) -> None:
-        """Wait until the task of that number is held."""
         assert await asyncio.to_thread(self.reached[number].wait, 30)
 
     def open(self, number: int) -> None:
-        """Let it end."""
         self.may_end[number].set()
 
 

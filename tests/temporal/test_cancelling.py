@@ -42,8 +42,6 @@ FAILED, CANCELLED, TERMINATED = (
 
 @dataclass
 class Wait:
-    """A workflow that waits, and how to tell that it does."""
-
     states: list[dict[str, Any]]
     sign: str
     """The kind of the trace entry, or `calls` of a function, after which it waits."""
@@ -252,19 +250,15 @@ class Services:
         self.may_end = asyncio.Event()
 
     async def slow(self, _: JSON) -> JSON:
-        """Wait until it may end."""
         self.calls.append("slow")
         await self.may_end.wait()
         return {}
 
     def failing(self, _: JSON) -> JSON:
-        """Fail in a way that may be repeated."""
         self.calls.append("failing")
         raise CallFailed("not now", code=503)
 
     def called(self, name: str) -> Any:
-        """Return a function that ends at once."""
-
         def function(_: JSON) -> JSON:
             self.calls.append(name)
             return {}

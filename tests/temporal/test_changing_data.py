@@ -41,7 +41,6 @@ def test_a_merge_patch(target: JSON, patch: JSON, expected: JSON) -> None:
 
 
 async def output_of(handle: swf.Handle) -> Any:
-    """Return the output of an instance, whose whole history replays."""
     output = await asyncio.wait_for(swf.result(handle), PATIENCE)
     replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
     await replayer.replay_workflow(await handle.fetch_history())
@@ -147,7 +146,6 @@ async def test_beside_branches(bench: Bench) -> None:
 
 
 async def test_an_instance_of_direktiv(bench: Bench) -> None:
-    """It is changed as others are."""
     listening = load(
         "direktiv_api: workflow/v1\nstates:\n"
         "- {id: listen, type: consumeEvent, event: {type: com.go}, transform: {n: 'jq(.n)'}}\n",
@@ -290,7 +288,6 @@ async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: B
 
 
 async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
-    """The instance is left as it is."""
     one = define(calling("Go", "first"), functions=("first",), id="changed-large")
     async with bench.worker(one, first={}) as worker:
         handle = await worker.start({})

@@ -40,7 +40,6 @@ def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> 
 
 
 async def until_there(bench: Bench, handle: swf.Handle) -> str:
-    """Wait until the run has begun its child; return the id of that."""
     async with asyncio.timeout(30):
         while True:
             for event in await events_of(handle):
@@ -121,7 +120,6 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
 
 
 async def reset(bench: Bench, handle: swf.Handle) -> swf.Handle:
-    """Let the server take the run back to its first workflow task."""
     completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
     first = next(event.event_id for event in await events_of(handle) if event.event_type == completed)
     execution = WorkflowExecution(workflow_id=handle.id, run_id=str(handle.first_execution_run_id))
@@ -149,7 +147,6 @@ class SameId(Interceptor):
             super().init(SameId._Outbound(outbound))
 
     def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
-        """Return what stands between workflows and the SDK."""
         return self._Inbound
 
 

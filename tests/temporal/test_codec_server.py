@@ -50,7 +50,6 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
             url = (await asyncio.to_thread(server.stdout.readline)).strip()
 
             async def temporal(*arguments: str, token: str = TOKEN) -> str:
-                """Run the program, with the codec server."""
                 address = bench.client.service_client.config.target_host
                 codec = ["--codec-endpoint", url, "--codec-auth", f"Bearer {token}"]
                 program = [find_program() or "temporal", "workflow", *arguments, "--address", address, *codec]

@@ -49,12 +49,10 @@ states:
 
 
 def named(text: str = APPROVAL, id_: str = "console-{}-{}") -> Definition:
-    """Return the definition in *text* under an id of its own."""
     return load(text.replace("ID", id_.format(os.getpid(), next(_NUMBERS))))
 
 
 async def page(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
-    """Return the page at *path*, and keep its cookies."""
     answer = await client.get(path)
     assert answer.status_code == status, answer.text
     assert "script-src 'self';" in answer.headers["content-security-policy"]
@@ -63,7 +61,6 @@ async def page(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
 
 
 async def post(client: httpx.AsyncClient, path: str, shown: str, **fields: str) -> httpx.Response:
-    """Send a form as the page *shown* has it."""
     found = re.search(r'name="csrf" value="(\w+)"', shown)
     assert found is not None
     data = {name.replace("__", "/"): value for name, value in fields.items()}
@@ -71,7 +68,6 @@ async def post(client: httpx.AsyncClient, path: str, shown: str, **fields: str) 
 
 
 async def until(client: httpx.AsyncClient, path: str, text: str) -> str:
-    """Return the page at *path* once it shows *text*."""
     async with asyncio.timeout(30):
         while text not in (shown := html.unescape(await page(client, path))):
             await asyncio.sleep(0.05)
@@ -259,7 +255,6 @@ states:
 
 
 async def test_lists_have_pages(bench: Bench) -> None:
-    """Of fifty instances; counts are those of all."""
     approval = named()
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(55)]
@@ -281,6 +276,5 @@ async def test_lists_have_pages(bench: Bench) -> None:
 
 
 async def test_it_is_there_if_it_is_asked_for(bench: Bench) -> None:
-    """A gateway has no pages for people by itself."""
     async with served(bench, [named()]) as client:
         assert (await client.get("/console")).status_code == 404

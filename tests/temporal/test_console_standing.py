@@ -135,7 +135,6 @@ async def _saying(client: httpx.AsyncClient, path: str, *texts: str) -> str:
 
 
 async def _first(client: httpx.AsyncClient, path: str) -> dict[str, str]:
-    """Return the parts of the page that a stream begins with."""
     async with asyncio.timeout(30), client.stream("GET", path) as answer:
         async for line in answer.aiter_lines():
             if line.startswith("data: "):

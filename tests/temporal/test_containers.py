@@ -44,7 +44,6 @@ FUNCTIONS: list[State] = [{"type": "reusable", "id": "f", "image": "an/image:v1"
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    """The folder that is shared, in which nothing may be left."""
     folder = tmp_path / "shared"
     folder.mkdir()
     yield folder
@@ -52,18 +51,15 @@ def shared(tmp_path: Path) -> Iterator[Path]:
 
 
 def call(*files: dict[str, str], **more: Any) -> State:
-    """Return a state that calls the function."""
     return {"id": "call", "type": "action", "action": {"function": "f", "files": list(files)}, **more}
 
 
 def get(*variables: str) -> State:
-    """Return a state that gets variables, each of them `scope/key`."""
     named = [dict(zip(("scope", "key"), one.split("/"), strict=True)) for one in variables]
     return {"id": "get", "type": "getter", "variables": named}
 
 
 def workflow(name: str, states: Sequence[State], functions: Sequence[State] = FUNCTIONS) -> dict[str, Any]:
-    """Return a workflow of *states*, each of which leads to the next."""
     following = [one["id"] for one in states[1:]]
     ways = [{"transition": one} for one in following] + [{}]
     return {
@@ -74,15 +70,12 @@ def workflow(name: str, states: Sequence[State], functions: Sequence[State] = FU
 
 
 class Served:
-    """A worker for one workflow, and its function."""
-
     def __init__(self, client: Client, name: str, function: Container) -> None:
         self.client = client
         self.name = name
         self.function = function
 
     async def run(self) -> Any:
-        """Return the output of an instance."""
         instance = await self.client.start(self.name, {}, task_queue=QUEUE)
         return await instance.result()
 
@@ -99,7 +92,6 @@ async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
     is_shared: bool = True,
     endpoint: Address | None = None,
 ) -> AsyncIterator[Served]:
-    """Serve a workflow of *states* whose function shares *folder*."""
     with container(folder, function) as served:
         options = Options(shared_folder=SharedFolder(str(folder), MOUNTED)) if is_shared else Options()
         client = Client.of(bench.server)
@@ -114,7 +106,6 @@ async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
 
 
 def out(asked: Asked) -> Path:
-    """Return where a function leaves files."""
     assert asked.folder is not None
     return asked.folder / "out"
 
@@ -177,7 +168,6 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
 
 
 async def test_functions_of_all_types_are_given_files(bench: Bench, shared: Path) -> None:
-    """The text says so of each of them."""
     images = [{"type": one, "id": one[-3:], "image": "an/image:v1"} for one in ("knative-workflow", "kubernetes-job")]
     services = [{"type": one, "id": one[-3:], "service": "an/image"} for one in ("knative-namespace", "knative-global")]
     functions = [*images, *services]
@@ -284,7 +274,6 @@ async def test_files_need_a_folder(bench: Bench, shared: Path) -> None:
 async def test_what_cannot_be_a_file_is_an_internal_error(
     bench: Bench, shared: Path, files: list[dict[str, str]], message: str
 ) -> None:
-    """The function is not called."""
     name = f"containers-wrong-{len(files)}-{files[0].get('type', '')}"
     given = {"id": "set", "type": "setter", "variables": [{"key": "k", "scope": "instance", "value": "x"}]}
     async with serving(bench, name, [given, call(*files)], shared, lambda _: None) as served:

@@ -444,7 +444,6 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
 
 
 def more(number: int) -> dict[str, JSON]:
-    """Return an event that nothing waits for."""
     return {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {}}
 
 

@@ -50,16 +50,13 @@ class Noting(PayloadCodec, WithSerializationContext):
         self._context = context
 
     def with_context(self, context: SerializationContext) -> "Noting":
-        """Return the codec for what belongs to that."""
         return Noting(context, self.noted)
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Encode."""
         self.noted += [(self._context, payload.data) for payload in payloads]
         return list(payloads)
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Decode."""
         return list(payloads)
 
 

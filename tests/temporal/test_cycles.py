@@ -21,7 +21,6 @@ LONG = "é" * 600
 
 
 def _counting(to: int, **more: Any) -> Any:
-    """Return a definition that counts, by two states a round."""
     return define(
         {"name": "Count", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
         {
@@ -56,7 +55,6 @@ async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
 
 
 async def test_a_cycle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
-    """Nothing can change any more."""
     cycle = define(
         {"name": "A", "type": "inject", "data": {"x": 1}, "transition": "B"},
         {"name": "B", "type": "inject", "data": {"x": 2}, "transition": "A"},
@@ -111,7 +109,6 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
 
 
 async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Bench) -> None:
-    """Each waits for the next."""
     first, second = (
         define({"name": "Down", "type": "operation", "actions": [{"subFlowRef": other}], "end": True}, id=own)
         for own, other in (("chicken", "egg"), ("egg", "chicken"))

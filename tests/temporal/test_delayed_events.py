@@ -17,7 +17,6 @@ pytestmark = pytest.mark.temporal
 
 
 def telling(name: str, delay: str) -> Any:
-    """Return a workflow that generates an event with a delay, and ends."""
     event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}
     return load({"id": name, "states": [{"id": "tell", "type": "generateEvent", "delay": delay, "event": event}]})
 

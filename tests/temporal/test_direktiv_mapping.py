@@ -50,7 +50,6 @@ def ordering(path: str) -> Any:
 
 
 def shipping(path: str) -> Any:
-    """Return the subflow."""
     return load({"id": f"{path}-ship", "states": [{"id": "go", "type": "noop", "transform": {"shipped": True}}]})
 
 
@@ -142,19 +141,16 @@ async def _workflow(bench: Bench, command: str, *arguments: str) -> str:
 
 
 def _calls(events: list[Any]) -> list[Any]:
-    """Return the activities that were scheduled."""
     kind = EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
     return [one.activity_task_scheduled_event_attributes for one in events if one.event_type == kind]
 
 
 def _children(events: list[Any]) -> list[Any]:
-    """Return the children that were asked for."""
     kind = EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
     return [one.start_child_workflow_execution_initiated_event_attributes for one in events if one.event_type == kind]
 
 
 def _summaries(events: list[Any], kind: Any) -> list[str]:
-    """Return the summaries of the events of that kind."""
     return [json.loads(one.user_metadata.summary.data) for one in events if one.event_type == kind]
 
 

@@ -62,8 +62,6 @@ def greet(name):
 
 
 class Process:
-    """A `swf worker` in a process of its own."""
-
     def __init__(self, folder: Path, bench: Bench, queue: str) -> None:
         self.process = subprocess.Popen(
             [
@@ -81,14 +79,12 @@ class Process:
         )  # fmt: skip
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """Send the signal *how* and return the exit code."""
         self.process.send_signal(how)
         return self.process.wait(30)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a definition and the module that it calls."""
     (tmp_path / "greeting.sw.yaml").write_text(DEFINITION)
     (tmp_path / "greeter.py").write_text(textwrap.dedent(GREETER))
     return tmp_path
@@ -150,7 +146,6 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
 
 
 def busy() -> Any:
-    """Return a definition that does a bit of everything."""
     return define(
         {"name": "in", "type": "inject", "data": {"items": [1, 2, 3, 4]}},
         {
@@ -177,7 +172,6 @@ def busy() -> Any:
 
 
 def refuse(_: JSON) -> JSON:
-    """Fail."""
     raise ValueError("no")
 
 

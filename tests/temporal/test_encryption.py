@@ -34,13 +34,11 @@ FAILED_TASK = "workflow_task_failed_event_attributes"
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three keys in variables."""
     for number in (1, 2, 3):
         monkeypatch.setenv(f"TEST_KEY_{number}", base64.b64encode(bytes([number] * 32)).decode())
 
 
 def encryption(current: str = "1", numbers: str = "12", **options: Any) -> EncryptionSettings:
-    """Return settings with some of the keys."""
     return EncryptionSettings(keys={number: f"env:TEST_KEY_{number}" for number in numbers}, key=current, **options)
 
 
@@ -52,7 +50,6 @@ def with_payloads(bench: Bench, settings: PayloadSettings) -> Bench:
 
 
 def encrypted(bench: Bench, *args: Any, **options: Any) -> Bench:
-    """Return a bench on the same server whose payloads are encrypted."""
     return with_payloads(bench, PayloadSettings(encryption=encryption(*args, **options)))
 
 
@@ -69,13 +66,11 @@ def shown(history: WorkflowHistory) -> str:
 
 
 async def failed_tasks(handle: swf.Handle) -> list[str]:
-    """Return why workflow tasks failed."""
     found = [one for one in await events_of(handle) if one.HasField(FAILED_TASK)]
     return [one.workflow_task_failed_event_attributes.failure.message for one in found]
 
 
 async def until_failed(handle: swf.Handle) -> str:
-    """Return why a workflow task failed, once one has."""
     async with asyncio.timeout(30):
         while not (failures := await failed_tasks(handle)):
             await asyncio.sleep(0.05)

@@ -40,16 +40,12 @@ NUMBERS = count(1)
 
 
 class Card(BaseModel):
-    """What one activity takes."""
-
     owner: str
     expires: datetime
 
 
 @dataclass
 class Receipt:
-    """What it gives."""
-
     owner: str
     amount: int
     at: datetime
@@ -57,8 +53,6 @@ class Receipt:
 
 @dataclass
 class Shop:
-    """Plain activities, as somebody wrote them with the SDK."""
-
     fails: int = 0
     raises: Callable[[], Exception] = lambda: RuntimeError("still busy")
     times: list[float] = field(default_factory=list)
@@ -68,12 +62,10 @@ class Shop:
 
     @activity.defn(name="ChargeCard")
     async def charge(self, card: Card, amount: int) -> Receipt:
-        """Take two typed arguments."""
         return Receipt(card.owner, amount, card.expires)
 
     @activity.defn
     async def owner(self, card: Card) -> str:
-        """Take one."""
         return card.owner
 
     @activity.defn
@@ -82,22 +74,18 @@ class Shop:
 
     @activity.defn
     async def odd(self) -> RawValue:
-        """Give what nobody here can read."""
         return RawValue(Payload(metadata={"encoding": b"binary/odd"}, data=b"?"))
 
     @activity.defn
     async def message(self) -> Struct:
-        """Give a message of protobuf."""
         return Struct(fields={"a": Value(string_value="b")})
 
     @activity.defn
     async def raw(self) -> bytes:
-        """Give what is not JSON."""
         return b"\x00\xff"
 
     @activity.defn
     async def work(self, label: str) -> str:
-        """Fail a few times."""
         self.times.append(asyncio.get_running_loop().time())
         self.seen.append(activity.info().activity_id)
         if len(self.times) <= self.fails:
@@ -106,7 +94,6 @@ class Shop:
 
     @activity.defn
     async def wait(self) -> None:
-        """Beat until told to stop."""
         self.started.set()
         try:
             while True:
@@ -118,14 +105,12 @@ class Shop:
 
     @activity.defn
     async def silent(self) -> None:
-        """Take longer than anybody wants to wait, without a sign of life."""
         self.times.append(asyncio.get_running_loop().time())
         await asyncio.sleep(60)
 
 
 @asynccontextmanager
 async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
-    """Run the shop's worker, and yield its task queue."""
     config = bench.client.service_client.config
     client = await Client.connect(config.target_host, data_converter=pydantic_data_converter)
     queue = f"shop-{os.getpid()}-{next(NUMBERS)}"
@@ -145,7 +130,6 @@ async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
 
 
 def calling(operation: str, arguments: JSON = None, **rest: Any) -> Definition:
-    """Return a workflow that makes one call."""
     metadata = rest.pop("metadata", {})
     action = {"functionRef": {"refName": "f", "arguments": arguments}, **rest.pop("action", {})}
     state = {"name": "Call", "type": "operation", "actions": [action], "end": True, **rest.pop("state", {})}
@@ -202,7 +186,6 @@ async def test_arguments_that_are_too_much_together_fail_the_run(bench: Bench, a
 
 
 async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
-    """The fault says how it is written."""
     async with running(bench, Shop(), "odd") as worker:
         ended = await worker.failure()
 
@@ -405,7 +388,6 @@ async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
 
 
 async def test_an_activity_that_nobody_offers_is_told(bench: Bench) -> None:
-    """The other worker says what it has."""
     async with running(bench, Shop(), "ChargeCart") as worker:
         ended = await worker.failure()
 
@@ -426,7 +408,6 @@ async def test_our_own_worker_is_not_taken_for_the_other(bench: Bench, arguments
 
 
 async def test_a_program_adds_activities_to_its_own_worker(bench: Bench) -> None:
-    """Then a function needs no queue."""
     definition, scripted = calling("temporal:work", "done"), Scripted({})
     queue = f"own-{os.getpid()}-{next(NUMBERS)}"
     ours = make_worker(
@@ -513,7 +494,6 @@ async def test_replays(bench: Bench, increment: str) -> None:
 
 
 async def replayed(history: WorkflowHistory) -> None:
-    """Replay *history*, without a server."""
     replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
     outcome = await replayer.replay_workflow(history)
     assert outcome.replay_failure is None

@@ -91,7 +91,6 @@ def test_errors_that_are_not_tried_again(name: str, code: str | None, types: set
 
 
 def test_an_error_that_is_all_errors() -> None:
-    """Then nothing is tried again."""
     policy = policy_for(RetryRule(never=(("any", "*"),)))
 
     assert policy is not None

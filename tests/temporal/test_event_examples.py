@@ -44,7 +44,6 @@ def example(folder: str, name: str, **changed: str) -> Definition:
 
 @asynccontextmanager
 async def worker(bench: Bench, *definitions: Definition) -> AsyncIterator[Running]:
-    """Run a worker whose functions answer with nothing."""
     answers: dict[str, Any] = {use.function.name: {} for one in definitions for use in one.functions}
     async with bench.worker(*definitions, **answers) as running:
         yield running
@@ -61,7 +60,6 @@ async def calls(running: Running, number: int) -> list[tuple[str, Any]]:
 
 
 def reading(id_: str, kind: str, patient: str) -> CloudEvent:
-    """Return an event of a monitor."""
     return event(id_, f"org.monitor.{kind}", "monitoringSource", {"patientId": patient}, patientId=patient)
 
 

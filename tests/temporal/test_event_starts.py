@@ -24,7 +24,6 @@ _NUMBERS = count(1)
 
 
 def named(text: str) -> Definition:
-    """Return the definition in *text* under an id of its own."""
     return load(text.replace("ID", f"started-{os.getpid()}-{next(_NUMBERS)}"))
 
 
@@ -76,7 +75,6 @@ states: [{id: a, type: noop, transform: 'jq({a: .a.data, b: .b.data})'}]
 
 
 def event(id_: str, type_: str, source: str, data: Any = None, **attributes: Any) -> CloudEvent:
-    """Return an event."""
     return CloudEvent(id_, source, type_, data, attributes)
 
 
@@ -92,7 +90,6 @@ async def send(
 
 
 async def output(bench: Bench, instance: str | None) -> Any:
-    """Return what an instance comes to, once it is there."""
     assert instance is not None
     async with asyncio.timeout(30):
         while True:

@@ -45,12 +45,10 @@ states:
 
 
 def shipped(id_: str, data: Any = None, *, parcel: Any, leg: Any) -> Any:
-    """Return an event of a parcel and a leg of its way."""
     return event(id_, "shipped", "depot", data, parcel=parcel, leg=leg)
 
 
 async def kept_by(running: Running, key: dict[str, str], held: int) -> None:
-    """Wait until the mailbox of a key keeps so many events."""
     handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
     async with asyncio.timeout(30):
         while (await handle.query("status"))["held"] != held:

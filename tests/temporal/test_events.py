@@ -20,12 +20,10 @@ PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
 
 
 def waiting(*refs: str, **rest: Any) -> dict[str, Any]:
-    """Return an event state that waits for *refs*."""
     return {"name": "wait", "type": "event", "onEvents": [{"eventRefs": list(refs)}], **rest}
 
 
 def event(type_: str = "com.bank.paid", **rest: Any) -> dict[str, Any]:
-    """Return a CloudEvent."""
     return {"specversion": "1.0", "id": "1", "source": "bank", "type": type_, "data": {"amount": 5}, **rest}
 
 

@@ -266,7 +266,6 @@ BEFORE_ANY_STATE: dict[str, tuple[str, list[Any], str]] = {
 async def test_a_failure_before_the_first_state_is_logged(
     bench: Bench, caplog: pytest.LogCaptureFixture, case: str
 ) -> None:
-    """Once, as that of every instance that ends."""
     workflow_type, arguments, told = BEFORE_ANY_STATE[case]
     definition = define({"name": "a", "type": "inject", "data": {}}, dataInputSchema={"schema": {"type": "object"}})
     async with bench.worker(definition) as worker:

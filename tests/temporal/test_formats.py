@@ -33,7 +33,6 @@ DEFINITION = define({"name": "a", "type": "inject", "data": {"x": 1}})
 
 
 def read_call(record: Any) -> Any:
-    """Return the call of a record."""
     return call_of(CallRecord.from_json(record), activity_id="a", state="a")
 
 

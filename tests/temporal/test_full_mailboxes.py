@@ -46,7 +46,6 @@ TEXT = "x" * 50_000
 
 
 def paid(number: int, text: str = TEXT) -> CloudEvent:
-    """Return an event that starts nothing."""
     return event(str(number), "paid", "bank", text, order=7)
 
 
@@ -122,7 +121,6 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
 
 
 async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
-    """Wait until a mailbox has dealt with an event."""
     async with asyncio.timeout(30):
         ask = partial(mailbox.query, RECEPTION, args=[one.source, one.id])
         while not Reception.from_json(await answer_of(ask)).is_known:
@@ -130,7 +128,6 @@ async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
 
 
 def taking(number: int, type_: str = "item", *, last: bool = False) -> CloudEvent:
-    """Return an event of the definition that takes many."""
     return event(str(number), type_, "flood", {"n": number, "last": last, "text": TEXT[:48_000]}, account="7")
 
 
@@ -180,7 +177,6 @@ async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
 
 
 def changed(definition: Definition) -> Definition:
-    """Return the same definition with another text."""
     return load(definition.source.text + "\ndescription: changed\n")
 
 
@@ -195,7 +191,6 @@ async def with_definitions(handle: WorkflowHandle[Any, Any]) -> list[bool]:
 
 
 async def sent(running: Running, one: CloudEvent) -> None:
-    """Send an event, again if need be, until it is accepted."""
     async with asyncio.timeout(60):
         while True:
             try:
@@ -241,8 +236,6 @@ async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> Non
     limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
 
     class Short(Part):
-        """An execution that is soon long."""
-
         def begin(self, definition: Definition, host: TemporalHost) -> None:  # noqa: ARG002 - as the others
             self.instance.is_long = lambda: workflow.info().get_current_history_length() > 2 * most
 

@@ -95,12 +95,10 @@ states:
 
 
 def named(text: str) -> Definition:
-    """Return the definition in *text* under an id of its own."""
     return load(text.replace("ID", f"gateway-{os.getpid()}-{next(_NUMBERS)}"))
 
 
 def event(type_: str, source: str, identifier: str | None = None, **rest: Any) -> dict[str, Any]:
-    """Return an event in JSON."""
     return {
         "specversion": "1.0",
         "id": identifier or f"{type_}-{next(_NUMBERS)}",
@@ -114,7 +112,6 @@ def event(type_: str, source: str, identifier: str | None = None, **rest: Any) -
 async def served(
     bench: Bench, definitions: Sequence[Definition] | Catalogue, queue: str = "gateway-nobody", **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve *definitions*; yield a client."""
     address = Address("127.0.0.1", 0)
     chosen = GatewaySettings(address=address, task_queue=queue, **settings)
     clients: dict[str | None, Client] = {None: Client.of(bench.server)}
@@ -137,7 +134,6 @@ async def working(
 
 
 async def send(client: httpx.AsyncClient, sent: Any, path: str = "/events", **headers: str) -> httpx.Response:
-    """Send an event, or several, in JSON."""
     media = BATCH if isinstance(sent, list) else STRUCTURED
     return await client.post(path, content=json.dumps(sent), headers={"Content-Type": media, **headers})
 
@@ -152,7 +148,6 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
 
 
 async def result_of(client: httpx.AsyncClient, location: str) -> dict[str, Any]:
-    """Return what came of the instance at *location*."""
     answer = await client.get(f"{location}/result", params={"wait": 30})
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
@@ -453,7 +448,6 @@ async def test_limits(bench: Bench) -> None:
 
 
 async def test_a_batch_as_large_as_the_rate_is_taken_after_a_pause_and_a_larger_one_never(bench: Bench) -> None:
-    """It is not told for ever to come again later."""
     key = "a-key-of-16-chars"
     tenant = Tenant(workflows=("*",), keys=(key,), rate=Rate(4, 0.4))
     async with served(bench, [named(ORDER)], tenants={"one": tenant}) as client:

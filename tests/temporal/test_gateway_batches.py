@@ -31,7 +31,6 @@ ORDERS, REPEATED = 25, 10
 
 
 def events(*names: str) -> list[CloudEvent]:
-    """Return events of these ids."""
     return [CloudEvent(name, "s", "t") for name in names]
 
 

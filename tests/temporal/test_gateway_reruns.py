@@ -116,7 +116,6 @@ async def test_what_is_refused(bench: Bench) -> None:
 
 
 async def _inner(bench: Bench, outer: str) -> str:
-    """Return the id of the sub-workflow that an instance has run."""
     history = await bench.client.get_workflow_handle(outer).fetch_history()
     started = (one.child_workflow_execution_started_event_attributes for one in history.events)
     return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)

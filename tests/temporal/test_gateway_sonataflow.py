@@ -220,7 +220,6 @@ async def test_no_worker(bench: Bench) -> None:
 
 
 async def test_paths_of_the_gateway_come_first(bench: Bench) -> None:
-    """And without the option there are no others."""
     calculation = named(CALCULATION)
     events = named(CALCULATION.replace("id: ID", "id: events"))
     async with working(bench, calculation, events, sonataflow_api=True) as (client, _):

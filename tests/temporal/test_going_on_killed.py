@@ -31,8 +31,6 @@ class Shop:
 
 @contextmanager
 def served(shop: Shop) -> Iterator[str]:
-    """Serve *shop* for as long as the context lasts; yield its URL."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             path = self.path.removeprefix("/")
@@ -82,7 +80,6 @@ states:
 
 
 async def until(shop: Shop, path: str, number: int) -> None:
-    """Wait until so many requests have come."""
     async with asyncio.timeout(60):
         while len(shop.keys[path]) < number:
             await asyncio.sleep(0.05)

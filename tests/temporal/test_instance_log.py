@@ -89,11 +89,8 @@ def test_failure_text_in_the_words_of_a_draft() -> None:
 
 @workflow.defn(sandboxed=False)
 class Late:
-    """An execution whose definition is not looked up in time."""
-
     @workflow.run
     async def run(self) -> None:
-        """Fail as the engine has a call fail that took too long."""
         failure = EngineTimeout("activity timed out", type=None, last_heartbeat_details=[])
         instance = Instance(Pin(), is_continued=False, is_long=lambda: False)
         await InstanceLog(instance).end(Ending("failed", failure=failure))
@@ -101,7 +98,6 @@ class Late:
 
 
 async def test_a_failure_of_the_engine_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """It has its line, as any other."""
     async with Worker(bench.client, task_queue="late", workflows=[Late]):
         with pytest.raises(WorkflowFailureError):
             await bench.client.execute_workflow(Late.run, id="late", task_queue="late")

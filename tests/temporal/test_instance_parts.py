@@ -25,8 +25,6 @@ from tests.temporal.test_rerunning import Calls, ended
 
 @dataclass(slots=True)
 class CountRecord(Record):
-    """What is carried over."""
-
     count: int = 0
 
 
@@ -40,15 +38,12 @@ class StatesCounted(Part):
         self.count = self.carried(CountRecord).count
 
     def note(self, entry: TraceEntry) -> None:
-        """Count a state."""
         self.count += entry.kind is TraceKind.STATE_ENTERED
 
     def status(self) -> dict[str, Any]:
-        """Return the count."""
         return {"statesEntered": self.count}
 
     def record(self, to: ContinuedAs | None = None) -> CountRecord | None:
-        """Carry the count on; another definition counts anew."""
         return CountRecord(self.count) if to is None else None
 
 

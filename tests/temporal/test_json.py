@@ -19,7 +19,6 @@ NOT_JSON = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
 
 @pytest.mark.parametrize("value", NOT_JSON, ids=["bytes", "item", "nan", "key", "object"])
 async def test_an_input_is_refused_before_anything_starts(bench: Bench, value: Any) -> None:
-    """The client says what a simulation says."""
     simulated = simulate(DEFINITION, value)
     async with bench.worker(DEFINITION) as worker:
         with pytest.raises(UsageError) as refused:
@@ -30,7 +29,6 @@ async def test_an_input_is_refused_before_anything_starts(bench: Bench, value: A
 
 
 def raw(text: str) -> RawValue:
-    """Return what another client writes."""
     return RawValue(Payload(metadata={"encoding": b"json/plain"}, data=text.encode()))
 
 
@@ -52,7 +50,6 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
 
 @pytest.mark.parametrize("value", NOT_JSON, ids=["bytes", "item", "nan", "key", "object"])
 async def test_events_are_refused_before_they_are_sent(bench: Bench, value: Any) -> None:
-    """Whatever way an event goes."""
     event = {"type": "go", "source": "s", "data": value}
     async with bench.worker(DEFINITION) as worker:
         with pytest.raises(UsageError, match=r"\.data"):

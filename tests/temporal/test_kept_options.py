@@ -50,7 +50,6 @@ async def searched() -> AsyncIterator[Bench]:
 
 
 async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[str, Any]:
-    """Return of an execution what `OPTIONS` says."""
     handle = bench.client.get_workflow_handle(described.id, run_id=described.run_id)
     started = (await anext(handle.fetch_history_events(page_size=1))).workflow_execution_started_event_attributes
     config = described.raw_description.execution_config

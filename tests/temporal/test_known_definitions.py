@@ -35,12 +35,10 @@ NUMBERS = count(1)
 
 
 def served(**rest: Any) -> Definition:
-    """Return the definition that the worker serves."""
     return define(calling("a", "f"), functions=("f",), **rest)
 
 
 def another() -> Definition:
-    """Return what somebody else makes of it: it calls another function."""
     return define(calling("a", "f", "steal"), functions=("f", "steal"))
 
 
@@ -51,7 +49,6 @@ async def started(bench: Bench, queue: str, pin: Mapping[str, Any], **options: A
 
 
 async def refused(handle: swf.Handle) -> str:
-    """Return why the instance was refused."""
     with pytest.raises(RunEnded) as ended:
         await asyncio.wait_for(swf.result(handle), 30)
     assert ended.value.name == "UnknownDefinition"
@@ -124,7 +121,6 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
 
 
 async def is_there(handle: swf.Handle) -> bool:
-    """Tell whether there is such a workflow."""
     with suppress(RPCError):
         return bool(await handle.describe())
     return False
@@ -200,7 +196,6 @@ def long() -> Definition:
 
 
 def others() -> list[Definition]:
-    """Return the definitions that it leads to."""
     child = define(calling("c", "f"), functions=("f",), id="child")
     return [child, define({"name": "l", "type": "inject", "data": {"last": True}}, id="last")]
 

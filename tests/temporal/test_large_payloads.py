@@ -37,12 +37,10 @@ async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
 
 @pytest.fixture
 async def stored(bench: Bench, tmp_path: Path) -> Bench:
-    """The session's server with a storage of its own."""
     return await storing(bench, f"file://{tmp_path}/objects")
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the objects of a storage."""
     return [path for path in folder.rglob("*") if path.is_file()]
 
 

@@ -36,13 +36,11 @@ def local(*states: dict[str, Any], **rest: Any) -> Definition:
 
 
 async def counted(handle: swf.Handle) -> Counter[str]:
-    """Count the events of an instance by their kinds."""
     kinds = (str(event.WhichOneof("attributes")) for event in await events_of(handle))
     return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
 
 
 async def replays(handle: swf.Handle) -> bool:
-    """Tell whether the history of an instance replays."""
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
     runner = UnsandboxedWorkflowRunner()
     replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
@@ -112,8 +110,6 @@ async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
 
 
 async def test_what_a_worker_refuses_is_an_ordinary_activity(bench: Bench) -> None:
-    """It is asked once for each function of a run."""
-
     def work(_: JSON) -> JSON:
         if len(worker.scripted.calls) == 1:
             raise NotLocal("not here")
@@ -207,7 +203,6 @@ class Service:
         self.is_asked_twice = asyncio.Event()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
@@ -301,7 +296,6 @@ async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -
 
 
 async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:
-    """It is as much as an output may be."""
     results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
     last = {"name": "Last", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {n: length} }"}}
     definition = filling(end={"continueAs": {"workflowId": "next", "data": "${ . }"}})

@@ -48,7 +48,6 @@ def f(given, folder):
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    """The folder that is shared, in which nothing may be left."""
     folder = tmp_path / "shared"
     folder.mkdir()
     yield folder
@@ -79,7 +78,6 @@ def process(*command: str, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 async def told(started: "subprocess.Popen[bytes]") -> str:
-    """Return the next line that a process writes."""
     assert started.stdout is not None
     line = await asyncio.wait_for(asyncio.to_thread(started.stdout.readline), PATIENCE)
     return line.decode().strip()
@@ -87,7 +85,6 @@ async def told(started: "subprocess.Popen[bytes]") -> str:
 
 @contextmanager
 def worker(bench: Bench, queue: str, folder: Path, url: str, *stopping: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a worker in a process of its own."""
     address = bench.client.service_client.config.target_host
     command = (sys.executable, "-m", "tests.temporal.container_worker", address, queue, str(folder), url, *stopping)
     with process(*command) as started:

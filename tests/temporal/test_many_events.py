@@ -33,12 +33,10 @@ LAST = 58
 
 
 def number(n: int, **more: JSON) -> dict[str, JSON]:
-    """Return the event that brings *n*."""
     return {"specversion": "1.0", "id": str(n), "source": "test", "type": "number", "data": {"n": n, **more}}
 
 
 def go(n: int = 0) -> dict[str, JSON]:
-    """Return an event that lets an instance go on."""
     return {"specversion": "1.0", "id": f"go-{n}", "source": "test", "type": "go", "data": {}}
 
 

@@ -161,7 +161,6 @@ async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> 
 
 
 async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:
-    """Its own, and those that it leads to."""
     ship = {"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "part"}]}
     part = define({"name": "Part", "type": "operation", "actions": [{"subFlowRef": "a-part"}]}, id="part")
     others = [define({"name": "a", "type": "inject", "data": {"x": 1}}, id=name) for name in ("a-part", "other")]

@@ -22,20 +22,17 @@ as_released: Sleep = TemporalHost.sleep
 
 
 async def asking(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
-    """Sleep twice, in runs that come here from now on."""
     if is_marked("sleeps twice"):
         await as_released(host, duration, Timer("sleep", "falling asleep"))
     await as_released(host, duration, timer)
 
 
 async def unasked(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
-    """Sleep twice, whatever the run did before."""
     await as_released(host, duration, Timer("sleep", "falling asleep"))
     await as_released(host, duration, timer)
 
 
 async def ran(bench: Bench) -> WorkflowHistory:
-    """Run a definition that sleeps to its end; return its history."""
     async with bench.worker(define({"name": "nap", "type": "sleep", "duration": "PT0.01S"})) as worker:
         handle = await worker.start()
         await swf.result(handle)
@@ -43,7 +40,6 @@ async def ran(bench: Bench) -> WorkflowHistory:
 
 
 async def replays(history: WorkflowHistory, monkeypatch: pytest.MonkeyPatch, code: Sleep) -> bool:
-    """Tell whether a history replays under that code."""
     monkeypatch.setattr(TemporalHost, "sleep", code)
     replayer = Replayer(
         workflows=[Interpreter],

@@ -85,7 +85,6 @@ class Functions:
     """The ids of the workflows that called `g`."""
 
     async def g(self, _: JSON) -> JSON:
-        """Take long."""
         self.calls += 1
         self.workflows.add(str(activity.info().workflow_id))
         await self.over.wait()
@@ -100,14 +99,12 @@ class Functions:
             raise ApplicationError(fault.message, fault.body, type=fault.code) from None
 
     def f(self, given: Any) -> JSON:
-        """Take little time."""
         if not given["i"]:
             self.over.set()
         return {"left": given["i"]}
 
     @property
     def all(self) -> dict[str, Any]:
-        """Both, by their names."""
         return {"f": self.f, "g": self.g}
 
 
@@ -115,25 +112,21 @@ class Functions:
 async def serving(
     bench: Bench, functions: Functions, *definitions: Definition, **options: Any
 ) -> AsyncIterator[Running]:
-    """Run both workers: ours, and one that knows nothing of us."""
     other = Worker(bench.client, task_queue=OTHER_QUEUE, activities=[functions.as_activity])
     async with other, bench.worker(*definitions, **functions.all, **options) as worker:
         yield worker
 
 
 async def never() -> JSON:
-    """Do not end."""
     await asyncio.Event().wait()
     return None
 
 
 async def well() -> JSON:
-    """End well."""
     return {"long": True}
 
 
 async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
-    """Return the histories of all executions of a run."""
     found, run_id = [], handle.first_execution_run_id
     while run_id:
         history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
@@ -153,7 +146,6 @@ async def crossed(bench: Bench, handle: swf.Handle) -> None:
 
 
 async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> WorkflowExecutionStatus | None:
-    """Return how a workflow ended, once it has, or how it is *now*."""
     async with asyncio.timeout(30):
         while True:
             status = (await bench.client.get_workflow_handle(workflow_id).describe()).status
@@ -182,12 +174,10 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
 
 
 async def fails() -> JSON:
-    """Fail as a service does."""
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
 
 
 def ended(error: RunEnded) -> tuple[Any, ...]:
-    """Return what is told of an end."""
     fault = error.fault
     assert fault is not None
     facts = fault.to_json()
@@ -212,7 +202,6 @@ class LimitedChildren(Interceptor):
         self._inbound = Inbound
 
     def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
-        """Return what stands between workflows and the SDK."""
         return self._inbound
 
 

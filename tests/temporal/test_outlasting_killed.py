@@ -101,22 +101,18 @@ def definitions(other_queue: str) -> dict[str, Any]:
 
 
 class Other:
-    """An activity of another worker, which is not killed."""
-
     def __init__(self) -> None:
         self.over = asyncio.Event()
         self.calls = 0
 
     @activity.defn(name="other")
     async def other(self) -> JSON:
-        """Take long."""
         self.calls += 1
         await self.over.wait()
         return {"activity": "done"}
 
 
 def start_worker(folder: Path, address: str, queue: str, **env: str) -> "subprocess.Popen[bytes]":
-    """Start a worker in a process of its own."""
     arguments = ["worker", str(folder), "--task-queue", queue, "--functions", str(folder / "functions.py")]
     return subprocess.Popen(
         [*ending_with_us(), sys.executable, "-c", WORKER, *arguments],
@@ -132,7 +128,6 @@ def start_worker(folder: Path, address: str, queue: str, **env: str) -> "subproc
 
 
 async def noted(folder: Path, line: str) -> None:
-    """Wait until a function has noted *line*."""
     calls = folder / "calls.txt"
     async with asyncio.timeout(60):
         while not calls.exists() or line not in calls.read_text().splitlines():

@@ -38,7 +38,6 @@ _numbers = count(1)
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let looks follow each other at once."""
     monkeypatch.setattr(places, "LOOK_PAUSE", timedelta(milliseconds=100))
     monkeypatch.setattr(places, "LOOK_INTERVAL", timedelta(milliseconds=400))
 
@@ -57,7 +56,6 @@ def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -
 
 
 async def go(running: Running, handle: swf.Handle) -> None:
-    """Let an instance end that has a place."""
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
     await asyncio.wait_for(result(handle), PATIENCE)
@@ -78,7 +76,6 @@ async def waiting(handle: swf.Handle) -> Any:
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds."""
     async with asyncio.timeout(PATIENCE):
         while not await holds():
             await asyncio.sleep(0.02)
@@ -91,8 +88,6 @@ def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
 
 
 async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
-    """Wait until so many have a place, and so many wait."""
-
     async def so_many() -> bool:
         found = (await giver.query("status"))["places"]
         return (len(found["held"]), len(found["waiting"])) == (held, waiting)
@@ -186,7 +181,6 @@ async def test_people_see_who_waits(
 
 
 async def test_a_key_that_cannot_be_evaluated_fails_the_instance(bench: Bench) -> None:
-    """It says which expression that is."""
     async with bench.worker(bounded({"limit": 1, "key": "${ .a + 1 }"})) as running:
         failure = await running.failure({"a": "text"})
         assert "the key of metadata.concurrency" in str(failure)
@@ -300,7 +294,6 @@ async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
 
 
 async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often it does, all have their turn."""
     monkeypatch.setattr(places, "MAX_EVENTS", 12)
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 4)
@@ -475,7 +468,6 @@ MESSAGES: list[Any] = [
 
 
 async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
-    """No task fails, on either side."""
     async with bench.worker(bounded(1)) as running:
         handle = await running.start({})
         await running.awaiting(handle, "Go")
@@ -490,7 +482,6 @@ async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
 
 
 async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They begin again with the next instance."""
     monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
     async with bench.worker(bounded(1)) as running:
         for _ in range(2):

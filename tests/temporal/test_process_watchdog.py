@@ -20,7 +20,6 @@ while True:
 
 
 def start(program: str, *, gently: bool) -> "subprocess.Popen[str]":
-    """Start *program* under a watchdog."""
     command = with_watchdog([sys.executable, "-c", program], gently=gently)
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -33,7 +32,6 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 @pytest.mark.parametrize("code", [0, 7])
 def test_the_exit_code_is_that_of_the_program(code: int) -> None:
-    """Whoever started it learns how it ended."""
     process = start(f"raise SystemExit({code})", gently=True)
     assert process.wait(_PATIENCE) == code
     assert ended(process) == (code, "")

@@ -67,8 +67,6 @@ class Calls:
         self.broken: set[str] = set()
 
     def functions(self, *names: str) -> dict[str, Any]:
-        """Return functions of these *names*."""
-
         def of(name: str) -> Any:
             async def call(_: JSON) -> JSON:
                 self.made.append(name)
@@ -82,7 +80,6 @@ class Calls:
 
 
 async def ended(handle: swf.Handle) -> JSON:
-    """Return the output of an instance; None if it failed."""
     try:
         return await asyncio.wait_for(swf.result(handle), PATIENCE)
     except RunEnded:
@@ -90,7 +87,6 @@ async def ended(handle: swf.Handle) -> JSON:
 
 
 async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
-    """Let an instance go on as planned; return its output."""
     run = await plan.begin(Client(bench.client), **options)
     return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
 
@@ -537,7 +533,6 @@ async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> Non
 
 
 async def test_what_cannot_be_right_is_refused(bench: Bench) -> None:
-    """It says what is wrong, and what there is."""
     async with bench.worker(SEQUENCE, **Calls().functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         await ended(handle)

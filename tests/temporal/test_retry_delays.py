@@ -44,7 +44,6 @@ async def test_delays_as_the_service_sees_them(bench: Bench, retry: dict[str, An
 
 
 def _jittered(written: dict[str, Any], key: str) -> list[float]:
-    """Return the delays that chance deals the call with that key."""
     rule = rule_of(Retry.model_validate(written), auto_retries=False, retryable=(), non_retryable=())
     assert rule is not None
     delays = [rule.delay_after(attempt, jitter_of(key)) for attempt in range(1, 5)]

@@ -54,7 +54,6 @@ states:
 
 @asynccontextmanager
 async def working(bench: Bench, users: Users, folder: Path) -> AsyncIterator[Running]:
-    """Run a worker whose functions are the service's methods."""
     copytree(PROTOS, folder, dirs_exist_ok=True)
     (folder / "users.yaml").write_text(DEFINITION)
     definition = load(folder / "users.yaml")
@@ -71,7 +70,6 @@ async def working(bench: Bench, users: Users, folder: Path) -> AsyncIterator[Run
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
-    """Return a service that wants to know who calls."""
     async with serving() as users:
         users.tokens = {"Bearer sesame"}
         yield users

@@ -30,13 +30,11 @@ SCENARIOS = [
 
 
 def named(scenario: Scenario) -> str:
-    """Return what a scenario is called in a report."""
     return f"{scenario.file.relative_to(ROOT)}: {scenario.claim}"
 
 
 @pytest.fixture(scope="session")
 async def host() -> AsyncIterator[ScenarioHost]:
-    """A server whose time can jump, and a worker."""
     async with scenario_host() as started:
         yield started
 
@@ -63,7 +61,6 @@ async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
 
 
 async def replay(host: ScenarioHost, scenario: Scenario) -> None:
-    """Replay the last execution that the scenario left on the server."""
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
     replayer = Replayer(

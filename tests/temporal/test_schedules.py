@@ -39,7 +39,6 @@ END = (datetime(2100, 12, 31, 23, 59, tzinfo=UTC) - NEW_YEAR) // timedelta(minut
 
 
 def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Definition:
-    """Return a definition of an id of its own, with *schedule*."""
     return load(
         {
             "id": id_ or f"timed-{os.getpid()}-{next(NUMBERS)}",
@@ -171,7 +170,6 @@ async def test_number_of_starts(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("number", "left"), [(5, 4), (2, 1), (1, 0)])
 async def test_another_number_of_starts(bench: Bench, number: int, left: int) -> None:
-    """Those that it has made count."""
     first = scheduled("R3/P1D")
     await schedules.apply(bench.client, first)
 

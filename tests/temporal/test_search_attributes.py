@@ -59,7 +59,6 @@ async def searched() -> AsyncIterator[Bench]:
 
 @pytest.fixture(scope="module")
 async def bare() -> AsyncIterator[Bench]:
-    """Return what runs definitions on a server without any."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
 
@@ -83,7 +82,6 @@ NEEDED = needed_by([waiting("any", NAMED)])
 
 
 def fail(_: Any) -> Any:
-    """Fail."""
     raise CallFailed("no", name="Broken", code="BROKEN")
 
 
@@ -98,7 +96,6 @@ async def attributes_of(handle: Handle) -> dict[str, Any]:
 
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
-    """Return what the run has set, once for each time."""
     found = []
     for one in await events_of(handle):
         fields = one.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
@@ -109,7 +106,6 @@ async def upserts(handle: Handle) -> list[dict[str, Any]]:
 
 
 async def go(running: Running, handle: Handle) -> None:
-    """Send the event that the instance waits for."""
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
 
@@ -356,7 +352,6 @@ async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
 
 
 async def rows_over_http(client: httpx.AsyncClient, parameters: dict[str, str]) -> list[dict[str, Any]]:
-    """Return what the gateway lists, once there is anything."""
     async with asyncio.timeout(PATIENCE):
         while True:
             answer = await client.get("/instances", params=parameters)

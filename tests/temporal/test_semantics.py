@@ -27,7 +27,6 @@ OUTPUT_OF = {1: {"cups": 2, "done": True}, 2: {"done": True}}
 
 @pytest.fixture(autouse=True)
 def language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A language that goes by the number."""
     monkeypatch.setattr("swf_temporal.languages.known.LANGUAGES", [*LANGUAGES, "tests.languages.steps.language"])
 
 

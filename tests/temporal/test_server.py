@@ -40,7 +40,6 @@ async def test_one_that_ends_as_it_starts_is_started_again(tmp_path: Path, monke
 
 
 async def test_one_that_never_starts_is_told_with_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three times there is another reason."""
     program = failing(tmp_path, 9)
     monkeypatch.setattr("swf_temporal.temporal.server.find_program", lambda: program)
     with pytest.raises(UsageError, match="the Temporal server ended as it started: bind: address already in use"):
@@ -69,7 +68,6 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
 async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
 ) -> None:
-    """Although it answers there."""
     async with local_server() as quicker:
         taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
         ports = chain([taken], iter(free_port, None))

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.temporal
 
 
 def stored(value: Any) -> dict[str, Any]:
-    """Return a variable of the thread that a setter stores."""
     return {"key": "shared", "scope": "thread", "value": value}
 
 

@@ -28,7 +28,6 @@ FAILED = "child_workflow_execution_failed_event_attributes"
 
 
 def work(_: object) -> object:
-    """Fail."""
     raise ValueError("broken")
 
 

@@ -135,7 +135,6 @@ async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
 
 
 def test_references_and_values_travel_as_json() -> None:
-    """What is written is what is read."""
     of, value = VariableRef("namespace", "", "k"), Variable(b"\xff", "image/png")
     assert of.to_json() == {"scope": "namespace", "owner": "", "key": "k"}
     assert VariableRef.from_json(of.to_json()) == of

@@ -135,7 +135,6 @@ async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
 
 
 async def failed_tasks(handle: WorkflowHandle[Any, Any]) -> list[str]:
-    """Return why tasks of a workflow failed."""
     return [
         one.workflow_task_failed_event_attributes.failure.message
         for one in await events_of(handle)

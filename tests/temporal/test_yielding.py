@@ -26,7 +26,6 @@ def adding(number: int) -> dict[str, Any]:
 
 
 def replayer() -> Replayer:
-    """Return what replays histories."""
     return Replayer(
         workflows=[Interpreter],
         interceptors=SUSPENDING,

@@ -46,7 +46,6 @@ class Case:
     subflows: tuple["Case", ...] = ()
 
     def definitions(self) -> list[Definition]:
-        """Return the definition, and those that it leads to."""
         own = {
             "id": self.id, "version": "1.0.0", "specVersion": "0.8", "functions": _FUNCTIONS, "retries": _RETRIES,
             "states": self.states, **dict(self.more),
@@ -61,7 +60,6 @@ class Case:
         return handle
 
     async def send(self, handle: Handle) -> None:
-        """Send an instance its events."""
         for number, kind in enumerate(self.sends):
             event = {"specversion": "1.0", "id": str(number), "source": "shop", "type": kind, "data": {kind: number}}
             await handle.signal(EVENT, {**event, "order": "7"})

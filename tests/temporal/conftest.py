@@ -1,18 +1,25 @@
 """A real Temporal server and a worker for the whole session, on free loopback ports."""
 
 import asyncio
+import inspect
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 import temporalio.client
+from temporalio.api.common import v1 as proto
 from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     OutboundInterceptor,
@@ -21,8 +28,9 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHistory,
 )
+from temporalio.converter import DataConverter
 from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
-from temporalio.worker import Interceptor, Worker, WorkflowRunner
+from temporalio.worker import Interceptor, Replayer, UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.cloud_event import CloudEvent
@@ -39,16 +47,21 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions
+from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.suspending import SUSPEND_AFTER, suspending
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+from tests.processes import ending_with_us
+from tests.temporal.suspending import SUSPEND_AFTER, SUSPENDING, suspending
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
 """Lets a run that continues as new begin its next execution at once, and not a second after the one before."""
 
 PATIENCE = 110
 """Seconds in which an instance has to end: what a busy machine needs, and less than a test may take."""
+
+COMMAND = (sys.executable, "-m", "swf_temporal.cli")
 
 Answer = Callable[[JSON], Any]
 
@@ -81,6 +94,8 @@ class Scripted:
 
 
 class AskingAgain(temporalio.client.Interceptor):
+    """Asks a query again that came too early, as our own client does."""
+
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the SDK's name
         return _AskingAgain(next)
 
@@ -163,13 +178,18 @@ class Running:
             await self.run(data, **options)
         return failed.value
 
+    async def start_pinned(self, pin: Pin, workflow_id: str, data: JSON = None, *, definition: int = 0) -> swf.Handle:
+        """Start an instance with a *pin* that the test has written."""
+        return await self.bench.client.start_workflow(
+            self.definitions[definition].id, args=[data or {}, pin.to_json()], id=workflow_id, task_queue=self.queue
+        )
+
     async def awaiting(self, handle: swf.Handle, event: str) -> None:
-        async with asyncio.timeout(30):
-            while True:
-                status = await handle.query("status")
-                if any(event in (e["name"] for e in wait["events"]) for wait in status["awaiting"]):
-                    return
-                await asyncio.sleep(0.02)
+        """Wait until the instance awaits *event*."""
+        await until(
+            lambda: handle.query("status"),
+            lambda status: any(event in (one["name"] for one in wait["events"]) for wait in status["awaiting"]),
+        )
 
 
 def define(*states: dict[str, Any], functions: tuple[str | dict[str, Any], ...] = (), **rest: Any) -> Definition:
@@ -200,6 +220,38 @@ def calling(name: str, *functions: str, **rest: Any) -> dict[str, Any]:
     return {"name": name, "type": "operation", "actions": [{"functionRef": f} for f in functions], **rest}
 
 
+def inject(name: str, data: Any = None, **rest: Any) -> dict[str, Any]:
+    return {"name": name, "type": "inject", "data": data or {}, **rest}
+
+
+def awaits(name: str, *events: str, **rest: Any) -> dict[str, Any]:
+    """Return an event state that waits for one of *events*."""
+    return {"name": name, "type": "event", "onEvents": [{"eventRefs": [one]} for one in events], **rest}
+
+
+def sleeps(name: str, duration: str, **rest: Any) -> dict[str, Any]:
+    return {"name": name, "type": "sleep", "duration": duration, **rest}
+
+
+def operation(name: str, *actions: Any, **rest: Any) -> dict[str, Any]:
+    return {"name": name, "type": "operation", "actions": list(actions), **rest}
+
+
+def subflow(name: str, child: Any, **rest: Any) -> dict[str, Any]:
+    """Return an operation state that runs one sub-workflow."""
+    return operation(name, {"subFlowRef": child}, **rest)
+
+
+def switch(name: str, condition: str, way: dict[str, Any], otherwise: dict[str, Any]) -> dict[str, Any]:
+    conditions = [{"condition": condition, **way}]
+    return {"name": name, "type": "switch", "dataConditions": conditions, "defaultCondition": otherwise}
+
+
+def consumed(*names: str, source: str = "x", **rest: Any) -> list[dict[str, Any]]:
+    """Return definitions of events whose types are their names."""
+    return [{"name": name, "type": name, "source": source, **rest} for name in names]
+
+
 def gives_way(event: HistoryEvent) -> bool:
     """Tell whether with *event* a run gave way that worked long, or had to send more than one workflow task may."""
     return event.activity_task_scheduled_event_attributes.activity_type.name == GIVE_WAY
@@ -210,11 +262,21 @@ async def events_of(handle: swf.Handle) -> list[Any]:
     return list(history.events)
 
 
+async def until(ask: Callable[[], Any], holds: Callable[[Any], object] = bool, patience: float = PATIENCE) -> Any:
+    """Ask again and again until the answer *holds*, and return it."""
+    async with asyncio.timeout(patience):
+        while True:
+            answer = ask()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if holds(answer):
+                return answer
+            await asyncio.sleep(0.02)
+
+
 async def until_ready(client: httpx.AsyncClient) -> None:
     """Wait until a gateway says that it can serve: on a busy machine its server may answer too late for that."""
-    async with asyncio.timeout(60):
-        while (await client.get("/readyz")).status_code != 200:
-            await asyncio.sleep(0.1)
+    await until(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
 
 
 async def child_of(client: Client, parent: str, child: str) -> str:
@@ -223,23 +285,88 @@ async def child_of(client: Client, parent: str, child: str) -> str:
     return id_of_child(parent, described.raw_description.workflow_execution_info.first_run_id, child)
 
 
+async def failed_tasks(handle: swf.Handle) -> list[str]:
+    """Return why workflow tasks of an instance have failed."""
+    failed = [one for one in await events_of(handle) if one.HasField("workflow_task_failed_event_attributes")]
+    return [str(one.workflow_task_failed_event_attributes.failure.message) for one in failed]
+
+
 async def failed_task(handle: swf.Handle) -> str:
     """Wait until a workflow task of an instance has failed, and return why; the instance is running still."""
-    async with asyncio.timeout(30):
-        while True:
-            for event in await events_of(handle):
-                if event.HasField("workflow_task_failed_event_attributes"):
-                    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
-                    return str(event.workflow_task_failed_event_attributes.failure.message)
-            await asyncio.sleep(0.02)
+    first, *_ = await until(lambda: failed_tasks(handle))
+    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+    return str(first)
 
 
 async def listed(client: Client, query: str, number: int) -> list[WorkflowExecution]:
     """Return the executions that *query* finds once there are so many; the server lists them some time late."""
-    async with asyncio.timeout(PATIENCE):
-        while (await client.count_workflows(query)).count < number:
-            await asyncio.sleep(0.05)
+    await until(lambda: client.count_workflows(query), lambda found: found.count >= number)
     return [one async for one in client.list_workflows(query)]
+
+
+async def replays(
+    history: WorkflowHistory, *interceptors: Interceptor, converter: DataConverter = CONVERTER
+) -> Exception | None:
+    """Replay a history without a server. Return what that failed with."""
+    replayer = Replayer(
+        workflows=ALL_WORKFLOWS,
+        interceptors=interceptors or SUSPENDING,
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=converter,
+        debug_mode=True,
+    )
+    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
+
+
+async def reset(handle: swf.Handle, client: Client, **rest: Any) -> swf.Handle:
+    """Have the server take an instance back to its first workflow task; return the run that begins there."""
+    found = client.get_workflow_handle(handle.id, run_id=handle.run_id or handle.first_execution_run_id)
+    first = next(one for one in await events_of(found) if one.HasField("workflow_task_completed_event_attributes"))
+    request = ResetWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_execution=proto.WorkflowExecution(workflow_id=handle.id, run_id=(await found.describe()).run_id),
+        workflow_task_finish_event_id=first.event_id,
+        request_id=str(uuid4()),
+        **rest,
+    )
+    answer = await client.workflow_service.reset_workflow_execution(request)
+    return client.get_workflow_handle(handle.id, run_id=answer.run_id)
+
+
+def with_converter(bench: "Bench", converter: DataConverter) -> "Bench":
+    """Return a bench on the same server whose client writes payloads by *converter*."""
+    config = bench.client.config()
+    config["data_converter"] = converter
+    return Bench(replace(bench.server, client=Client(**config)))
+
+
+def start_worker(
+    bench: "Bench", folder: Path, queue: str, *arguments: str, program: Sequence[str] = COMMAND, **env: str
+) -> "subprocess.Popen[bytes]":
+    """Start `swf worker` for the definitions in *folder*, in a process of its own."""
+    address = bench.client.service_client.config.target_host
+    paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
+    return subprocess.Popen(
+        [*ending_with_us(), *program, "worker", str(folder), "--task-queue", queue, *arguments],
+        env={**paths, "TEMPORAL_ADDRESS": address, **env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def killed(worker: "subprocess.Popen[bytes]") -> None:
+    worker.kill()
+    worker.wait(30)
+
+
+def named(text: str) -> Definition:
+    """Return the definition in *text* under an id of its own."""
+    return load(text.replace("ID", f"named-{os.getpid()}-{next(Bench.numbers)}"))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if {"bench", "measured"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker("temporal")
 
 
 @pytest.fixture(scope="session")

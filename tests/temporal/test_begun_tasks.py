@@ -26,7 +26,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, until
 
 _LIMIT = timedelta(seconds=30)
 _PATIENCE = 20
@@ -113,9 +113,7 @@ class Early:
                 told: str | int = await asked
             except (WorkflowQueryFailedError, RPCError) as error:
                 told = str(error)
-            async with asyncio.timeout(_PATIENCE):
-                while await self._tasks() == before:
-                    await asyncio.sleep(0.05)
+            await until(self._tasks, lambda one: one != before)
         return told
 
     async def _tasks(self) -> int:
@@ -165,8 +163,7 @@ async def test_an_activity_waits_for_its_task(bench: Bench) -> None:
 
     async def made() -> None:
         async with Worker(bench.client, task_queue="elsewhere", activities=[answer]), asyncio.timeout(_PATIENCE):
-            while not _has_ended(await early.handle.fetch_history()):
-                await asyncio.sleep(0.05)
+            await until(early.handle.fetch_history, _has_ended)
 
     await early.query_before(made)
     await _ended(early)

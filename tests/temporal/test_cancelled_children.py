@@ -20,9 +20,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of, until
 
 BEGIN = {"name": "Begin", "type": "inject", "data": {}}
 CHILD = {
@@ -85,9 +83,7 @@ async def by_hand(bench: Bench) -> AsyncIterator[str]:
 
 
 async def cancelled(handle: swf.Handle) -> None:
-    async with asyncio.timeout(30):
-        while not any(entry["kind"] == "sleeping" for entry in await handle.query("trace")):
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("trace"), lambda one: any(entry["kind"] == "sleeping" for entry in one))
     await handle.cancel()
 
 
@@ -109,9 +105,7 @@ async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, 
         await cancelled(handle)
         if function is None:
             child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Undo/child#1"))
-            async with asyncio.timeout(30):
-                while not any(entry["state"] == "Undo" for entry in await handle.query("trace")):
-                    await asyncio.sleep(0.02)
+            await until(lambda: handle.query("trace"), lambda one: any(entry["state"] == "Undo" for entry in one))
             await _cancel_once_begun(child)
         status = await status_of(handle)
 

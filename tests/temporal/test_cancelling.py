@@ -19,11 +19,9 @@ from swf_temporal.operations.changing import TERMINATE, Outcome, change_all
 from swf_temporal.operations.client import Client
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX
-from tests.temporal.conftest import Bench, events_of
+from tests.temporal.conftest import Bench, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 from tests.temporal.test_many_events import number, waiting
-
-pytestmark = pytest.mark.temporal
 
 CATCH = [{"errorRef": "any", "transition": "After"}]
 """What would swallow a cancellation that is taken for an error."""
@@ -318,9 +316,7 @@ async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) ->
         await _begun(handle, wait.sign, services)
         await handle.cancel()
         if wait.calls:
-            async with asyncio.timeout(30):
-                while "slow" not in services.calls:
-                    await asyncio.sleep(0.02)
+            await until(lambda: "slow" in services.calls)
             services.may_end.set()
         with pytest.raises(RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)

@@ -18,7 +18,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, until
 
 EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
 WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
@@ -73,8 +73,7 @@ async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
     napping = define({"name": "Nap", "type": "sleep", "duration": "PT2S"}, id="changed-napping")
     async with bench.worker(napping) as worker:
         handle = await worker.start({"n": 1})
-        while (await swf.query(bench.client, handle.id, "status"))["state"] != "Nap":
-            await asyncio.sleep(0.02)
+        await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["state"] == "Nap")
         await change_data(bench.client, handle.id, {"n": 2})
         assert await output_of(handle) == {"n": 2}
         timers = [
@@ -107,8 +106,7 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
     )  # fmt: skip
     async with bench.worker(calling_two, first=first, second=second) as worker:
         handle = await worker.start({"n": 1})
-        while not made:
-            await asyncio.sleep(0.02)
+        await until(lambda: made)
         changing = asyncio.create_task(change_data(bench.client, handle.id, {"n": 3}))
         await asyncio.sleep(0.2)
         assert not changing.done()
@@ -137,8 +135,7 @@ async def test_beside_branches(bench: Bench) -> None:
     async with bench.worker(parallel, slow=slow) as worker:
         handle = await worker.start({"n": 1})
         await worker.awaiting(handle, "go")
-        while not made:
-            await asyncio.sleep(0.02)
+        await until(lambda: made)
         await change_data(bench.client, handle.id, {"n": 2})
         await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"came": 1}})
         assert await output_of(handle) == {"n": 2, "came": 1, "slow": 1}

@@ -20,7 +20,7 @@ from temporalio.worker import (
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of, until
 
 SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
@@ -105,8 +105,7 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
                 status = (await bench.client.get_workflow_handle(child.id, run_id=before.run_id).describe()).status
                 await asyncio.sleep(0.02)
             if action is CALL:
-                while len(calls) < 2:
-                    await asyncio.sleep(0.02)
+                await until(lambda: len(calls) >= 2)
         if action is CALL:
             for call in calls:
                 call.set()

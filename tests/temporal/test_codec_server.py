@@ -18,8 +18,6 @@ from swf_temporal.temporal.server import find_program
 from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, define
 
-pytestmark = pytest.mark.temporal
-
 TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
 CONFIG = """
 storage: {url: 'file://FOLDER/objects', threshold: 2KiB}

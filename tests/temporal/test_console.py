@@ -18,8 +18,6 @@ from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench
 from tests.temporal.test_gateway import served, working
 
-pytestmark = pytest.mark.temporal
-
 _NUMBERS = count(1)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 

@@ -2,14 +2,10 @@
 
 import html
 
-import pytest
-
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench
 from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway_reruns import failed
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_it_is_shown_and_done_once(bench: Bench) -> None:

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
@@ -21,8 +20,6 @@ from swf_temporal.temporal.start_options import StartOptions
 from tests.temporal.conftest import Bench
 from tests.temporal.test_console import named, page, post, until
 from tests.temporal.test_gateway import served
-
-pytestmark = pytest.mark.temporal
 
 STANDING = """
 id: ID

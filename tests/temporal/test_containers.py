@@ -31,8 +31,6 @@ from swf_temporal.temporal.variables import MAX_BYTES
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
 from tests.temporal.conftest import Bench, events_of
 
-pytestmark = pytest.mark.temporal
-
 State = dict[str, Any]
 PATIENCE = 60
 QUEUE = "containers"

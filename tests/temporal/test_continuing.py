@@ -21,7 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
 from tests import sampling
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOOP = (
@@ -209,10 +209,10 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
     )
     async with bench.worker(definition, f={}, g={}, slow=lambda _: asyncio.Event().wait()) as worker:
         handle = await worker.start(suspend_after=8)
-        async with asyncio.timeout(30):
-            while not any(one["kind"] == "action-completed" and one["state"] == "both"
-                          for one in await handle.query("trace")):  # fmt: skip
-                await asyncio.sleep(0.02)
+        await until(
+            lambda: handle.query("trace"),
+            lambda found: any(one["kind"] == "action-completed" and one["state"] == "both" for one in found),
+        )
         await handle.cancel()
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), PATIENCE)
@@ -332,8 +332,7 @@ async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest
 
     async def f(given: dict[str, int]) -> int:
         if given["number"] == 0:
-            while not ended or asyncio.get_running_loop().time() - latest[0] < 1:
-                await asyncio.sleep(0.1)
+            await until(lambda: ended and asyncio.get_running_loop().time() - latest[0] >= 1)
             passed.append(len(ended))
         latest[0] = asyncio.get_running_loop().time()
         ended.append(given["number"])
@@ -366,8 +365,7 @@ async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monke
         nonlocal ended
         now = asyncio.get_running_loop().time
         if given["number"] == 0:
-            while not ended or now() - latest[0] < 1:
-                await asyncio.sleep(0.1)
+            await until(lambda: ended and now() - latest[0] >= 1)
             passed.append(ended)
         latest[0], ended = now(), ended + 1
         return given["number"]
@@ -458,8 +456,7 @@ async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> 
         seen.append(number)
         if number == 3:
             await others.wait()
-            while asyncio.get_running_loop().time() - latest[0] < 0.5:
-                await asyncio.sleep(0.1)
+            await until(lambda: asyncio.get_running_loop().time() - latest[0] >= 0.5)
         latest[0] = asyncio.get_running_loop().time()
         if number == 8:
             others.set()

@@ -12,7 +12,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from tests.sampling import count
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
 STRICT = InstanceLimits(states=2_000, executions=10, depth=25)
@@ -140,9 +140,9 @@ async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(ben
         assert ended.name == "TooManySubflows"
         assert "'bomb' runs itself, and no more than 1,000 are run" in str(ended)
         query = f"TaskQueue = '{worker.queue}'"
-        async with asyncio.timeout(60):
-            while (await bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'")).count:
-                await asyncio.sleep(0.1)
+        await until(
+            lambda: bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'"), lambda one: not one.count
+        )
         assert (await bench.client.count_workflows(query)).count < 500
 
 

@@ -13,8 +13,6 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.publishing import DELAYED_EVENT, DelayedEvent
 from tests.temporal.conftest import Bench, Running
 
-pytestmark = pytest.mark.temporal
-
 
 def telling(name: str, delay: str) -> Any:
     event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}

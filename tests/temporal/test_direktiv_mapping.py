@@ -15,9 +15,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import find_program
-from tests.temporal.conftest import Bench, child_of, events_of
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.conftest import Bench, child_of, events_of, until
 
 
 def ordering(path: str) -> Any:
@@ -165,9 +163,7 @@ async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench)
     async with bench.worker(load(catching), load(waiting)) as worker:
         handle = await worker.start({})
         child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "call/action/slow#1"))
-        async with asyncio.timeout(30):
-            while not await _is_there(child):
-                await asyncio.sleep(0.02)
+        await until(lambda: _is_there(child))
         await worker.awaiting(child, "never")
         await child.cancel()
         output: Any = await handle.result()

@@ -20,7 +20,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import find_program
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, calling, define, events_of, until
 
 DEFINITION = """\
 id: greeting
@@ -130,10 +130,8 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
         )
         calls = folder / "calls.txt"
         async with asyncio.timeout(30):
-            while not calls.exists() or "Ada" not in calls.read_text():
-                await asyncio.sleep(0.05)
-            while not (await swf.query(bench.client, handle.id, "status"))["awaiting"]:
-                await asyncio.sleep(0.05)
+            await until(lambda: calls.exists() and "Ada" in calls.read_text())
+            await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["awaiting"])
         assert worker.end(signal.SIGKILL) == -signal.SIGKILL
         await handle.signal("go on", {})
         worker = Process(folder, bench, "killed")

@@ -25,8 +25,6 @@ from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of, listed
 
-pytestmark = pytest.mark.temporal
-
 CARD = "4111-1111-1111-1111"
 """What must not stand in any history."""
 FAILED_TASK = "workflow_task_failed_event_attributes"

@@ -31,7 +31,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of
+from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of, until
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""
@@ -437,9 +437,7 @@ async def test_nobody_need_wait_for_it(bench: Bench) -> None:
     action = {"functionRef": {"refName": "f", "arguments": "x", "invoke": "async"}}
     async with running(bench, shop, "work", action=action) as worker:
         assert await worker.run({"kept": 1}) == {"kept": 1}
-        async with asyncio.timeout(20):
-            while not shop.seen:
-                await asyncio.sleep(0.02)
+        await until(lambda: shop.seen)
 
 
 async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:

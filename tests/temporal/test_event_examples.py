@@ -15,7 +15,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
-from tests.temporal.conftest import Bench, Running
+from tests.temporal.conftest import Bench, Running, until
 from tests.temporal.test_event_starts import event, instances, send
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
@@ -51,9 +51,7 @@ async def worker(bench: Bench, *definitions: Definition) -> AsyncIterator[Runnin
 
 async def calls(running: Running, number: int) -> list[tuple[str, Any]]:
     """Return what was called, with which arguments, once there were so many calls; and that no more come at once."""
-    async with asyncio.timeout(30):
-        while len(running.scripted.calls) < number:
-            await asyncio.sleep(0.05)
+    await until(lambda: len(running.scripted.calls) >= number)
     await asyncio.sleep(0.2)
     assert len(running.scripted.calls) == number
     return [(name, arguments) for name, arguments, *_ in running.scripted.calls]
@@ -122,9 +120,7 @@ async def test_room_readings(bench: Bench, folder: str) -> None:
         await send(running, *(read(str(n), "kitchen") for n in range(3)), read("9", "bath"))
         await calls(running, 4)
         await instances(running, 2)
-        async with asyncio.timeout(30):
-            while len(running.scripted.calls) < 6:
-                await asyncio.sleep(0.1)
+        await until(lambda: len(running.scripted.calls) >= 6)
         reports = [arguments for name, arguments, *_ in running.scripted.calls if name == "ProduceReport"]
         assert len(reports) == 2
 
@@ -140,9 +136,7 @@ async def test_purchase_order_in_time(bench: Bench, folder: str) -> None:
         await send(running, order("new", "1"), order("new", "2"), order("shipped", "1"), order("confirmed", "1"))
         called = [name for name, _ in await calls(running, 4)]
         assert sorted(called) == ["LogNewOrderCreated", "LogNewOrderCreated", "LogOrderConfirmed", "LogOrderShipped"]
-        async with asyncio.timeout(30):
-            while not running.scripted.published:
-                await asyncio.sleep(0.05)
+        await until(lambda: running.scripted.published)
         assert len(running.scripted.published) == 1
 
 

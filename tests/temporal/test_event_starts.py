@@ -5,7 +5,6 @@ import os
 from itertools import count
 from typing import Any
 
-import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
@@ -17,9 +16,8 @@ from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Family, Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
-from tests.temporal.conftest import Bench, Running, child_of, events_of, listed
+from tests.temporal.conftest import Bench, Running, child_of, events_of, listed, until
 
-pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
 
 
@@ -102,9 +100,7 @@ async def output(bench: Bench, instance: str | None) -> Any:
 async def looked_at(running: Running, key: dict[str, str], arrived: int) -> None:
     """Wait until the mailbox of a key has looked at so many deliveries: each of them is a signal."""
     handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
-    async with asyncio.timeout(30):
-        while await handle.query("looked at") < arrived:
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("looked at"), lambda one: one >= arrived)
 
 
 async def instances(running: Running, number: int) -> list[Any]:

@@ -23,10 +23,8 @@ from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptions
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, define, events_of, listed
+from tests.temporal.conftest import Bench, Running, define, events_of, listed, until
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
-
-pytestmark = pytest.mark.temporal
 
 SHIPMENT = """
 id: ID
@@ -50,9 +48,7 @@ def shipped(id_: str, data: Any = None, *, parcel: Any, leg: Any) -> Any:
 
 async def kept_by(running: Running, key: dict[str, str], held: int) -> None:
     handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
-    async with asyncio.timeout(30):
-        while (await handle.query("status"))["held"] != held:
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("status"), lambda one: one["held"] == held)
 
 
 async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
@@ -84,16 +80,12 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in handles:
             await running.awaiting(handle, "Shipped")
-        async with asyncio.timeout(30):
-            while not await _are_subscribed(mailbox, 3):
-                await asyncio.sleep(0.05)
+        await until(lambda: _are_subscribed(mailbox, 3))
         await handles[2].terminate()
         await send(running, shipped("1", 1, parcel=7, leg="a"), shipped("2", 2, parcel=7, leg="a"))
         for handle in handles[:2]:
             assert await result(handle) == {"parcel": "7", "first": 1, "second": 2}
-        async with asyncio.timeout(30):
-            while not await _are_subscribed(mailbox, 0):
-                await asyncio.sleep(0.05)
+        await until(lambda: _are_subscribed(mailbox, 0))
 
 
 TWO = (
@@ -126,9 +118,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
         await handle.signal(ROUTED, second)
     async with bench.worker(definition, queue=running.queue) as running:
         if comes == "after":
-            async with asyncio.timeout(30):
-                while not any(entry["kind"] == "event-taken" for entry in await handle.query("trace")):
-                    await asyncio.sleep(0.05)
+            await until(lambda: handle.query("trace"), lambda one: any(entry["kind"] == "event-taken" for entry in one))
             await handle.signal(ROUTED, second)
         await handle.signal(ROUTED, third)
         assert await result(handle) == {}
@@ -359,12 +349,10 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         await running.awaiting(squatter, "Placed")
         await send(running, event("3", "placed", "shop", 3, order=1))
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"order": "1"}))
-        async with asyncio.timeout(30):
-            while not any(
-                one.HasField("start_child_workflow_execution_failed_event_attributes")
-                for one in await events_of(mailbox)
-            ):
-                await asyncio.sleep(0.1)
+        await until(
+            lambda: events_of(mailbox),
+            lambda found: any(one.HasField("start_child_workflow_execution_failed_event_attributes") for one in found),
+        )
         await send(running, event("4", "paid", "bank", 4, order=1))
         await squatter.terminate()
         begun = await instances(running, 2 if how == "has ended" else 1)

@@ -1,11 +1,7 @@
 """Events that cannot be sent, on a real server: the time of the workflow may be over meanwhile."""
 
-import pytest
-
 from swf_temporal.languages.loading import load
 from tests.temporal.conftest import Bench
-
-pytestmark = pytest.mark.temporal
 
 LATE = """
 id: late

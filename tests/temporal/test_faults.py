@@ -12,7 +12,7 @@ from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of, failed_task
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of, failed_task, until
 
 
 def failing(times: int, **facts: Any) -> Any:
@@ -164,9 +164,7 @@ async def test_a_cancelled_run_ends_cancelled(bench: Bench) -> None:
         handle = await worker.start()
         await started.wait()
         await handle.cancel()
-        async with asyncio.timeout(30):
-            while (await handle.describe()).status == WorkflowExecutionStatus.RUNNING:
-                await asyncio.sleep(0.02)
+        await until(handle.describe, lambda one: one.status != WorkflowExecutionStatus.RUNNING)
         status = (await handle.describe()).status
 
     assert status == WorkflowExecutionStatus.CANCELED
@@ -318,9 +316,7 @@ async def test_an_async_sub_workflow_ends_with_its_parent(bench: Bench) -> None:
         await handle.result()
         ids = [await child_of(bench.client, handle.id, f"a/{name}#1") for name in ("ends", "goes-on")]
         ends, goes_on = (bench.client.get_workflow_handle(child) for child in ids)
-        async with asyncio.timeout(30):
-            while (await ends.describe()).status == WorkflowExecutionStatus.RUNNING:
-                await asyncio.sleep(0.02)
+        await until(ends.describe, lambda one: one.status != WorkflowExecutionStatus.RUNNING)
 
         assert (await ends.describe()).status == WorkflowExecutionStatus.TERMINATED
         assert (await goes_on.describe()).status == WorkflowExecutionStatus.RUNNING

@@ -37,7 +37,7 @@ from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
-from tests.temporal.conftest import Bench, Running, events_of
+from tests.temporal.conftest import Bench, Running, events_of, until
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
@@ -123,8 +123,7 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
 async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
     async with asyncio.timeout(30):
         ask = partial(mailbox.query, RECEPTION, args=[one.source, one.id])
-        while not Reception.from_json(await answer_of(ask)).is_known:
-            await asyncio.sleep(0.02)
+        await until(lambda: answer_of(ask), lambda one: Reception.from_json(one).is_known)
 
 
 def taking(number: int, type_: str = "item", *, last: bool = False) -> CloudEvent:
@@ -249,9 +248,7 @@ async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> Non
         Bench(server).worker(named(CALLING), options=options, f=f) as running,
     ):
         [receipt] = await send(running, event("s", "placed", "shop", 1, order=7))
-        async with asyncio.timeout(30):
-            while not running.scripted.calls:
-                await asyncio.sleep(0.02)
+        await until(lambda: running.scripted.calls)
         assert receipt.instance is not None
         instance = server.client.get_workflow_handle(receipt.instance)
         for number in range(most):

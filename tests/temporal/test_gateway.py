@@ -41,7 +41,7 @@ from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
-from tests.temporal.conftest import Bench, Measured, Running, events_of, until_ready
+from tests.temporal.conftest import Bench, Measured, Running, events_of, until, until_ready
 
 pytestmark = pytest.mark.temporal
 
@@ -302,9 +302,7 @@ async def test_an_instance_without_room_keeps_an_event_from_no_other() -> None:
         other, full = [(await client.post(f"/workflows/{waiting.id}")).json()["id"] for _ in range(2)]
         for number in range(most):
             await server.client.get_workflow_handle(full).signal("unknown", number)
-        async with asyncio.timeout(30):
-            while (await server.client.count_workflows(f"WorkflowType = '{waiting.id}'")).count < 2:
-                await asyncio.sleep(0.05)
+        await until(lambda: server.client.count_workflows(f"WorkflowType = '{waiting.id}'"), lambda one: one.count >= 2)
         refused = await send(client, event("paid", "bank", "p-1"))
         told = await result_of(client, f"/instances/{other}")
         router = Router(Client.of(server), Catalogue([waiting]), worker.queue)

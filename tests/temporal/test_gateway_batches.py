@@ -21,7 +21,7 @@ from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
-from tests.temporal.conftest import Bench, Measured, listed, measured_at
+from tests.temporal.conftest import Bench, Measured, listed, measured_at, until
 from tests.temporal.test_gateway import ORDER, event, named, problem, send, served
 
 pytestmark = pytest.mark.temporal
@@ -104,9 +104,7 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
     async with serving(orders, port, database) as (client, measured):
         async with local_server(port=port, database=database):
             sending = asyncio.create_task(send(client, batch))
-            async with asyncio.timeout(60):
-                while len(measured.counted("swf_gateway_events")) < 10:
-                    await asyncio.sleep(0.005)
+            await until(lambda: len(measured.counted("swf_gateway_events")) >= 10)
         broken = await sending
         assert problem(broken) == (503, "unavailable")
         told = broken.json()

@@ -17,8 +17,6 @@ from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, work
 EXAMPLES = 4, 60
 """How many requests that fit, and how many that do not, are made of each operation: few, or many."""
 
-pytestmark = pytest.mark.temporal
-
 
 async def test_it_does_what_its_description_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests that fit are taken, those that do not are refused, and all answers are of the form that is described."""

@@ -22,8 +22,6 @@ from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
-pytestmark = pytest.mark.temporal
-
 DEFINITION = define(
     calling("First", "first"),
     {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},

@@ -13,8 +13,6 @@ from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import PATIENCE, Bench
 from tests.temporal.test_gateway import CALCULATION, WAITING, event, named, problem, send, served, working
 
-pytestmark = pytest.mark.temporal
-
 APPROVAL = """
 id: ID
 version: '1.0'

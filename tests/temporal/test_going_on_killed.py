@@ -15,6 +15,7 @@ from temporalio.client import WorkflowFailureError
 
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import COMMAND, Place
+from tests.temporal.conftest import until
 from tests.temporal.test_outlasting_killed import start_worker
 
 INSTANCES = ("killed-1", "killed-2")
@@ -79,10 +80,8 @@ states:
 """
 
 
-async def until(shop: Shop, path: str, number: int) -> None:
-    async with asyncio.timeout(60):
-        while len(shop.keys[path]) < number:
-            await asyncio.sleep(0.05)
+async def asked(shop: Shop, path: str, number: int) -> None:
+    await until(lambda: len(shop.keys[path]) >= number)
 
 
 @pytest.mark.temporal
@@ -98,7 +97,7 @@ async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_pat
             try:
                 for instance in INSTANCES:
                     await server.client.start_workflow("shop", {}, id=instance, task_queue="swf")
-                await until(shop, "charge", 2)
+                await asked(shop, "charge", 2)
                 worker.kill()
                 worker.wait(30)
                 worker = start_worker(tmp_path, address, "swf", SWF_ALLOW_HOSTS="127.0.0.1")

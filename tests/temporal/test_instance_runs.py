@@ -22,8 +22,6 @@ from tests.temporal.test_gateway import served
 from tests.temporal.test_instance_parts import reset_to_first_task
 from tests.temporal.test_rerunning import Calls, ended
 
-pytestmark = pytest.mark.temporal
-
 WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
 DEFINITION = define(
     {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"),

@@ -15,7 +15,7 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define, until
 from tests.temporal.test_event_starts import ORDER, event, named, send
 
 pytestmark = pytest.mark.temporal
@@ -117,6 +117,4 @@ async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: 
 
 
 async def _has_kept(bench: Bench, instance: str) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not (await bench.client.get_workflow_handle(instance).query("status"))["kept"]:
-            await asyncio.sleep(0.05)
+    await until(lambda: bench.client.get_workflow_handle(instance).query("status"), lambda one: one["kept"])

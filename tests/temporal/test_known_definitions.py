@@ -29,7 +29,7 @@ from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, calling, define, events_of, until
 
 NUMBERS = count(1)
 
@@ -111,9 +111,7 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
             MAILBOX, id=f"own-{instance}", task_queue=worker.queue, start_signal=TAKE, start_signal_args=[delivery]
         )
         child = bench.client.get_workflow_handle(instance)
-        async with asyncio.timeout(60):
-            while not await is_there(child):
-                await asyncio.sleep(0.1)
+        await until(lambda: is_there(child))
         await refused(child)
         await mailbox.terminate()
 
@@ -163,9 +161,7 @@ async def test_a_retry_of_the_engine_leads_not_around_it(bench: Bench) -> None:
     pin, again = Pin(pinned([another()])).to_json(), RetryPolicy(initial_interval=timedelta(milliseconds=100))
     handle = await started(bench, queue, pin, run_timeout=timedelta(seconds=3), retry_policy=again)
     latest = bench.client.get_workflow_handle(handle.id)
-    async with asyncio.timeout(60):
-        while (await latest.describe()).run_id == handle.first_execution_run_id:
-            await asyncio.sleep(0.1)
+    await until(latest.describe, lambda one: one.run_id != handle.first_execution_run_id)
     async with bench.worker(served(), queue=queue, only_known=True, f={}, steal={}) as worker:
         await refused(handle)
 

@@ -22,8 +22,6 @@ from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
 from tests.temporal.suspending import SUSPENDING
 
-pytestmark = pytest.mark.temporal
-
 LARGE = "x" * (5 * MIB)
 
 

@@ -24,7 +24,7 @@ from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.variables import TemporalVariables
 from tests.containers import Asked, container
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, until
 
 pytestmark = [pytest.mark.temporal, pytest.mark.timeout(300)]
 
@@ -173,9 +173,7 @@ async def test_a_function_is_killed_during_a_call(local: tuple[Client, str], tmp
     with process(*command, MARKER=str(marker)) as first:
         assert (await told(first)).startswith("http://")
         instance = await client.start(counting("lost-function"), {}, task_queue="lost-function")
-        async with asyncio.timeout(PATIENCE):
-            while not marker.exists():
-                await asyncio.sleep(0.05)
+        await until(marker.exists)
         first.kill()
     with process(*command, MARKER=str(marker)) as second:
         assert (await told(second)).startswith("http://")

@@ -24,7 +24,7 @@ from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, until
 from tests.temporal.suspending import SUSPENDING
 
 NUMBERS = {"name": "number", "type": "number", "source": "test"}
@@ -110,8 +110,10 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
         async with executions(bench, handle) as histories:
             await worker.awaiting(handle, "go")
             await send(worker, handle, 1, LAST)
-            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < LAST:
-                await asyncio.sleep(0.02)
+            await until(
+                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
+                lambda one: len(one["kept"]) >= LAST,
+            )
             kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
             await swf.send_event(bench.client, handle.id, go())
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
@@ -148,8 +150,7 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
         handle = await worker.start({"numbers": []}, suspend_after=40)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, LAST - 10)
-            while len((await handle.query("status"))["kept"]) < LAST - 10:
-                await asyncio.sleep(0.02)
+            await until(lambda: handle.query("status"), lambda one: len(one["kept"]) >= LAST - 10)
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
@@ -208,8 +209,10 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
         handle = await worker.start({"numbers": []}, suspend_after=10)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, MANY, text=LARGE)
-            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < MANY:
-                await asyncio.sleep(0.02)
+            await until(
+                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
+                lambda one: len(one["kept"]) >= MANY,
+            )
             with pytest.raises(InboxFullError, match="keeps 16 events that no state has taken yet"):
                 await swf.deliver(bench.client, handle.id, number(MANY + 1))
             await swf.deliver(bench.client, handle.id, go())

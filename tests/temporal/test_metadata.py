@@ -1,13 +1,9 @@
 """What an instance tells people about itself is where they look: the query `status`, and the details in the UI."""
 
-import pytest
-
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.continuing import MAX_METADATA
 from tests.temporal.conftest import Bench
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_metadata_are_shown(bench: Bench) -> None:

@@ -12,9 +12,6 @@ from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Measured, calling, define
 
-pytestmark = pytest.mark.temporal
-
-
 FAILING: Mapping[str, Any] = {
     "name": "Book",
     "type": "operation",

@@ -16,7 +16,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, child_of
+from tests.temporal.conftest import Bench, child_of, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -129,9 +129,7 @@ def start_worker(folder: Path, address: str, queue: str, **env: str) -> "subproc
 
 async def noted(folder: Path, line: str) -> None:
     calls = folder / "calls.txt"
-    async with asyncio.timeout(60):
-        while not calls.exists() or line not in calls.read_text().splitlines():
-            await asyncio.sleep(0.05)
+    await until(lambda: calls.exists() and line in calls.read_text().splitlines())
 
 
 async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -> None:

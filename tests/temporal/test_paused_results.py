@@ -2,14 +2,10 @@
 
 import asyncio
 
-import pytest
-
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause, resume
 from tests.temporal.conftest import Measured, define
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_a_result_is_waited_for_while_the_instance_is_paused(measured: Measured) -> None:

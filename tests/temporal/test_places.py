@@ -1,7 +1,6 @@
 """How many instances of a definition run at once, on a real server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -28,10 +27,8 @@ from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of, until
 from tests.temporal.test_event_starts import event
-
-pytestmark = pytest.mark.temporal
 
 _numbers = count(1)
 
@@ -73,12 +70,6 @@ async def waiting(handle: swf.Handle) -> Any:
 
     await until(waits)
     return found[0]
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not await holds():
-            await asyncio.sleep(0.02)
 
 
 def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:

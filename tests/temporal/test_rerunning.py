@@ -21,7 +21,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, until
 from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
 from tests.temporal.test_event_subscriptions import kept_by
 
@@ -141,8 +141,7 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
         handle = await worker.start({})
         await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
         await worker.awaiting(handle, "go")
-        while not calls.made:
-            await asyncio.sleep(0.02)
+        await until(lambda: calls.made)
         await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Between")
@@ -285,9 +284,7 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
         await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
-        async with asyncio.timeout(30):
-            while (await handle.query("status"))["state"] != "On":
-                await asyncio.sleep(0.02)
+        await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
         output = await gone_on(bench, plan)
 

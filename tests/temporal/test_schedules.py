@@ -29,8 +29,6 @@ from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome
 from tests.temporal.conftest import Bench
 
-pytestmark = pytest.mark.temporal
-
 NUMBERS = count(1)
 FAR = "R/2090-01-01T00:00:00Z/P1D"
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)

@@ -30,7 +30,7 @@ from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, until
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, named, send
 from tests.temporal.test_gateway import served
@@ -239,9 +239,7 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
         handle = await running.start({})
         latest = searched.client.get_workflow_handle(handle.id)
-        async with asyncio.timeout(PATIENCE):
-            while (await attributes_of(latest)).get("SwfVersion") != "2.0.0":
-                await asyncio.sleep(0.02)
+        await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
         await go(running, latest)
         await asyncio.wait_for(result(latest), PATIENCE)
@@ -301,14 +299,10 @@ async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
         await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
         await running.awaiting(first, "Paid")
         handle = searched.client.get_workflow_handle(id_)
-        async with asyncio.timeout(PATIENCE):
-            while not (await handle.query("status"))["kept"]:
-                await asyncio.sleep(0.05)
+        await until(lambda: handle.query("status"), lambda one: one["kept"])
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
         await asyncio.wait_for(result(first), PATIENCE)
-        async with asyncio.timeout(PATIENCE):
-            while (await handle.describe()).run_id == first.first_execution_run_id:
-                await asyncio.sleep(0.05)
+        await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         await running.awaiting(handle, "Paid")
         started = (await events_of(handle))[0].workflow_execution_started_event_attributes
         assert "SwfState" not in started.search_attributes.indexed_fields

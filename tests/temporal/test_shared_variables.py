@@ -4,14 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from swf_temporal.languages.loading import load
 from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.temporal.client import result
 from tests.temporal.conftest import Bench
-
-pytestmark = pytest.mark.temporal
 
 
 def stored(value: Any) -> dict[str, Any]:

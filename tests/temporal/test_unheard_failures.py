@@ -1,16 +1,13 @@
 """Instances that fail and that nothing waits for: a worker's log tells of the failure once, and without a traceback."""
 
-import asyncio
 import gc
 
 import pytest
 
 from swf_temporal import RunEnded
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, calling, define, events_of, until
 from tests.temporal.test_event_starts import event, named, send
-
-pytestmark = pytest.mark.temporal
 
 FAILING = """
 id: ID
@@ -36,9 +33,7 @@ async def test_one_that_an_event_began(bench: Bench, caplog: pytest.LogCaptureFi
     async with bench.worker(named(FAILING), work=work) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
-        async with asyncio.timeout(PATIENCE):
-            while "failed started-" not in caplog.text:
-                await asyncio.sleep(0.02)
+        await until(lambda: "failed started-" in caplog.text)
         with pytest.raises(RunEnded):
             await swf.result(handle)
         await send(worker, event("1", "placed", "shop", 1, order="7"))
@@ -58,12 +53,8 @@ async def test_one_that_was_invoked_async(bench: Bench, caplog: pytest.LogCaptur
     )
     async with bench.worker(parent, child, work=work) as worker:
         handle = await worker.start({})
-        async with asyncio.timeout(PATIENCE):
-            while "failed unheard-child" not in caplog.text:
-                await asyncio.sleep(0.02)
-        async with asyncio.timeout(PATIENCE):
-            while not any(one.HasField(FAILED) for one in await events_of(handle)):
-                await asyncio.sleep(0.02)
+        await until(lambda: "failed unheard-child" in caplog.text)
+        await until(lambda: events_of(handle), lambda found: any(one.HasField(FAILED) for one in found))
         await worker.awaiting(handle, "go")
     gc.collect()
     await handle.terminate()

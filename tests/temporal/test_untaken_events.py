@@ -6,8 +6,6 @@ from swf_temporal.languages.loading import load
 from tests.temporal.conftest import Bench
 from tests.temporal.suspending import SUSPEND_AFTER
 
-pytestmark = pytest.mark.temporal
-
 PRODUCING = """
 id: untaken
 version: '1.0'

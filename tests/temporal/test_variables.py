@@ -14,8 +14,6 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.variables import MAX_BYTES, ScopeRecord, TemporalVariables, VariablesOfScope
 from tests.temporal.conftest import Bench, events_of
 
-pytestmark = pytest.mark.temporal
-
 
 def counting(name: str) -> Any:
     """Return a workflow that counts its instances, in a variable that they share."""

@@ -16,8 +16,6 @@ from swf_temporal.temporal.variables import TYPE
 from tests.temporal.conftest import Bench, define, events_of
 from tests.temporal.test_event_starts import ORDER, event, named, output, send
 
-pytestmark = pytest.mark.temporal
-
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
 TEXT = {"text": "no definition", "name": "x"}
 

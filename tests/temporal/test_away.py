@@ -16,7 +16,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, Running, define, events_of
+from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, sleeps
 
 AWAY = 1.5
 """Seconds for which no worker is there: by then everything has come that these tests wait for."""
@@ -35,7 +35,7 @@ async def slow() -> str:
 
 
 def pausing(pause: float, limit: float) -> Definition:
-    state = {"name": "nap", "type": "sleep", "duration": f"PT{pause}S", "timeouts": {"stateExecTimeout": f"PT{limit}S"}}
+    state = sleeps("nap", f"PT{pause}S", timeouts={"stateExecTimeout": f"PT{limit}S"})
     return define(state, id=f"nap-{pause}")
 
 
@@ -91,14 +91,9 @@ async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
 
 async def test_an_event_after_its_timeout_counts_if_the_run_did_not_act_yet(bench: Bench) -> None:
     """The history has the timer first, and then the event: a worker that sees both takes the event."""
-    waiting = {
-        "name": "wait",
-        "type": "event",
-        "onEvents": [{"eventRefs": ["paid"]}],
-        "timeouts": {"eventTimeout": "PT0.5S"},
-    }
+    waiting = awaits("wait", "paid", timeouts={"eventTimeout": "PT0.5S"})
     paid = {"name": "paid", "type": "com.example.paid", "source": "bank"}
-    definition = define({"name": "begin", "type": "inject", "data": {}}, waiting, id="late-event", events=[paid])
+    definition = define(inject("begin"), waiting, id="late-event", events=[paid])
     event = {"id": "1", "type": "com.example.paid", "source": "bank", "data": {"amount": 12}}
 
     async with away(bench, definition, event=event) as [handle]:
@@ -116,16 +111,15 @@ async def test_of_the_timeouts_of_a_state_and_of_the_workflow_the_first_decides(
 ) -> None:
     """Both timers have fired when a worker comes back: what was due first decides, and the workflow if none was."""
     definition = define(
-        {
-            "name": "nap",
-            "type": "sleep",
-            "duration": "PT1H",
-            "timeouts": {"stateExecTimeout": f"PT{of_state}S"},
-            "onErrors": [{"errorRef": "late", "transition": "caught"}],
-            "end": True,
-        },
-        {"name": "caught", "type": "inject", "data": {"decided": "the state"}, "end": True},
-        {"name": "clean", "type": "inject", "data": {"decided": "the workflow"}, "end": True},
+        sleeps(
+            "nap",
+            "PT1H",
+            timeouts={"stateExecTimeout": f"PT{of_state}S"},
+            onErrors=[{"errorRef": "late", "transition": "caught"}],
+            end=True,
+        ),
+        inject("caught", {"decided": "the state"}, end=True),
+        inject("clean", {"decided": "the workflow"}, end=True),
         id=f"timeouts-{of_state}-{of_workflow}",
         errors=[{"name": "late", "code": "TimedOut"}],
         timeouts={"workflowExecTimeout": {"duration": f"PT{of_workflow}S", "runBefore": "clean"}},

@@ -26,7 +26,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-from tests.temporal.conftest import Bench, define, until
+from tests.temporal.conftest import Bench, awaits, define, inject, until
 
 _LIMIT = timedelta(seconds=30)
 _PATIENCE = 20
@@ -191,8 +191,8 @@ async def test_an_update_is_answered(bench: Bench) -> None:
 async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None) -> None:
     """A query that came too early gets its answer a moment later; the instance's history replays."""
     event = {"name": "go", "type": "go", "source": "test"}
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "transition": "Tell"}
-    telling = {"name": "Tell", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {at: now} }"}}
+    waiting = awaits("Wait", "go", transition="Tell")
+    telling = inject("Tell", stateDataFilter={"output": "${ {at: now} }"})
     definition = define(waiting, telling, events=[event])
     async with bench.worker(definition) as worker:
         handle = await worker.start({})

@@ -20,20 +20,16 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of, until
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, events_of, inject, operation, sleeps, until
 
-BEGIN = {"name": "Begin", "type": "inject", "data": {}}
-CHILD = {
-    "id": "child",
-    "specVersion": "0.8",
-    "states": [{"name": "Wait", "type": "sleep", "duration": "P1D", "end": True}],
-}
+BEGIN = inject("Begin")
+CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}
 
 
 def undone_by(function: str | None, *, catches: bool) -> Definition:
     """Return a workflow that undoes two states when it is cancelled: the second by *function*, or a sub-workflow."""
     action = {"subFlowRef": "child"} if function is None else {"functionRef": "foreign"}
-    undo: dict[str, Any] = {"name": "Undo", "type": "operation", "usedForCompensation": True, "actions": [action]}
+    undo: dict[str, Any] = operation("Undo", action, usedForCompensation=True)
     if catches:
         undo["onErrors"] = [{"errorRef": "any", "end": True}]
     return load(
@@ -47,12 +43,11 @@ def undone_by(function: str | None, *, catches: bool) -> Definition:
             ],
             "errors": [{"name": "any", "code": "*"}],
             "states": [
-                {"name": "First", "type": "inject", "data": {}, "compensatedBy": "UndoFirst", "transition": "Second"},
-                {"name": "Second", "type": "inject", "data": {}, "compensatedBy": "Undo", "transition": "Wait"},
-                {"name": "Wait", "type": "sleep", "duration": "P1D", "end": True},
+                inject("First", compensatedBy="UndoFirst", transition="Second"),
+                inject("Second", compensatedBy="Undo", transition="Wait"),
+                sleeps("Wait", "P1D", end=True),
                 undo,
-                {"name": "UndoFirst", "type": "operation", "usedForCompensation": True,
-                 "actions": [{"functionRef": "undone"}]},
+                calling("UndoFirst", "undone", usedForCompensation=True),
             ],
         }
     )  # fmt: skip
@@ -136,8 +131,7 @@ async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(
             "functions": [{"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"}],
             "retries": [{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
             "states": [
-                {"name": "Run", "type": "operation", "actions": [action], "timeouts": {"stateExecTimeout": "PT2S"},
-                 "end": True}
+                operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}, end=True)
             ],
         }
     )  # fmt: skip

@@ -18,10 +18,10 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, until
+from tests.temporal.conftest import PATIENCE, Bench, awaits, calling, define, inject, operation, sleeps, until
 
 EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
-WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT = awaits("Wait", "go")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ async def test_while_an_event_is_waited_for(bench: Bench) -> None:
 
 async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
     """A pause ends when it would have, and what follows has the changed data."""
-    napping = define({"name": "Nap", "type": "sleep", "duration": "PT2S"}, id="changed-napping")
+    napping = define(sleeps("Nap", "PT2S"), id="changed-napping")
     async with bench.worker(napping) as worker:
         handle = await worker.start({"n": 1})
         await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["state"] == "Nap")
@@ -101,7 +101,7 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
 
     action = {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }", "m": "${ .m }"}}}
     calling_two = define(
-        {"name": "Call", "type": "operation", "actions": [{"functionRef": "first"}, action]},
+        operation("Call", {"functionRef": "first"}, action),
         functions=("first", "second"), id="changed-calling",
     )  # fmt: skip
     async with bench.worker(calling_two, first=first, second=second) as worker:
@@ -185,12 +185,8 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
     given: list[JSON] = []
     sequence = define(
         calling("Begin", "first"),
-        {"name": "Note", "type": "inject", "data": {"noted": True}},
-        {
-            "name": "Go",
-            "type": "operation",
-            "actions": [{"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}],
-        },
+        inject("Note", {"noted": True}),
+        operation("Go", {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}),
         functions=("first", "second"),
         id="changed-rerun",
     )
@@ -226,7 +222,7 @@ async def test_what_is_no_rerun(bench: Bench) -> None:
 
 async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
     """Its run ends, events that came before are known still, later ones are given again, and its options are kept."""
-    again = {"name": "Again", "type": "event", "onEvents": [{"eventRefs": ["stop"]}]}
+    again = awaits("Again", "stop")
     waiting = define(
         WAIT, calling("Between", "first"), again, functions=("first",), events=EVENTS, id="changed-running"
     )
@@ -259,9 +255,7 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
 
 async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: Bench) -> None:
     """What an update brings before the run has begun is taken after the first state was entered, and is given again."""
-    early = define(
-        {"name": "Begin", "type": "inject", "data": {"noted": True}}, WAIT, events=EVENTS, id="changed-early"
-    )
+    early = define(inject("Begin", {"noted": True}), WAIT, events=EVENTS, id="changed-early")
     queue = "changed-early"
     handle = await swf.start(bench.client, [early], {"n": 1}, workflow_id="changed-early", task_queue=queue)
     sending = asyncio.create_task(

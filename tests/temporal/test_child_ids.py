@@ -20,15 +20,15 @@ from temporalio.worker import (
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of, until
+from tests.temporal.conftest import PATIENCE, Bench, awaits, child_of, consumed, define, events_of, until
 
 SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
 CALL = {"name": "kid", "functionRef": "kid"}
 
 KID = define(
-    {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-    events=[{"name": "go", "type": "go", "source": "x"}], id="kid",
+    awaits("wait", "go"),
+    events=consumed("go"), id="kid",
 )  # fmt: skip
 
 

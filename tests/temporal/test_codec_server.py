@@ -16,7 +16,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, inject
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
 CONFIG = """
@@ -37,7 +37,7 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
     config = bench.client.config()
     config["data_converter"] = converter_of(PayloadSettings.read())
     hidden = Bench(replace(bench.server, client=Client(**config)))
-    definition = define({"name": "a", "type": "inject", "data": {"done": True}}, id="shown")
+    definition = define(inject("a", {"done": True}), id="shown")
     noise = os.urandom(3000).hex()
 
     command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]

@@ -24,7 +24,7 @@ from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, operation
 
 CALLING = {
     "id": "calling",
@@ -32,9 +32,7 @@ CALLING = {
     "specVersion": "0.8",
     "start": "Call",
     "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
-    "states": [
-        {"name": "Call", "type": "operation", "actions": [{"name": "ask", "functionRef": "answer"}], "end": True}
-    ],
+    "states": [operation("Call", {"name": "ask", "functionRef": "answer"}, end=True)],
 }
 
 

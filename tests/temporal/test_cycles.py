@@ -12,7 +12,18 @@ from swf_temporal.languages.loading import load
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from tests.sampling import count
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of, until
+from tests.temporal.conftest import (
+    Bench,
+    calling,
+    child_of,
+    define,
+    events_of,
+    inject,
+    operation,
+    subflow,
+    switch,
+    until,
+)
 from tests.temporal.suspending import SUSPEND_AFTER
 
 STRICT = InstanceLimits(states=2_000, executions=10, depth=25)
@@ -22,13 +33,8 @@ LONG = "é" * 600
 
 def _counting(to: int, **more: Any) -> Any:
     return define(
-        {"name": "Count", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
-        {
-            "name": "Enough",
-            "type": "switch",
-            "dataConditions": [{"condition": f"${{ .n >= {to} }}", "end": True}],
-            "defaultCondition": {"transition": "Count"},
-        },
+        inject("Count", {"n": "${ .n + 1 }"}, transition="Enough"),
+        switch("Enough", f"${{ .n >= {to} }}", {"end": True}, {"transition": "Count"}),
         **more,
     )
 
@@ -55,10 +61,7 @@ async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
 
 
 async def test_a_cycle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
-    cycle = define(
-        {"name": "A", "type": "inject", "data": {"x": 1}, "transition": "B"},
-        {"name": "B", "type": "inject", "data": {"x": 2}, "transition": "A"},
-    )
+    cycle = define(inject("A", {"x": 1}, transition="B"), inject("B", {"x": 2}, transition="A"))
     async with bench.worker(cycle) as worker:
         ended = await worker.failure()
     assert "began with the same data 5,000 times without waiting" in str(ended)
@@ -80,13 +83,8 @@ async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
             "specVersion": "0.8",
             "functions": [{"name": "ask", "type": "custom"}],
             "states": [
-                {"name": "Ask", "type": "operation", "actions": [{"functionRef": "ask"}], "transition": "Enough"},
-                {
-                    "name": "Enough",
-                    "type": "switch",
-                    "dataConditions": [{"condition": "${ .n >= 550 }", "end": True}],
-                    "defaultCondition": {"transition": "Ask"},
-                },
+                calling("Ask", "ask", transition="Enough"),
+                switch("Enough", "${ .n >= 550 }", {"end": True}, {"transition": "Ask"}),
             ],
         }
     )
@@ -98,7 +96,7 @@ async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
 async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(bench: Bench) -> None:
     """The cycle leads through two workflows; what either of them waits for would end it."""
     first, second = (
-        define({"name": f"In {own}", "type": "inject", "data": {}, "end": {"continueAs": other}}, id=own)
+        define(inject(f"In {own}", end={"continueAs": other}), id=own)
         for own, other in (("ping", "pong"), ("pong", "ping"))
     )
     async with bench.worker(first, second, limits=STRICT) as worker:
@@ -110,8 +108,7 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
 
 async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Bench) -> None:
     first, second = (
-        define({"name": "Down", "type": "operation", "actions": [{"subFlowRef": other}], "end": True}, id=own)
-        for own, other in (("chicken", "egg"), ("egg", "chicken"))
+        define(subflow("Down", other, end=True), id=own) for own, other in (("chicken", "egg"), ("egg", "chicken"))
     )
     async with bench.worker(first, second, limits=STRICT) as worker:
         ended = await worker.failure()
@@ -149,13 +146,7 @@ async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(ben
 async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(bench: Bench) -> None:
     """Nobody waits for them, so that they would never end: one that begins the next without waiting is one too many."""
     definition = define(
-        {
-            "name": "Again",
-            "type": "operation",
-            "actions": [{"subFlowRef": {"workflowId": "seed", "invoke": "async", "onParentComplete": "continue"}}],
-            "end": True,
-        },
-        id="seed",
+        subflow("Again", {"workflowId": "seed", "invoke": "async", "onParentComplete": "continue"}, end=True), id="seed"
     )
     async with bench.worker(definition, limits=STRICT) as worker:
         handle = await worker.start()
@@ -172,19 +163,11 @@ async def test_many_levels_with_long_names_end_right(bench: Bench) -> None:
     """Whatever they are called, and whatever their ids would be."""
     down = f"Down {LONG}"
     definition = define(
-        {
-            "name": "Look",
-            "type": "switch",
-            "dataConditions": [{"condition": "${ .level > 0 }", "transition": down}],
-            "defaultCondition": {"transition": "Bottom"},
-        },
-        {
-            "name": down,
-            "type": "operation",
-            "actions": [{"subFlowRef": "tower", "actionDataFilter": {"fromStateData": "${ {level: (.level - 1)} }"}}],
-            "end": True,
-        },
-        {"name": "Bottom", "type": "inject", "data": {"reached": True}, "end": True},
+        switch("Look", "${ .level > 0 }", {"transition": down}, {"transition": "Bottom"}),
+        operation(
+            down, {"subFlowRef": "tower", "actionDataFilter": {"fromStateData": "${ {level: (.level - 1)} }"}}, end=True
+        ),
+        inject("Bottom", {"reached": True}, end=True),
         id="tower",
     )
     async with bench.worker(definition) as worker:

@@ -15,7 +15,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import find_program
-from tests.temporal.conftest import Bench, child_of, events_of, until
+from tests.temporal.conftest import Bench, child_of, consumed, events_of, until
 
 
 def ordering(path: str) -> Any:
@@ -66,7 +66,7 @@ async def test_a_plain_client_starts_signals_and_asks(bench: Bench) -> None:
 
     assert described.workflow_type == "/order"
     assert (status["workflow"], status["state"]) == ("/order", "payment")
-    events = [{"name": "paid", "type": "paid", "source": None}]
+    events = consumed("paid", source="None")
     assert status["awaiting"] == [{"state": "payment", "events": events, "kind": "consumeEvent"}]
     assert data == {"item": "lamp", "return": {"left": 3}}
     assert output == {"paid": {"amount": 5}, "shipped": True}

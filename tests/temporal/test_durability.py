@@ -20,7 +20,18 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import find_program
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, calling, define, events_of, until
+from tests.temporal.conftest import (
+    Bench,
+    awaits,
+    calling,
+    consumed,
+    define,
+    events_of,
+    inject,
+    operation,
+    sleeps,
+    until,
+)
 
 DEFINITION = """\
 id: greeting
@@ -145,7 +156,7 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
 
 def busy() -> Any:
     return define(
-        {"name": "in", "type": "inject", "data": {"items": [1, 2, 3, 4]}},
+        inject("in", {"items": [1, 2, 3, 4]}),
         {
             "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
             "batchSize": 2, "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
@@ -157,15 +168,12 @@ def busy() -> Any:
                 {"name": "fast", "actions": [{"functionRef": "f"}]},
             ],
         },
-        {"name": "nap", "type": "sleep", "duration": "PT0.01S"},
-        {
-            "name": "wait", "type": "event", "onEvents": [{"eventRefs": ["never"]}],
-            "timeouts": {"eventTimeout": "PT0.02S", "stateExecTimeout": "PT1M"},
-        },
+        sleeps("nap", "PT0.01S"),
+        awaits("wait", "never", timeouts={"eventTimeout": "PT0.02S", "stateExecTimeout": "PT1M"}),
         calling("fails", "g", onErrors=[{"errorRef": "*", "transition": "last"}]),
-        {"name": "last", "type": "inject", "data": {"out": ["${ .out | length }"]}},
+        inject("last", {"out": ["${ .out | length }"]}),
         functions=("f", "g"),
-        events=[{"name": "never", "type": "never", "source": "x"}],
+        events=consumed("never"),
     )  # fmt: skip
 
 
@@ -198,17 +206,12 @@ async def test_the_interpreter_needs_nothing_that_the_sandbox_forbids(bench: Ben
 async def test_no_secret_stands_in_the_history(bench: Bench) -> None:
     """A secret reaches the function and nothing else: neither its value nor what is made of it is recorded."""
     definition = define(
-        {
-            "name": "a", "type": "operation",
-            "actions": [
-                {
+        operation("a", {
                     "functionRef": {
                         "refName": "f",
                         "arguments": {"key": '${ "Bearer " + $SECRETS.token }', "n": "${ .n }"},
                     }
-                }
-            ],
-        },
+                }),
         functions=("f",),
         secrets=["token"],
     )  # fmt: skip

@@ -23,7 +23,19 @@ from swf_temporal.temporal.converter import CONVERTER, converter_of
 from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of, listed
+from tests.temporal.conftest import (
+    Bench,
+    awaits,
+    calling,
+    child_of,
+    consumed,
+    define,
+    events_of,
+    inject,
+    listed,
+    operation,
+    subflow,
+)
 
 CARD = "4111-1111-1111-1111"
 """What must not stand in any history."""
@@ -77,16 +89,16 @@ async def until_failed(handle: swf.Handle) -> str:
 
 WAITING = define(
     calling("Charge", "charge"),
-    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
-    {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
-    {"name": "Go", "type": "inject", "data": {}, "end": {"continueAs": "last"}},
+    awaits("Wait", "paid"),
+    subflow("Ask", "child"),
+    inject("Go", end={"continueAs": "last"}),
     functions=("charge",),
-    events=[{"name": "paid", "type": "paid", "source": "/x"}],
+    events=consumed("paid", source="/x"),
     id="waiting",
     description=CARD,
 )
 CHILD = define(calling("Charge", "charge"), functions=("charge",), id="child", description=CARD)
-LAST = define({"name": "z", "type": "inject", "data": {"last": True}}, id="last", description=CARD)
+LAST = define(inject("z", {"last": True}), id="last", description=CARD)
 
 
 async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
@@ -147,7 +159,7 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
 
     definition = define(calling("Pay", "pay"), functions=("pay",), id="paying")
     retrying = define(
-        {"name": "Pay", "type": "operation", "actions": [{"functionRef": "pay", "retryRef": "slow"}]},
+        operation("Pay", {"functionRef": "pay", "retryRef": "slow"}),
         functions=("pay",),
         id="retrying",
         retries=[{"name": "slow", "delay": "PT1H", "maxAttempts": 3}],
@@ -218,14 +230,12 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
 async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) -> None:
     """A worker without keys does not take an encrypted failure for another one, which `onErrors` would not catch."""
     definition = define(
-        {
-            "name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}],
-        },
+        awaits("Wait", "go"),
         {**calling("Pay", "pay"), "onErrors": [{"errorRef": "broke", "transition": "Caught"}], "end": True},
-        {"name": "Caught", "type": "inject", "data": {"caught": "${ $WORKFLOW.error.code }"}},
+        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}),
         functions=("pay",),
         errors=[{"name": "broke", "code": "402"}],
-        events=[{"name": "go", "type": "go", "source": "/x"}],
+        events=consumed("go", source="/x"),
     )  # fmt: skip
     hidden = encrypted(bench)
 
@@ -263,9 +273,7 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
     """Applied again, a schedule is unchanged; what it starts can be read; its id and its type stay readable."""
     hidden = encrypted(bench)
     definition = define(
-        {"name": "a", "type": "inject", "data": {"done": True}},
-        id="secretly",
-        start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}},
+        inject("a", {"done": True}), id="secretly", start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}}
     )
     async with hidden.worker(definition) as worker:
         applied = [

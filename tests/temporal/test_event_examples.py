@@ -15,7 +15,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
-from tests.temporal.conftest import Bench, Running, until
+from tests.temporal.conftest import Bench, Running, inject, until
 from tests.temporal.test_event_starts import event, instances, send
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
@@ -154,7 +154,7 @@ async def test_visa_decision(bench: Bench) -> None:
     """Events without correlation reach the instances that the server lists."""
     after = [
         load({"id": name, "version": "1", "specVersion": "0.8", "states": [
-            {"name": "Told", "type": "inject", "data": {"led": name}, "end": True}]})
+            inject("Told", {"led": name}, end=True)]})
         for name in ("handleApprovedVisaWorkflowID", "handleRejectedVisaWorkflowID", "handleNoVisaDecisionWorkflowId")
     ]  # fmt: skip
     async with worker(bench, example("0.8-next", "event-based-transitions"), *after) as running:

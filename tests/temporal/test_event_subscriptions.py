@@ -23,7 +23,7 @@ from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptions
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, define, events_of, listed, until
+from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, listed, sleeps, until
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
 
 SHIPMENT = """
@@ -185,7 +185,7 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
 
 async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) -> None:
     """An event that was handed over before, and that neither takes, goes back when the other ends."""
-    other = define({"name": "Rest", "type": "inject", "data": {}}, id=f"{named(ORDER).id}-other")
+    other = define(inject("Rest"), id=f"{named(ORDER).id}-other")
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     async with bench.worker(order, other) as running:
         await takes_one_of_two(running)
@@ -193,7 +193,7 @@ async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) ->
 
 async def test_its_mailbox_goes_on_while_the_other_workflow_runs(bench: Bench) -> None:
     """That one has its id, but is no instance of its key: the next has an id of its own, and gets what comes then."""
-    other = define({"name": "Rest", "type": "sleep", "duration": "PT1H"}, id=f"{named(ORDER).id}-other")
+    other = define(sleeps("Rest", "PT1H"), id=f"{named(ORDER).id}-other")
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     placed = [event(str(n), "placed", "shop", n, order=7) for n in range(4)]
     paid = [event(f"p{n}", "paid", "bank", n, order=7) for n in range(4)]
@@ -336,7 +336,7 @@ async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
 async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str) -> None:
     """Whoever may start workflows takes the id of an instance; the event waits until it is free again."""
     thief = define(
-        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["Placed"]}, {"eventRefs": ["Paid"]}]},
+        awaits("w", "Placed", "Paid"),
         events=[{"name": name, "type": name.lower(), "source": "*"} for name in ("Placed", "Paid")],
         id=f"thief-{next(Bench.numbers)}",
     )
@@ -367,7 +367,7 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
 @pytest.mark.parametrize("what", ["instance", "mailbox"])
 async def test_an_event_is_not_accepted_where_another_workflow_has_the_id(bench: Bench, what: str) -> None:
     """Its sender is told, instead of taking it for done."""
-    thief = define({"name": "w", "type": "sleep", "duration": "PT1H"}, id=f"thief-{next(Bench.numbers)}")
+    thief = define(sleeps("w", "PT1H"), id=f"thief-{next(Bench.numbers)}")
     first = event("1", "placed", "shop", 1, order=1) if what == "mailbox" else event("1", "a", "s", 1)
     async with bench.worker(named(ORDER if what == "mailbox" else LOOSE), thief) as running:
         definition = running.definitions[0].id

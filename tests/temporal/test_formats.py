@@ -22,14 +22,14 @@ from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables
-from tests.temporal.conftest import Bench, define, events_of, failed_task
+from tests.temporal.conftest import Bench, define, events_of, failed_task, inject
 
 NEWER: dict[str, Any] = {"format": 99}
 OTHER: dict[str, Any] = {"colour": "blue"}
 CALL: dict[str, Any] = {"function": {"name": "f"}, "source": ""}
 VARIABLE: dict[str, Any] = {"content": "eA==", "mimeType": "text/plain"}
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}
-DEFINITION = define({"name": "a", "type": "inject", "data": {"x": 1}})
+DEFINITION = define(inject("a", {"x": 1}))
 
 
 def read_call(record: Any) -> Any:
@@ -157,8 +157,8 @@ async def test_what_a_worker_resolves_is_carried_on(bench: Bench, monkeypatch: p
     """An unknown field of it is a fact about the run, as those of a pin are."""
     written = Pin.to_json
     monkeypatch.setattr(Pin, "to_json", lambda pin: {**written(pin), **OTHER})
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}, "end": {"continueAs": "again"}})
-    again = define({"name": "b", "type": "inject", "data": {"y": 1}}, id="again")
+    definition = define(inject("a", {"x": 1}, end={"continueAs": "again"}))
+    again = define(inject("b", {"y": 1}), id="again")
     async with bench.worker(definition, again) as worker:
         handle = await swf.start_known(bench.client, "sample", workflow_id="formats-known", task_queue=worker.queue)
         assert await swf.result(handle) == {"x": 1, "y": 1}

@@ -18,22 +18,20 @@ from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import Bench, Running, calling, define
+from tests.temporal.conftest import Bench, Running, awaits, calling, consumed, define, operation
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
 DEFINITION = define(
     calling("First", "first"),
-    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+    awaits("Wait", "go"),
     calling("Last", "last"),
     functions=("first", "last"),
-    events=[{"name": "go", "type": "go", "source": "x"}],
+    events=consumed("go"),
     id="gone-on",
 )
 INNER = define(calling("Only", "last"), functions=("last",), id="inner")
-OUTER = define(
-    {"name": "Run", "type": "operation", "actions": [{"name": "inner", "subFlowRef": "inner"}]}, id="outer-of-inner"
-)
+OUTER = define(operation("Run", {"name": "inner", "subFlowRef": "inner"}), id="outer-of-inner")
 
 
 @asynccontextmanager

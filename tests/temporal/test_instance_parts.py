@@ -19,7 +19,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import Instance, OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.replaying import replay
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, inject
 from tests.temporal.test_rerunning import Calls, ended
 
 
@@ -47,10 +47,10 @@ class StatesCounted(Part):
         return CountRecord(self.count) if to is None else None
 
 
-WAIT: dict[str, JSON] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT: dict[str, JSON] = awaits("Wait", "go")
 DEFINITION = define(
-    {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"), calling("Last", "second"),
-    functions=("first", "second"), events=[{"name": "go", "type": "go", "source": "x"}], id="counted",
+    inject("Begin"), WAIT, calling("Call", "first"), calling("Last", "second"),
+    functions=("first", "second"), events=consumed("go"), id="counted",
 )  # fmt: skip
 
 

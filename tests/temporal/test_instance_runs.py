@@ -16,16 +16,16 @@ from swf_temporal.operations.pictures import runs_of_instance
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.settings.http import Tenant
 from swf_temporal.temporal import continuing
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, inject
 from tests.temporal.test_console import page
 from tests.temporal.test_gateway import served
 from tests.temporal.test_instance_parts import reset_to_first_task
 from tests.temporal.test_rerunning import Calls, ended
 
-WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT = awaits("Wait", "go")
 DEFINITION = define(
-    {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"),
-    functions=("first",), events=[{"name": "go", "type": "go", "source": "x"}], id="has-many-runs",
+    inject("Begin"), WAIT, calling("Call", "first"),
+    functions=("first",), events=consumed("go"), id="has-many-runs",
 )  # fmt: skip
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 TENANTS = {

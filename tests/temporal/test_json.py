@@ -11,9 +11,9 @@ from temporalio.common import RawValue
 from swf_temporal import RunEnded, simulate
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, inject
 
-DEFINITION = define({"name": "Work", "type": "inject", "data": {"done": True}})
+DEFINITION = define(inject("Work", {"done": True}))
 NOT_JSON = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
 
 
@@ -63,10 +63,7 @@ async def test_events_are_refused_before_they_are_sent(bench: Bench, value: Any)
 @pytest.mark.parametrize("data", ['{"v":1e400}', r'{"v":"\ud83d"}', '{"v":1,"v":2}', "[NaN]", "{v}"])
 async def test_what_others_send_to_an_instance(bench: Bench, data: str) -> None:
     """An update is refused. A signal is not taken, which stands in the trace, and the instance waits on."""
-    definition = define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
-        events=[{"name": "paid", "type": "paid", "source": "bank"}],
-    )
+    definition = define(awaits("wait", "paid"), events=consumed("paid", source="bank"))
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")

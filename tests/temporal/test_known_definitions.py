@@ -29,7 +29,7 @@ from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, calling, define, events_of, until
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, inject, operation, until
 
 NUMBERS = count(1)
 
@@ -182,18 +182,18 @@ def long() -> Definition:
     """Return a definition that continues as new, has a sub-workflow, a call that nobody waits for, and waits."""
     unawaited = {"functionRef": {"refName": "g", "invoke": "async"}}
     return define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        awaits("wait", "go"),
         calling("a", *["f"] * 8),
-        {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "child"}, unawaited]},
-        {"name": "b", "type": "inject", "data": {"b": 1}, "end": {"continueAs": "last"}},
+        operation("sub", {"subFlowRef": "child"}, unawaited),
+        inject("b", {"b": 1}, end={"continueAs": "last"}),
         functions=("f", "g"),
-        events=[{"name": "go", "type": "go", "source": "s"}],
+        events=consumed("go", source="s"),
     )
 
 
 def others() -> list[Definition]:
     child = define(calling("c", "f"), functions=("f",), id="child")
-    return [child, define({"name": "l", "type": "inject", "data": {"last": True}}, id="last")]
+    return [child, define(inject("l", {"last": True}), id="last")]
 
 
 @pytest.mark.parametrize("before", [True, False])

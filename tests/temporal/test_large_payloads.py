@@ -19,7 +19,18 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    awaits,
+    calling,
+    consumed,
+    define,
+    events_of,
+    inject,
+    operation,
+    subflow,
+)
 from tests.temporal.suspending import SUSPENDING
 
 LARGE = "x" * (5 * MIB)
@@ -45,13 +56,10 @@ def files(folder: Path) -> list[Path]:
 async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path: Path) -> None:
     """They go through a run; its history holds references, and the same data is one object."""
     definition = define(
-        {
-            "name": "Take", "type": "operation",
-            "actions": [{
+        operation("Take", {
                 "functionRef": {"refName": "echo", "arguments": {"text": "${ .text }"}},
                 "actionDataFilter": {"results": "${ .text }", "toStateData": "${ .again }"},
-            }],
-        },
+            }),
         functions=("echo",),
     )  # fmt: skip
     async with stored.worker(definition, echo=lambda given: given) as worker:
@@ -70,7 +78,7 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
 
 async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) -> None:
     """The message has the size, the limit and what to do, for inputs, schedules and events."""
-    definition = define({"name": "a", "type": "inject", "data": {}}, start={"stateName": "a", "schedule": "R/PT1H"})
+    definition = define(inject("a"), start={"stateName": "a", "schedule": "R/PT1H"})
     too_much = r"of 5,242,891 bytes: more than 2,031,616 cannot be sent\n  store large payloads outside"
     async with bench.worker(definition) as worker:
         with pytest.raises(UsageError, match=f"an input {too_much}"):
@@ -90,8 +98,8 @@ async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) 
 async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench) -> None:
     """The server limits all arguments of a workflow together: a client and a parent are told."""
     long = "y" * 1_200_000
-    child = define({"name": "a", "type": "inject", "data": {}}, id="child", description=long)
-    parent = define({"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]}, id="parent")
+    child = define(inject("a"), id="child", description=long)
+    parent = define(subflow("Ask", "child"), id="parent")
     async with bench.worker(parent, child) as worker:
         with pytest.raises(UsageError, match=r"an input and the definitions and events of .* bytes together"):
             await worker.start({"text": "x" * 1_200_000})
@@ -109,8 +117,8 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
     """An input, a result and a step that are larger than `maxBytes` are told with that limit."""
     small = await storing(bench, f"file://{tmp_path}", max_bytes=3 * MIB)
     definition = define(
-        {"name": "a", "type": "operation", "actions": [{"functionRef": "f"}]},
-        {"name": "b", "type": "operation", "actions": [{"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}]},
+        calling("a", "f"),
+        operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}),
         functions=("f",),
     )
     async with small.worker(definition, f="x" * (2 * MIB)) as worker:
@@ -129,13 +137,9 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
 
 async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) -> None:
     """Five megabytes go down to a sub-workflow and up again, and through continue-as-new."""
-    child = define({"name": "a", "type": "inject", "data": {"child": True}}, id="child")
-    parent = define(
-        {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
-        {"name": "Go", "type": "inject", "data": {}, "end": {"continueAs": "last"}},
-        id="parent",
-    )
-    last = define({"name": "z", "type": "inject", "data": {"last": True}}, id="last")
+    child = define(inject("a", {"child": True}), id="child")
+    parent = define(subflow("Ask", "child"), inject("Go", end={"continueAs": "last"}), id="parent")
+    last = define(inject("z", {"last": True}), id="last")
     async with stored.worker(parent, child, last) as worker:
         assert await worker.run({"text": LARGE}) == {"text": LARGE, "child": True, "last": True}
 
@@ -143,7 +147,7 @@ async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) 
 async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_path: Path) -> None:
     """The workflow task fails and is tried again; the run goes on when the object has been restored."""
     client = await storing(bench, f"file://{tmp_path}/objects")
-    definition = define({"name": "a", "type": "inject", "data": {"done": True}})
+    definition = define(inject("a", {"done": True}))
     async with client.worker(definition, queue="missing-object"):
         pass
     handle = await swf.start(
@@ -173,11 +177,11 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
 async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tmp_path: Path) -> None:
     """Storage can be switched on under way: a replay takes the course that was taken, and more fits from then on."""
     definition = define(
-        {"name": "a", "type": "operation", "actions": [{"functionRef": "small"}]},
-        {"name": "b", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {"name": "c", "type": "operation", "actions": [{"functionRef": "large"}]},
+        calling("a", "small"),
+        awaits("b", "go"),
+        calling("c", "large"),
         functions=("small", "large"),
-        events=[{"name": "go", "type": "go", "source": "/x"}],
+        events=consumed("go", source="/x"),
     )
     async with bench.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on") as worker:
         handle = await worker.start({})

@@ -23,7 +23,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of, gives_way
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of, gives_way, inject, operation, sleeps
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOCAL = {"local": True}
@@ -84,7 +84,7 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
 
     action = {"functionRef": "work", "retryRef": "Later"}
     rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT6S", "maxAttempts": 3}
-    definition = local({"name": "Work", "type": "operation", "actions": [action]}, retries=[rule])
+    definition = local(operation("Work", action), retries=[rule])
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})
         await swf.result(handle)
@@ -140,8 +140,8 @@ async def test_the_timeout_of_an_action_ends_a_local_call(bench: Bench) -> None:
     """A call that does not end in time fails as any other does, and so it does on replay."""
     caught = [{"errorRef": "Late", "transition": "Nap"}]
     state = calling("Work", "work", timeouts={"actionExecTimeout": "PT0.2S"}, onErrors=caught, transition="Nap")
-    nap = {"name": "Nap", "type": "sleep", "duration": "PT0.01S"}
-    seen = {"name": "Seen", "type": "inject", "data": {"error": "${ $WORKFLOW.error.message }"}}
+    nap = sleeps("Nap", "PT0.01S")
+    seen = inject("Seen", {"error": "${ $WORKFLOW.error.message }"})
     definition = local(state, nap, seen, errors=[{"name": "Late", "code": "TimedOut"}])
     async with bench.worker(definition, work=lambda _: asyncio.sleep(60)) as worker:
         handle = await worker.start({})
@@ -261,7 +261,7 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
         calling(name, "work", onErrors=[{"errorRef": "Refused", "transition": after}], transition=after)
         for name, after in zip(names, [*names[1:], "Last"], strict=True)
     ]
-    last = {"name": "Last", "type": "inject", "data": {"x": 1}}
+    last = inject("Last", {"x": 1})
 
     def work(_: JSON) -> JSON:
         raise CallFailed("no", code="400", body="x" * 1_000_000)
@@ -297,7 +297,7 @@ async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -
 
 async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:
     results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
-    last = {"name": "Last", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {n: length} }"}}
+    last = inject("Last", stateDataFilter={"output": "${ {n: length} }"})
     definition = filling(end={"continueAs": {"workflowId": "next", "data": "${ . }"}})
     async with bench.worker(definition, define(last, id="next"), work=lambda _: next(results)) as worker:
         handle = await worker.start({})

@@ -24,11 +24,10 @@ from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, until
+from tests.temporal.conftest import PATIENCE, Bench, Running, awaits, calling, consumed, define, switch, until
 from tests.temporal.suspending import SUSPENDING
 
-NUMBERS = {"name": "number", "type": "number", "source": "test"}
-GO = {"name": "go", "type": "go", "source": "test"}
+EVENTS = consumed("number", "go", source="test")
 LAST = 58
 
 
@@ -42,29 +41,19 @@ def go(n: int = 0) -> dict[str, JSON]:
 
 def taking(first: dict[str, Any], last: int = LAST) -> Definition:
     """Return a workflow that begins with the state *first*, and then takes numbers one by one up to *last*."""
+    taken = {"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}
+    output = {"output": "${ {numbers: (.numbers + [.n])} }"}
     return define(
         {**first, "transition": "take"},
-        {
-            "name": "take",
-            "type": "event",
-            "onEvents": [{"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}],
-            "stateDataFilter": {"output": "${ {numbers: (.numbers + [.n])} }"},
-            "transition": "more",
-        },
-        {
-            "name": "more",
-            "type": "switch",
-            "dataConditions": [{"condition": f"${{ .numbers | length < {last} }}", "transition": "take"}],
-            "defaultCondition": {"end": True},
-        },
-        functions=("f",),
-        events=[NUMBERS, GO],
-    )
+        {"name": "take", "type": "event", "onEvents": [taken], "stateDataFilter": output, "transition": "more"},
+        switch("more", f"${{ .numbers | length < {last} }}", {"transition": "take"}, {"end": True}),
+        functions=("f",), events=EVENTS,
+    )  # fmt: skip
 
 
 def waiting(last: int = LAST) -> Definition:
     """Return a workflow that asks for numbers only when it has been told to go on."""
-    return taking({"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, last)
+    return taking(awaits("wait", "go"), last)
 
 
 @asynccontextmanager
@@ -161,11 +150,7 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
     assert all([await replays(one, handle.id) for one in histories])
 
 
-ALL = {
-    "name": "all", "type": "event", "exclusive": False,
-    "onEvents": [{"eventRefs": ["number"]}, {"eventRefs": ["go"]}],
-    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
-}  # fmt: skip
+ALL = awaits("all", "number", "go", exclusive=False, stateDataFilter={"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, transition="again")  # fmt: skip
 CALLBACK = {
     "name": "all", "type": "callback", "action": {"functionRef": "f", "actionDataFilter": {"useResults": False}},
     "eventRef": "number",
@@ -177,12 +162,8 @@ CALLBACK = {
 async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, state: dict[str, Any]) -> None:
     """An event state that needs several events, and one that calls first, go through a stream in its order."""
     rounds = 12
-    again = {
-        "name": "again", "type": "switch",
-        "dataConditions": [{"condition": f"${{ .round < {rounds} }}", "transition": "all"}],
-        "defaultCondition": {"end": True},
-    }  # fmt: skip
-    definition = define(state, again, functions=("f",), events=[NUMBERS, GO])
+    again = switch("again", f"${{ .round < {rounds} }}", {"transition": "all"}, {"end": True})
+    definition = define(state, again, functions=("f",), events=EVENTS)
     async with bench.worker(definition, f={}) as worker:
         handle = await worker.start({"round": 0, "numbers": []}, suspend_after=30)
         async with executions(bench, handle) as histories:

@@ -14,12 +14,24 @@ from swf_temporal.events.routing import route
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of
+from tests.temporal.conftest import (
+    Bench,
+    awaits,
+    calling,
+    child_of,
+    consumed,
+    define,
+    events_of,
+    inject,
+    operation,
+    sleeps,
+    subflow,
+)
 
 
 async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
     """The workflow's type is the definition's id, so lists and dashboards show the definition's own name."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="orders")
+    definition = define(inject("a", {"x": 1}), id="orders")
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await handle.result()
@@ -29,9 +41,9 @@ async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
 
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
     """The server accepts an eager start, by its definition and by an event."""
-    started = define({"name": "a", "type": "inject", "data": {}}, id="eager")
-    awaiting = define({"name": "a", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, id="eager-event",
-                      events=[{"name": "go", "type": "go", "source": "x"}])  # fmt: skip
+    started = define(inject("a"), id="eager")
+    awaiting = define(awaits("a", "go"), id="eager-event",
+                      events=consumed("go"))  # fmt: skip
     async with bench.worker(started, awaiting) as worker:
         by_hand = await worker.start()
         go = CloudEvent("1", "x", "go")
@@ -71,7 +83,7 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
         {"functionRef": {"refName": "urgent", "invoke": "async"}},
         {"subFlowRef": "shipping"},
     ]
-    ship = {"name": "Ship", "type": "operation", "actions": actions, "end": True}
+    ship = operation("Ship", *actions, end=True)
     parent = load({"id": "priorities", "specVersion": "0.8", "functions": functions, "states": [ship]})
     child = define(calling("Deliver", "usual"), functions=("usual",), id="shipping")
     async with bench.worker(parent, child, urgent={}, usual={}) as worker:
@@ -113,10 +125,9 @@ async def _priorities(handle: WorkflowHandle[Any, Any]) -> list[tuple[str, int]]
 async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(bench: Bench, key: str | None) -> None:
     """On all levels; the outermost instance has none by itself, as all others that nobody gave one."""
     outer, middle = (
-        define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": below}], "end": True}, id=name)
-        for name, below in (("outer", "middle"), ("middle", "inner"))
+        define(subflow("Ship", below, end=True), id=name) for name, below in (("outer", "middle"), ("middle", "inner"))
     )
-    inner = define({"name": "a", "type": "inject", "data": {}}, id="inner")
+    inner = define(inject("a"), id="inner")
     async with bench.worker(outer, middle, inner) as worker:
         handle = await bench.client.start_workflow(
             "outer", {}, id=f"fair-{key}", task_queue=worker.queue, priority=Priority(fairness_key=key)
@@ -133,7 +144,7 @@ async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(ben
 
 async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
     """A sleep state is a timer in the history that says which state it belongs to."""
-    definition = define({"name": "Cool down", "type": "sleep", "duration": "PT0.01S"})
+    definition = define(sleeps("Cool down", "PT0.01S"))
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await handle.result()
@@ -144,8 +155,8 @@ async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
 
 async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> None:
     """A sub-workflow is a child whose id tells where it was started and whose type is its own definition."""
-    parent = define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "shipping"}]})
-    child = define({"name": "a", "type": "inject", "data": {"shipped": True}}, id="shipping")
+    parent = define(subflow("Ship", "shipping"))
+    child = define(inject("a", {"shipped": True}), id="shipping")
     async with bench.worker(parent, child) as worker:
         handle = await worker.start({"order": 7})
         assert await handle.result() == {"order": 7, "shipped": True}
@@ -161,9 +172,9 @@ async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> 
 
 
 async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:
-    ship = {"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "part"}]}
-    part = define({"name": "Part", "type": "operation", "actions": [{"subFlowRef": "a-part"}]}, id="part")
-    others = [define({"name": "a", "type": "inject", "data": {"x": 1}}, id=name) for name in ("a-part", "other")]
+    ship = subflow("Ship", "part")
+    part = define(subflow("Part", "a-part"), id="part")
+    others = [define(inject("a", {"x": 1}), id=name) for name in ("a-part", "other")]
     definitions = [define(ship), part, *others]
     async with bench.worker(*definitions) as worker:
         handle = await worker.start({})
@@ -179,7 +190,7 @@ async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Be
 
 async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
     """A caller that knows only the definition's id starts it with the data alone, and the worker knows the rest."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": "${ .n + 1 }"}}, id="plain")
+    definition = define(inject("a", {"x": "${ .n + 1 }"}), id="plain")
     async with bench.worker(definition) as worker:
         output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
 
@@ -188,7 +199,7 @@ async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
 
 async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
     """The least there is, and one more event for the definition where an instance is started by its type alone."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="costs")
+    definition = define(inject("a", {"x": 1}), id="costs")
     async with bench.worker(definition) as worker:
         plain = await bench.client.start_workflow("costs", {}, id="costs-plain", task_queue=worker.queue)
         assert await plain.result() == {"x": 1}
@@ -211,10 +222,10 @@ async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
 
 async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
     """A definition that changes while an instance waits does not change that instance."""
-    wait = {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
-    events = [{"name": "go", "type": "go", "source": "x"}]
-    old = define(wait, {"name": "a", "type": "inject", "data": {"text": "old"}}, id="pinned", events=events)
-    new = define(wait, {"name": "a", "type": "inject", "data": {"text": "new"}}, id="pinned", events=events)
+    wait = awaits("wait", "go")
+    events = consumed("go")
+    old = define(wait, inject("a", {"text": "old"}), id="pinned", events=events)
+    new = define(wait, inject("a", {"text": "new"}), id="pinned", events=events)
     async with bench.worker(old) as worker:
         handle = await bench.client.start_workflow("pinned", {}, id="pinned-1", task_queue=worker.queue)
         await worker.awaiting(handle, "go")
@@ -226,10 +237,7 @@ async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
 
 async def test_details_say_where_the_run_is(bench: Bench) -> None:
     """The current details, which the UI shows, name the state and the event that is waited for."""
-    definition = define(
-        {"name": "Wait for payment", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
-        events=[{"name": "paid", "type": "paid", "source": "bank"}],
-    )
+    definition = define(awaits("Wait for payment", "paid"), events=consumed("paid", source="bank"))
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")
@@ -243,8 +251,8 @@ async def test_details_say_where_the_run_is(bench: Bench) -> None:
 async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
     """A run that dealt with its timeout completes, and its trace and current details tell of the timeout."""
     definition = define(
-        {"name": "Nap", "type": "sleep", "duration": "PT1H", "end": True},
-        {"name": "Settle", "type": "inject", "data": {"settled": True}, "end": True},
+        sleeps("Nap", "PT1H", end=True),
+        inject("Settle", {"settled": True}, end=True),
         timeouts={"workflowExecTimeout": {"duration": "PT1S", "runBefore": "Settle"}},
     )
     async with bench.worker(definition) as worker:
@@ -260,9 +268,9 @@ async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
 async def test_keys_keep_their_order(bench: Bench) -> None:
     """Objects come out of the server with their keys in the order in which they went in."""
     definition = define(
-        {"name": "a", "type": "inject", "data": {"keys": "${ [keys_unsorted[]] }"}},
+        inject("a", {"keys": "${ [keys_unsorted[]] }"}),
         calling("b", "f"),
-        {"name": "c", "type": "inject", "data": {"after": "${ [keys_unsorted[]] }"}},
+        inject("c", {"after": "${ [keys_unsorted[]] }"}),
         functions=("f",),
     )
     async with bench.worker(definition, f={"z": 1, "y": 2}) as worker:

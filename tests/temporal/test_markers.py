@@ -15,7 +15,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.markers import is_marked
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, sleeps
 
 Sleep = Callable[[TemporalHost, timedelta, Timer], Awaitable[None]]
 as_released: Sleep = TemporalHost.sleep
@@ -33,7 +33,7 @@ async def unasked(host: TemporalHost, duration: timedelta, timer: Timer) -> None
 
 
 async def ran(bench: Bench) -> WorkflowHistory:
-    async with bench.worker(define({"name": "nap", "type": "sleep", "duration": "PT0.01S"})) as worker:
+    async with bench.worker(define(sleeps("nap", "PT0.01S"))) as worker:
         handle = await worker.start()
         await swf.result(handle)
         return await handle.fetch_history()

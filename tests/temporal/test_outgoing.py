@@ -13,7 +13,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_TO_BEGIN
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, inject, operation, sleeps
 from tests.temporal.suspending import SUSPENDING
 
 ITEMS = 50
@@ -32,7 +32,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
         "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
         "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],
     }  # fmt: skip
-    child = define({"name": "a", "type": "inject", "data": {}}, id="child")
+    child = define(inject("a"), id="child")
     async with bench.worker(define(each, functions=("f",)), child, f=lambda given: {"n": given["n"]}) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE})
         output = await swf.result(handle)
@@ -67,8 +67,8 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
     """All begin at once, before it is known of any that it is under way."""
     monkeypatch.setattr(outgoing, "MAX_PENDING", MOST)
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
-    child = define({"name": "a", "type": "sleep", "duration": "PT0.5S"}, id="child")
-    after = {"name": "after", "type": "sleep", "duration": "PT2S"}
+    child = define(sleeps("a", "PT0.5S"), id="child")
+    after = sleeps("after", "PT2S")
 
     async def f(_: JSON) -> None:
         await asyncio.sleep(0.5)
@@ -101,7 +101,7 @@ async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -
     made = {"name": "made", "type": "expression", "operation": "[range(200000)] | map(10000000)"}
     definition = define(
         {"name": "all", "type": "parallel", "branches": branches},
-        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        inject("done", stateDataFilter={"output": "${ {} }"}),
         functions=("f", made),
     )
     async with bench.worker(definition, f=None) as worker:
@@ -115,8 +115,7 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
         for size in (105_000, 215_000)
     ]
     states = [
-        {"name": one["name"], "type": "operation", "actions": [{"functionRef": one["name"]}],
-         "stateDataFilter": {"input": "${ {} }"}}
+        operation(one["name"], {"functionRef": one["name"]}, stateDataFilter={"input": "${ {} }"})
         for one in made
     ]  # fmt: skip
     async with bench.worker(define(*states, functions=tuple(made))) as worker:
@@ -131,7 +130,7 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
     definition = define(
         each,
-        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        inject("done", stateDataFilter={"output": "${ {} }"}),
         functions=("f",),
         constants={"large": "x" * 1_300_000},
     )

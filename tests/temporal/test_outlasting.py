@@ -35,7 +35,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
-from tests.temporal.conftest import Bench, Running, calling, child_of, define
+from tests.temporal.conftest import Bench, Running, awaits, calling, child_of, consumed, define, inject
 from tests.temporal.suspending import SUSPENDING
 
 STEPS = 20
@@ -384,7 +384,7 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
         {**calling("work", "g"), "end": {"continueAs": {"workflowId": "last", "data": "${ . }"}}},
         functions=("g",), id="child",
     )  # fmt: skip
-    last = define({"name": "end", "type": "inject", "data": {"child": "its last"}}, id="last")
+    last = define(inject("end", {"child": "its last"}), id="last")
     functions = Functions(well)
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
@@ -435,11 +435,11 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
 async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench, end: JSON) -> None:
     """Also where no path waits for it any more, since the run was given up as the execution began."""
     waits = define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["never"]}]},
-        events=[{"name": "never", "type": "never", "source": "x"}], id="child",
+        awaits("wait", "never"),
+        events=consumed("never"), id="child",
     )  # fmt: skip
-    definition = define({"name": "end", "type": "inject", "data": {}, "end": end})
-    last = define({"name": "last", "type": "inject", "data": {}}, id="last")
+    definition = define(inject("end", end=end))
+    last = define(inject("last"), id="last")
     async with bench.worker(definition, waits, last) as worker:
         child = await worker.start({}, definition=1)
         await worker.awaiting(child, "never")

@@ -16,7 +16,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, child_of, until
+from tests.temporal.conftest import Bench, awaits, child_of, consumed, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -94,8 +94,8 @@ def definitions(other_queue: str) -> dict[str, Any]:
     }  # fmt: skip
     child = {
         "id": "child", "version": "1.0.0", "specVersion": "0.8",
-        "events": [{"name": "enough", "type": "enough", "source": "test"}],
-        "states": [{"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["enough"]}], "end": True}],
+        "events": consumed("enough", source="test"),
+        "states": [awaits("wait", "enough", end=True)],
     }  # fmt: skip
     return {"parent": parent, "child": child}
 

@@ -27,7 +27,19 @@ from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of, until
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    Running,
+    awaits,
+    calling,
+    define,
+    events_of,
+    inject,
+    subflow,
+    switch,
+    until,
+)
 from tests.temporal.test_event_starts import event
 
 _numbers = count(1)
@@ -42,7 +54,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -> Definition:
     """Return a definition whose instances run until they are sent an event, and only so many at once."""
     return define(
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        awaits("Wait", "Go"),
         *([calling("Work", *functions)] if functions else []),
         functions=functions,
         events=[{"name": "Go", "type": "go", "source": "test"}],
@@ -236,19 +248,9 @@ async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) 
     """It gives the place back that it had; as an instance of the same definition it keeps that."""
     of, other = f"chain-{next(_numbers)}", bounded(1)
     chain = define(
-        {
-            "name": "Again",
-            "type": "switch",
-            "dataConditions": [{"condition": ".go", "transition": "Done"}],
-            "defaultCondition": {"transition": "On"},
-        },
-        {
-            "name": "On",
-            "type": "inject",
-            "data": {"go": True},
-            "end": {"continueAs": of if to == "the same" else other.id},
-        },
-        {"name": "Done", "type": "inject", "data": {"done": True}},
+        switch("Again", ".go", {"transition": "Done"}, {"transition": "On"}),
+        inject("On", {"go": True}, end={"continueAs": of if to == "the same" else other.id}),
+        inject("Done", {"done": True}),
         id=of,
         metadata={"concurrency": 1},
     )
@@ -312,21 +314,9 @@ async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.Monk
 async def test_a_sub_workflow_runs_in_the_place_above_it(bench: Bench) -> None:
     """Nobody waits for itself: one that calls itself needs one place, and another definition has its own."""
     of = f"nested-{next(_numbers)}"
-    switch = {
-        "name": "Down",
-        "type": "switch",
-        "dataConditions": [{"condition": "${ .n > 0 }", "transition": "Call"}],
-        "defaultCondition": {"transition": "Done"},
-    }
-    call = {
-        "name": "Call",
-        "type": "operation",
-        "stateDataFilter": {"input": "${ {n: (.n - 1)} }"},
-        "actions": [{"subFlowRef": of}],
-        "end": True,
-    }
-    nested = define(switch, call, {"name": "Done", "type": "inject", "data": {"done": True}}, id=of,
-                    metadata={"concurrency": 1})  # fmt: skip
+    down = switch("Down", "${ .n > 0 }", {"transition": "Call"}, {"transition": "Done"})
+    call = subflow("Call", of, stateDataFilter={"input": "${ {n: (.n - 1)} }"}, end=True)
+    nested = define(down, call, inject("Done", {"done": True}), id=of, metadata={"concurrency": 1})
     async with bench.worker(nested) as running:
         assert await running.run({"n": 2}) == {"n": 0, "done": True}
         await queued(giver_of(running), 0, 0)
@@ -410,7 +400,7 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
     """It runs still, and has the same first run, but as an instance of the definition before."""
     other = bounded(1)
     chain = define(
-        {"name": "Begin", "type": "event", "onEvents": [{"eventRefs": ["Start"]}], "end": {"continueAs": other.id}},
+        awaits("Begin", "Start", end={"continueAs": other.id}),
         events=[{"name": "Start", "type": "start", "source": "test"}],
         id=f"chain-{next(_numbers)}",
     )
@@ -432,7 +422,7 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
 
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
     """The history of such an instance has nothing of places."""
-    async with bench.worker(define({"name": "A", "type": "inject", "data": {}})) as running:
+    async with bench.worker(define(inject("A"))) as running:
         handle = await running.start({})
         await result(handle)
         kinds = [one.WhichOneof("attributes") for one in await events_of(handle)]

@@ -21,14 +21,27 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, until
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    awaits,
+    calling,
+    child_of,
+    consumed,
+    define,
+    inject,
+    listed,
+    subflow,
+    switch,
+    until,
+)
 from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
 from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
     calling("Begin", "first"),
-    {"name": "Note", "type": "inject", "data": {"noted": True}},
+    inject("Note", {"noted": True}),
     calling("Go", "second", "third"),
     functions=FUNCTIONS,
     id="sequence",
@@ -131,10 +144,10 @@ async def test_one_that_has_ended_goes_on_from_any_state(
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
 async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     """They are given to it again, or dropped; those that came before are known still."""
-    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    event = awaits("Wait", "go")
     waiting = define(
         {**event, "name": "One"}, calling("Between", "first"), {**event, "name": "Two"},
-        functions=("first",), events=[{"name": "go", "type": "go", "source": "x"}], id="waiting-again",
+        functions=("first",), events=consumed("go"), id="waiting-again",
     )  # fmt: skip
     calls = Calls()
     async with bench.worker(waiting, **calls.functions("first")) as worker:
@@ -178,11 +191,10 @@ async def test_one_that_ends_before_it_is_given_events_again(
 ) -> None:
     """With its data changed it may do so at once: it went on all the same, also if it could not begin with them."""
     monkeypatch.setattr(restarting, "fits", lambda size, most: size <= min(room, most))
-    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
+    event = awaits("Wait", "go", end=True)
     definition = define(
-        {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
-         "defaultCondition": {"transition": "Wait"}},
-        event, events=[{"name": "go", "type": "go", "source": "x"}], id="ends-at-once",
+        switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"}),
+        event, events=consumed("go"), id="ends-at-once",
     )  # fmt: skip
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
@@ -318,7 +330,7 @@ states:
 @pytest.mark.parametrize("action", ["first", "second"])
 async def test_an_action_beside_others_from_which_one_begins_with_its_events(bench: Bench, action: str) -> None:
     """What had been begun before it and has completed since keeps its result; the events are there."""
-    calls, inner = Calls(), define({"name": "In", "type": "inject", "data": {"inner": 1}}, id="inner")
+    calls, inner = Calls(), define(inject("In", {"inner": 1}), id="inner")
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
@@ -356,10 +368,10 @@ async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -
 
 async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) -> None:
     """The one that it had begun would go on without it: it is terminated."""
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
-    child = define(waiting, events=[{"name": "go", "type": "go", "source": "x"}], id=f"kept-child-{os.getpid()}")
+    waiting = awaits("Wait", "go", end=True)
+    child = define(waiting, events=consumed("go"), id=f"kept-child-{os.getpid()}")
     goes_on = {"workflowId": child.id, "onParentComplete": "continue"}
-    parent = define({"name": "Call", "type": "operation", "actions": [{"subFlowRef": goes_on}]}, id="keeps-child")
+    parent = define(subflow("Call", goes_on), id="keeps-child")
     async with bench.worker(parent, child) as worker:
         handle = await worker.start({})
         below = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, f"Call/{child.id}#1"))
@@ -379,8 +391,8 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
 
 async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
     """The instance goes on from the action, and is not told of that cancellation."""
-    events = [{"name": "go", "type": "go", "source": "x"}]
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    events = consumed("go")
+    waiting = awaits("Wait", "go")
     child = define(waiting, events=events, id=f"beside-{os.getpid()}")
     actions = [{"name": "below", "subFlowRef": child.id}, {"name": "broken", "functionRef": "broken"}]
     each = [
@@ -515,9 +527,7 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:
     """What it has done, or got, while a person was asked, was not told."""
     waiting = define(
-        {"name": "first", "type": "inject", "data": {"first": True}, "transition": "wait"},
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True},
-        events=[{"name": "go", "type": "go", "source": "x"}],
+        inject("first", {"first": True}, transition="wait"), awaits("wait", "go", end=True), events=consumed("go")
     )
     async with bench.worker(waiting) as worker:
         handle = await worker.start()

@@ -27,7 +27,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, inject
 
 NUMBERS = count(1)
 FAR = "R/2090-01-01T00:00:00Z/P1D"
@@ -43,7 +43,7 @@ def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Definiti
             "version": "1.0",
             "specVersion": "0.8",
             "start": {"stateName": "Note", "schedule": schedule},
-            "states": [{"name": "Note", "type": "inject", "data": {"noted": True}, "end": True}],
+            "states": [inject("Note", {"noted": True}, end=True)],
             **rest,
         }
     )
@@ -231,9 +231,7 @@ def _changes(bench: Bench, workflow: Definition) -> Iterator[Awaitable[None]]:
 
 async def test_without_schedule(bench: Bench) -> None:
     """A definition without a schedule cannot be applied, and what was never applied is not there."""
-    workflow = load(
-        {"id": "plain", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
-    )
+    workflow = load({"id": "plain", "specVersion": "0.8", "states": [inject("A", end=True)]})
     with pytest.raises(UsageError, match="the definition 'plain' has no schedule"):
         await schedules.apply(bench.client, workflow)
     for ask in (schedules.describe, schedules.pause, schedules.resume, schedules.trigger, schedules.delete):
@@ -244,9 +242,7 @@ async def test_without_schedule(bench: Bench) -> None:
 async def test_one_that_the_definition_has_no_more(bench: Bench) -> None:
     """It goes on: who applies the definition is told how to end it."""
     hourly = scheduled("R/PT1H")
-    plain = load(
-        {"id": hourly.id, "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
-    )
+    plain = load({"id": hourly.id, "specVersion": "0.8", "states": [inject("A", end=True)]})
     await schedules.apply(bench.client, hourly)
     with pytest.raises(UsageError, match=f"has no schedule\n.*`swf schedule delete {hourly.id}`"):
         await schedules.apply(bench.client, plain)

@@ -30,7 +30,19 @@ from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, until
+from tests.temporal.conftest import (
+    AT_ONCE,
+    PATIENCE,
+    Bench,
+    Running,
+    awaits,
+    calling,
+    define,
+    events_of,
+    inject,
+    subflow,
+    until,
+)
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, named, send
 from tests.temporal.test_gateway import served
@@ -66,8 +78,8 @@ async def bare() -> AsyncIterator[Bench]:
 def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
     """Return a definition that passes a state at once, waits for an event, and then calls what may fail."""
     return define(
-        {"name": "First", "type": "inject", "data": {}},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        inject("First"),
+        awaits("Wait", "Go"),
         calling("Work", "f"),
         functions=("f",),
         events=[{"name": "Go", "type": "go", "source": "test"}],
@@ -207,7 +219,7 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     """A run that continues as new keeps them without a marker, whatever its next worker is told."""
     definition = define(
         *(calling(name, "f") for name in "ABC"),
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        awaits("Wait", "Go"),
         functions=("f",),
         events=[{"name": "Go", "type": "go", "source": "test"}],
         id="continued",
@@ -233,9 +245,7 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
 async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:
     """Its version and state, and without the error of before."""
     following = waiting("following", {"Customer": "${ .customer }"}, version="2.0.0")
-    first = define(
-        {"name": "Start", "type": "inject", "data": {"customer": "d"}, "end": {"continueAs": "following"}}, id="before"
-    )
+    first = define(inject("Start", {"customer": "d"}, end={"continueAs": "following"}), id="before")
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
         handle = await running.start({})
         latest = searched.client.get_workflow_handle(handle.id)
@@ -248,7 +258,7 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
 async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
     """And not those of the instance that waits for it, nor the key by which that one is known."""
     child = waiting("child", {"Customer": "${ .customer }"}, version="3")
-    parent = define({"name": "Sub", "type": "operation", "actions": [{"subFlowRef": "child"}]}, id="parent")
+    parent = define(subflow("Sub", "child"), id="parent")
     async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
         handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
         async with asyncio.timeout(PATIENCE):

@@ -11,7 +11,7 @@ from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import records
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, define, events_of, failed_task
+from tests.temporal.conftest import Bench, awaits, consumed, define, events_of, failed_task, sleeps, subflow
 from tests.temporal.suspending import SUSPEND_AFTER
 
 EVENING = """
@@ -36,8 +36,8 @@ async def test_a_run_keeps_its_number(
 ) -> None:
     """Through continue-as-new, and in a sub-workflow, whose language goes by it: on either host."""
     monkeypatch.setattr(records, "SEMANTICS", 2)
-    naps = [{"name": f"nap {n}", "type": "sleep", "duration": "PT0.01S"} for n in range(3)]
-    definition = define(*naps, {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "evening"}]})
+    naps = [sleeps(f"nap {n}", "PT0.01S") for n in range(3)]
+    definition = define(*naps, subflow("sub", "evening"))
     workflows = [definition, load(EVENING)]
 
     context = SimulationContext(workflows, {}, (), {})
@@ -58,11 +58,7 @@ async def test_a_run_without_a_pin_has_the_number_of_the_worker_that_resolved_it
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stands beside the definition in the history: a later worker goes by it, and an earlier one leaves the run."""
-    definition = define(
-        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "evening"}]},
-        events=[{"name": "go", "type": "go", "source": "s"}],
-    )
+    definition = define(awaits("w", "go"), subflow("sub", "evening"), events=consumed("go", source="s"))
     queue = "semantics"
 
     async def begun(name: str) -> swf.Handle:

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal import RunEnded
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, define, events_of, until
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, operation, until
 from tests.temporal.test_event_starts import event, named, send
 
 FAILING = """
@@ -45,12 +45,7 @@ async def test_one_that_was_invoked_async(bench: Bench, caplog: pytest.LogCaptur
     """The instance that began it goes on without it, and hears of its end while it runs."""
     child = define(calling("Work", "work"), functions=("work",), id="unheard-child")
     below = {"subFlowRef": {"workflowId": child.id, "invoke": "async", "onParentComplete": "continue"}}
-    parent = define(
-        {"name": "Call", "type": "operation", "actions": [below]},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        events=[{"name": "go", "type": "go", "source": "x"}],
-        id="unheard-parent",
-    )
+    parent = define(operation("Call", below), awaits("Wait", "go"), events=consumed("go"), id="unheard-parent")
     async with bench.worker(parent, child, work=work) as worker:
         handle = await worker.start({})
         await until(lambda: "failed unheard-child" in caplog.text)

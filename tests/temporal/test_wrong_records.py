@@ -13,7 +13,7 @@ from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
-from tests.temporal.conftest import Bench, define, events_of
+from tests.temporal.conftest import Bench, define, events_of, inject
 from tests.temporal.test_event_starts import ORDER, event, named, output, send
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
@@ -108,7 +108,7 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
 async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
     """Its error is `WrongInput`, and says what is wrong; no task of it fails."""
     workflow_type, arguments, told = INPUTS[case]
-    async with bench.worker(define({"name": "a", "type": "inject", "data": {}})) as running:
+    async with bench.worker(define(inject("a"))) as running:
         handle = await bench.client.start_workflow(
             workflow_type, args=arguments, id=f"wrong-{running.queue}", task_queue=running.queue
         )

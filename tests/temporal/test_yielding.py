@@ -13,7 +13,7 @@ from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define, gives_way
+from tests.temporal.conftest import Bench, define, gives_way, inject
 from tests.temporal.suspending import SUSPENDING
 
 STATES = 500
@@ -22,7 +22,7 @@ STATES = 500
 def adding(number: int) -> dict[str, Any]:
     """Return a state whose expression only jq can evaluate, and which no other has."""
     output = f"${{ {{x: ([.x, {number}] | add)}} }}"
-    return {"name": f"Add {number}", "type": "inject", "data": {}, "stateDataFilter": {"output": output}}
+    return inject(f"Add {number}", stateDataFilter={"output": output})
 
 
 def replayer() -> Replayer:
@@ -62,12 +62,7 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     monkeypatch.setattr(run, "MAX_DATA_BYTES", 200_000)
     monkeypatch.setattr(run, "_OF_PAYLOAD", 0)
     states = [
-        {
-            "name": f"Make {number}",
-            "type": "inject",
-            "data": {},
-            "stateDataFilter": {"output": f'${{ .s{number} = ("{number % 10}" * 30000) }}'},
-        }
+        inject(f"Make {number}", stateDataFilter={"output": f'${{ .s{number} = ("{number % 10}" * 30000) }}'})
         for number in range(12)
     ]
     async with bench.worker(define(*states)) as worker:

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -359,9 +360,13 @@ def killed(worker: "subprocess.Popen[bytes]") -> None:
     worker.wait(30)
 
 
-def named(text: str) -> Definition:
-    """Return the definition in *text* under an id of its own."""
-    return load(text.replace("ID", f"named-{os.getpid()}-{next(Bench.numbers)}"))
+HEAD = "id: ID\nversion: '1.0'\nspecVersion: '0.8'\n"
+
+
+def named(text: str, id_: str | None = None) -> Definition:
+    """Return the definition in *text*, which need not begin with what all have, under an id of its own, or that."""
+    text = text if re.search("^id:", text, re.MULTILINE) else HEAD + text
+    return load(text.replace("ID", id_ or f"named-{os.getpid()}-{next(Bench.numbers)}"))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

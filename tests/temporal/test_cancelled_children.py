@@ -50,7 +50,7 @@ def undone_by(function: str | None, *, catches: bool) -> Definition:
                 calling("UndoFirst", "undone", usedForCompensation=True),
             ],
         }
-    )  # fmt: skip
+    )
 
 
 @workflow.defn(sandboxed=False)
@@ -130,11 +130,9 @@ async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(
             "specVersion": "0.8",
             "functions": [{"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"}],
             "retries": [{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
-            "states": [
-                operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}, end=True)
-            ],
+            "states": [operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}, end=True)],
         }
-    )  # fmt: skip
+    )
     async with by_hand(bench), bench.worker(definition) as running:
         handle = await running.start()
         async with asyncio.timeout(30):

@@ -101,9 +101,8 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
 
     action = {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }", "m": "${ .m }"}}}
     calling_two = define(
-        operation("Call", {"functionRef": "first"}, action),
-        functions=("first", "second"), id="changed-calling",
-    )  # fmt: skip
+        operation("Call", {"functionRef": "first"}, action), functions=("first", "second"), id="changed-calling"
+    )
     async with bench.worker(calling_two, first=first, second=second) as worker:
         handle = await worker.start({"n": 1})
         await until(lambda: made)

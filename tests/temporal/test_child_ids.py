@@ -26,10 +26,7 @@ SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
 CALL = {"name": "kid", "functionRef": "kid"}
 
-KID = define(
-    awaits("wait", "go"),
-    events=consumed("go"), id="kid",
-)  # fmt: skip
+KID = define(awaits("wait", "go"), events=consumed("go"), id="kid")
 
 
 def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> Definition:

@@ -12,20 +12,16 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, named
 from tests.temporal.test_gateway import served, working
 
 _NUMBERS = count(1)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 
 APPROVAL = """
-id: ID
 name: Approval
-version: '1.0'
-specVersion: '0.8'
 dataInputSchema:
   schema:
     type: object
@@ -44,10 +40,6 @@ states:
 - {name: Prepare, type: inject, data: {}, transition: Ask}
 - {name: Ask, type: event, onEvents: [{eventRefs: [Approved], eventDataFilter: {toStateData: .approval}}], end: true}
 """
-
-
-def named(text: str = APPROVAL, id_: str = "console-{}-{}") -> Definition:
-    return load(text.replace("ID", id_.format(os.getpid(), next(_NUMBERS))))
 
 
 async def page(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
@@ -231,7 +223,7 @@ functions: [{{name: '{image}', type: custom, operation: f}}]
 states:
 - {{name: '{image}', type: inject, data: {{'{image}': '</pre>{image}'}}, end: true}}
 """
-    hostile = named(text, "{}-{}")
+    hostile = named(text)
     async with working(bench, hostile, console=True) as (client, worker):
         instance = await client.post(
             f"/workflows/{quote(hostile.id, safe='')}", params={"id": f"'\"<img>{os.getpid()}"}, json={image: image}

@@ -11,8 +11,7 @@ from selenium.common.exceptions import NoSuchElementException, StaleElementRefer
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tests.temporal.conftest import Bench
-from tests.temporal.test_console import named
+from tests.temporal.conftest import Bench, named
 from tests.temporal.test_gateway import working
 
 _CHROMIUM, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

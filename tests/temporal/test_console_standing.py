@@ -17,15 +17,11 @@ from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import Bench
-from tests.temporal.test_console import named, page, post, until
+from tests.temporal.conftest import Bench, named
+from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway import served
 
 STANDING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events: [{name: Go, type: go, source: shop}]
 states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], transition: Again}
@@ -99,7 +95,7 @@ async def test_every_page_tells_what_is_known(bench: Bench) -> None:
         again = await post(client, f"/console/instances/{ids['paused']}/pause", tasks)
         resumed = await post(client, f"/console/instances/{ids['paused']}/resume", tasks)
         await until(client, f"/console/instances/{ids['paused']}", "Send Go")
-    assert definition.count("console-") >= 2
+    assert definition.count("named-") >= 2
     assert all(one in listed for one in ids.values())
     answering, _, silent = tasks.partition("did not answer, because they are paused or no worker is responding")
     assert [name for name, one in ids.items() if one in answering] == ["reset", "continued"]

@@ -196,8 +196,8 @@ async def test_a_recorded_history_replays(bench: Bench) -> None:
 async def test_the_interpreter_needs_nothing_that_the_sandbox_forbids(bench: Bench) -> None:
     """The same run succeeds under the engine's sandbox, which refuses clocks, randomness and files."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules(
-        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.text", "swf_temporal.languages",
-    )  # fmt: skip
+        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.text", "swf_temporal.languages"
+    )
     runner = SandboxedWorkflowRunner(restrictions=restrictions)
     async with bench.worker(busy(), runner=runner, f={"ok": 1}, g=refuse) as worker:
         assert await worker.run() == {"items": [1, 2, 3, 4], "out": [{"ok": 1}, 4], "ok": 1}
@@ -206,15 +206,13 @@ async def test_the_interpreter_needs_nothing_that_the_sandbox_forbids(bench: Ben
 async def test_no_secret_stands_in_the_history(bench: Bench) -> None:
     """A secret reaches the function and nothing else: neither its value nor what is made of it is recorded."""
     definition = define(
-        operation("a", {
-                    "functionRef": {
-                        "refName": "f",
-                        "arguments": {"key": '${ "Bearer " + $SECRETS.token }', "n": "${ .n }"},
-                    }
-                }),
+        operation(
+            "a",
+            {"functionRef": {"refName": "f", "arguments": {"key": '${ "Bearer " + $SECRETS.token }', "n": "${ .n }"}}},
+        ),
         functions=("f",),
         secrets=["token"],
-    )  # fmt: skip
+    )
     seen: list[JSON] = []
     async with bench.worker(definition, secrets={"token": "s3cr3t-value"}, f=seen.append) as worker:
         handle = await worker.start({"n": 3})

@@ -195,9 +195,7 @@ async def test_a_key_is_replaced_in_the_middle_of_a_run(bench: Bench) -> None:
     async with new.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated"):
         await swf.send_data(new.client, handle.id, "paid", {"paid": True})
         new_handle = new.client.get_workflow_handle(handle.id)
-        assert await asyncio.wait_for(swf.result(new_handle), 60) == {
-            "n": 1, "card": CARD, "paid": True, "last": True
-        }  # fmt: skip
+        assert await asyncio.wait_for(swf.result(new_handle), 60) == {"n": 1, "card": CARD, "paid": True, "last": True}
         history = await bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id).fetch_history()
     ids = {base64.b64encode(number).decode() for number in (b"1", b"2")}
     assert all(f'"swf-key-id": "{key_id}"' in history.to_json() for key_id in ids)
@@ -236,7 +234,7 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
         functions=("pay",),
         errors=[{"name": "broke", "code": "402"}],
         events=consumed("go", source="/x"),
-    )  # fmt: skip
+    )
     hidden = encrypted(bench)
 
     def refuse(_: object) -> object:

@@ -15,7 +15,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
-from tests.temporal.conftest import Bench, Running, inject, until
+from tests.temporal.conftest import Bench, Running, inject, named, until
 from tests.temporal.test_event_starts import event, instances, send
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
@@ -153,10 +153,9 @@ async def test_purchase_order_too_late(bench: Bench) -> None:
 async def test_visa_decision(bench: Bench) -> None:
     """Events without correlation reach the instances that the server lists."""
     after = [
-        load({"id": name, "version": "1", "specVersion": "0.8", "states": [
-            inject("Told", {"led": name}, end=True)]})
+        load({"id": name, "version": "1", "specVersion": "0.8", "states": [inject("Told", {"led": name}, end=True)]})
         for name in ("handleApprovedVisaWorkflowID", "handleRejectedVisaWorkflowID", "handleNoVisaDecisionWorkflowId")
-    ]  # fmt: skip
+    ]
     async with worker(bench, example("0.8-next", "event-based-transitions"), *after) as running:
         handle = await running.start()
         await running.awaiting(handle, "visaApprovedEvent")
@@ -167,10 +166,6 @@ async def test_visa_decision(bench: Bench) -> None:
 
 
 ONBOARDING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Onboard
 events:
 - {name: Registered, type: registered, source: desk, correlation: [{contextAttributeName: patientId}]}
 - {name: Insured, type: insured, source: insurer/+, correlation: [{contextAttributeName: patientId}]}
@@ -189,8 +184,7 @@ states:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 async def test_patient_onboarding(bench: Bench, order: Sequence[int]) -> None:
     """Two correlated events in either order, with those of a third party between them."""
-    definition = load(ONBOARDING.replace("ID", f"onboarding-{os.getpid()}-{next(_NUMBERS)}"))
-    async with worker(bench, definition) as running:
+    async with worker(bench, named(ONBOARDING)) as running:
 
         def of(patient: str) -> list[CloudEvent]:
             return [

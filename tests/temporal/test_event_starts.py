@@ -1,35 +1,23 @@
 """Events that start instances on a real server: once for each event and correlation key."""
 
-import asyncio
-import os
 from itertools import count
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import Arrived, mailbox_id, route
-from swf_temporal.languages.loading import load
-from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Family, Receipt, dispatch
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
-from tests.temporal.conftest import Bench, Running, child_of, events_of, listed, until
+from tests.temporal.conftest import HEAD, Bench, Running, child_of, events_of, listed, named, replays, until
 
 _NUMBERS = count(1)
 
 
-def named(text: str) -> Definition:
-    return load(text.replace("ID", f"started-{os.getpid()}-{next(_NUMBERS)}"))
-
-
-ORDER = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
+ORDER = (
+    HEAD
+    + """
 events:
 - {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
 - {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
@@ -37,12 +25,9 @@ states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Pay}
 - {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
 """
+)
 
 BOTH = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events:
 - {name: A, type: a, source: s, correlation: [{contextAttributeName: of}]}
 - {name: B, type: b, source: s, correlation: [{contextAttributeName: of}]}
@@ -55,10 +40,6 @@ states:
 """
 
 LOOSE = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events: [{name: A, type: a, source: s}, {name: B, type: b, source: s}]
 states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [A], eventDataFilter: {toStateData: .a}}], transition: Then}
@@ -88,13 +69,9 @@ async def send(
 
 
 async def output(bench: Bench, instance: str | None) -> Any:
-    assert instance is not None
-    async with asyncio.timeout(30):
-        while True:
-            found = await bench.client.count_workflows(f"WorkflowId = '{instance}'")
-            if found.count:
-                return await result(bench.client.get_workflow_handle(instance))
-            await asyncio.sleep(0.05)
+    """Return what an instance comes to, once it is there."""
+    await until(lambda: bench.client.count_workflows(f"WorkflowId = '{instance}'"), lambda found: found.count)
+    return await result(bench.client.get_workflow_handle(str(instance)))
 
 
 async def looked_at(running: Running, key: dict[str, str], arrived: int) -> None:
@@ -151,27 +128,18 @@ async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
 
 async def test_what_an_instance_begins_has_a_turn_of_its_own(bench: Bench) -> None:
     """As beneath one that no mailbox has begun: by a fairness key."""
-    noting = {"functionRef": {"refName": "note", "invoke": "async"}}
-    definition = load(
-        {
-            "id": f"noting-{os.getpid()}",
-            "specVersion": "0.8",
-            "functions": [{"name": "note", "type": "custom"}],
-            "events": [
-                {"name": "Placed", "type": "p", "source": "s", "correlation": [{"contextAttributeName": "order"}]}
-            ],
-            "states": [
-                {
-                    "name": "Wait",
-                    "type": "event",
-                    "onEvents": [{"eventRefs": ["Placed"], "actions": [noting]}],
-                    "end": True,
-                }
-            ],
-        }
+    definition = named(
+        ORDER.partition("states:")[0].replace("events:", "functions: [{name: note, type: custom}]\nevents:")
+        + """
+states:
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Placed], actions: [{functionRef: {refName: note, invoke: async}}]}]
+  end: true
+"""
     )
     async with bench.worker(definition, note={}) as running:
-        [receipt] = await send(running, event("1", "p", "s", order=7))
+        [receipt] = await send(running, event("1", "placed", "shop", order=7))
         await output(bench, receipt.instance)
         assert receipt.instance is not None
         begun = bench.client.get_workflow_handle(await child_of(bench.client, receipt.instance, "Wait/note#1"))
@@ -258,5 +226,4 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
         [found] = await instances(running, 1)
         assert await output(bench, found.id) == {"a": 1, "b": 2}
         await looked_at(running, {"of": "x"}, 3)
-        replayer = Replayer(workflows=[EventMailbox], workflow_runner=UnsandboxedWorkflowRunner())
-        await replayer.replay_workflow(await handle.fetch_history())
+        assert await replays(await handle.fetch_history()) is None

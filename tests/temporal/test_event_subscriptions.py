@@ -23,14 +23,10 @@ from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptions
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, listed, sleeps, until
-from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
+from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, listed, named, sleeps, until
+from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, output, send
 
 SHIPMENT = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events:
 - name: Shipped
   type: shipped

@@ -37,8 +37,8 @@ from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
-from tests.temporal.conftest import Bench, Running, events_of, until
-from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
+from tests.temporal.conftest import Bench, Running, events_of, named, until
+from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, output, send
 
 pytestmark = pytest.mark.temporal
 KEY = {"order": "7"}
@@ -214,10 +214,6 @@ async def test_a_full_mailbox_keeps_an_event_from_no_other(bench: Bench) -> None
 
 
 CALLING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 functions: [{name: f, type: custom}]
 events:
 - {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}

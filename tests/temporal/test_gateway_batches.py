@@ -21,8 +21,9 @@ from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
-from tests.temporal.conftest import Bench, Measured, listed, measured_at, until
-from tests.temporal.test_gateway import ORDER, event, named, problem, send, served
+from tests.temporal.conftest import Bench, Measured, listed, measured_at, named, until
+from tests.temporal.test_event_starts import ORDER
+from tests.temporal.test_gateway import event, problem, send, served
 
 pytestmark = pytest.mark.temporal
 

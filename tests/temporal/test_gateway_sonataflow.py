@@ -10,14 +10,10 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import PATIENCE, Bench
-from tests.temporal.test_gateway import CALCULATION, WAITING, event, named, problem, send, served, working
+from tests.temporal.conftest import PATIENCE, Bench, named
+from tests.temporal.test_gateway import CALCULATION, WAITING, event, problem, send, served, working
 
 APPROVAL = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Prepare
 metadata: {compensateOnCancel: true}
 functions:
 - {name: prepare, type: custom, operation: prepare}
@@ -41,28 +37,18 @@ states:
 """
 
 CALLING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 functions: [{name: call, type: custom, operation: call}]
 states:
 - {name: Call, type: operation, actions: [{functionRef: call, actionDataFilter: {toStateData: .answer}}], end: true}
 """
 
 SLEEPING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Begin
 states:
 - {name: Begin, type: inject, data: {begun: true}, transition: Sleep}
 - {name: Sleep, type: sleep, duration: PT10M, end: true}
 """
 
 OUTER = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 states:
 - {name: Inner, type: operation, actions: [{subFlowRef: INNER}], end: true}
 """
@@ -219,7 +205,7 @@ async def test_no_worker(bench: Bench) -> None:
 
 async def test_paths_of_the_gateway_come_first(bench: Bench) -> None:
     calculation = named(CALCULATION)
-    events = named(CALCULATION.replace("id: ID", "id: events"))
+    events = named(CALCULATION, "events")
     async with working(bench, calculation, events, sonataflow_api=True) as (client, _):
         not_started = await client.post("/events", json={"n": 1})
         started = await client.post("/workflows/events", json={"n": 1}, params={"wait": 30})

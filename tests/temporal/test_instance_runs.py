@@ -24,9 +24,8 @@ from tests.temporal.test_rerunning import Calls, ended
 
 WAIT = awaits("Wait", "go")
 DEFINITION = define(
-    inject("Begin"), WAIT, calling("Call", "first"),
-    functions=("first",), events=consumed("go"), id="has-many-runs",
-)  # fmt: skip
+    inject("Begin"), WAIT, calling("Call", "first"), functions=("first",), events=consumed("go"), id="has-many-runs"
+)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 TENANTS = {
     "shop": Tenant(keys=(KEY,), workflows=(DEFINITION.id,)),

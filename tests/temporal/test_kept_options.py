@@ -15,8 +15,8 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define, until
-from tests.temporal.test_event_starts import ORDER, event, named, send
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define, named, until
+from tests.temporal.test_event_starts import ORDER, event, send
 
 pytestmark = pytest.mark.temporal
 

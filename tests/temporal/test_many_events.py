@@ -1,18 +1,15 @@
 """Instances that get more events than one execution, or one payload, has room for: none lost, none twice, in order."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.client_errors import InboxFullError
@@ -22,10 +19,20 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.workflow import Interpreter
-from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, Running, awaits, calling, consumed, define, switch, until
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    Running,
+    awaits,
+    calling,
+    consumed,
+    define,
+    killed,
+    replays,
+    start_worker,
+    switch,
+    until,
+)
 
 EVENTS = consumed("number", "go", source="test")
 LAST = 58
@@ -75,6 +82,11 @@ async def send(worker: Running, handle: swf.Handle, first: int, last: int, **mor
             await swf.send_event(worker.bench.client, handle.id, number(n, **more))
 
 
+async def keeps(handle: swf.Handle, number: int) -> None:
+    """Wait until an instance keeps so many events."""
+    await until(lambda: handle.query("status"), lambda status: len(status["kept"]) >= number)
+
+
 async def takes_all(worker: Running, handle: swf.Handle) -> None:
     """Send all numbers while the instance only keeps them, let it go on, and check that it took each once, in order."""
     await worker.awaiting(handle, "go")
@@ -83,13 +95,6 @@ async def takes_all(worker: Running, handle: swf.Handle) -> None:
     latest = worker.bench.client.get_workflow_handle(handle.id)
     output = await asyncio.wait_for(swf.result(latest), PATIENCE)
     assert output == {"numbers": list(range(1, LAST + 1))}
-
-
-async def replays(history: WorkflowHistory, workflow_id: str) -> bool:
-    """Tell whether a worker that knows nothing but *history* comes to the same."""
-    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner())
-    given = WorkflowHistory.from_json(workflow_id, history.to_json())
-    return (await replayer.replay_workflow(given, raise_on_replay_failure=False)).replay_failure is None
 
 
 async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench) -> None:
@@ -109,7 +114,7 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
 
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert kept_in != handle.first_execution_run_id
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
 async def test_an_instance_that_gets_many_signals_continues_as_new_early(
@@ -122,7 +127,7 @@ async def test_an_instance_that_gets_many_signals_continues_as_new_early(
         async with executions(bench, handle) as histories:
             await takes_all(worker, handle)
 
-        assert all([await replays(one, handle.id) for one in histories])
+        assert [await replays(one) for one in histories] == [None] * len(histories)
     assert len(histories) > 1
 
 
@@ -139,7 +144,7 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
         handle = await worker.start({"numbers": []}, suspend_after=40)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, LAST - 10)
-            await until(lambda: handle.query("status"), lambda one: len(one["kept"]) >= LAST - 10)
+            await keeps(handle, LAST - 10)
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
@@ -147,14 +152,14 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(worker.scripted.calls) == 2
     assert len(histories) > 1
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
-ALL = awaits("all", "number", "go", exclusive=False, stateDataFilter={"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, transition="again")  # fmt: skip
+OUTPUT = {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}
+ALL = awaits("all", "number", "go", exclusive=False, stateDataFilter=OUTPUT, transition="again")
 CALLBACK = {
     "name": "all", "type": "callback", "action": {"functionRef": "f", "actionDataFilter": {"useResults": False}},
-    "eventRef": "number",
-    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
+    "eventRef": "number", "stateDataFilter": OUTPUT, "transition": "again",
 }  # fmt: skip
 
 
@@ -203,7 +208,7 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
 
     assert output == {"numbers": list(range(1, MANY + 13))}
     assert len(histories) > 1
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
 async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,19 +230,18 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
     assert "events that no state has taken" in failed.value.message
 
 
-COUNTING = """\
+COUNTING = """
 id: counting
-version: 1.0.0
 specVersion: "0.8"
 keepActive: true
 events: [{name: number, type: number, source: test}]
 states:
-  - name: Count
-    type: event
-    onEvents: [{eventRefs: [number]}]
-    stateDataFilter:
-      output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
-    end: true
+- name: Count
+  type: event
+  onEvents: [{eventRefs: [number]}]
+  stateDataFilter:
+    output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
+  end: true
 """
 STREAM = 600
 
@@ -246,39 +250,21 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
     """Killed with -9 again and again while events come, workers take each event once, and in order."""
     (tmp_path / "counting.sw.yaml").write_text(COUNTING)
     queue, workflow_id = f"stream-{uuid4()}", f"counting-{uuid4()}"
-    worker = _worker(tmp_path, bench, queue)
+    worker = start_worker(bench, tmp_path, queue)
     try:
         data = {"count": 0, "sum": 0, "rising": True, "last": 0}
-        await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
+        handle = await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
         for n in range(1, STREAM + 1):
             await swf.send_event(bench.client, workflow_id, number(n))
             if n % (STREAM // 4) == 0:
-                worker.kill()
-                worker.wait(30)
-                worker = _worker(tmp_path, bench, queue)
-        handle = bench.client.get_workflow_handle(workflow_id)
-        async with asyncio.timeout(60):
-            while (found := await handle.query("data"))["count"] < STREAM:
-                await asyncio.sleep(0.1)
+                killed(worker)
+                worker = start_worker(bench, tmp_path, queue)
+        found = await until(lambda: handle.query("data"), lambda one: one["count"] >= STREAM)
     finally:
-        worker.kill()
-        worker.wait(30)
+        killed(worker)
 
     assert found == {"count": STREAM, "sum": STREAM * (STREAM + 1) // 2, "rising": True, "last": STREAM}
     await handle.terminate()
-
-
-def _worker(folder: Path, bench: Bench, queue: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue],
-        env={
-            "PATH": os.environ["PATH"],
-            "TEMPORAL_ADDRESS": bench.client.service_client.config.target_host,
-            "PYTHONPATH": str(Path.cwd()),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
@@ -298,10 +284,8 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
             with pytest.raises(InboxFullError, match="was sent more events than one execution accepts"):
                 await swf.send_event(server.client, handle.id, number(most + 1))
             is_over.set()
-            async with asyncio.timeout(60):
-                for n in range(most + 1, LAST + 1):
-                    while not await _is_sent(worker, handle, n):
-                        await asyncio.sleep(0.02)
+            for n in range(most + 1, LAST + 1):
+                await until(partial(_is_sent, worker, handle, n))
             output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert output == {"numbers": list(range(1, LAST + 1))}

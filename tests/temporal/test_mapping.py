@@ -42,8 +42,7 @@ async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
     """The server accepts an eager start, by its definition and by an event."""
     started = define(inject("a"), id="eager")
-    awaiting = define(awaits("a", "go"), id="eager-event",
-                      events=consumed("go"))  # fmt: skip
+    awaiting = define(awaits("a", "go"), id="eager-event", events=consumed("go"))
     async with bench.worker(started, awaiting) as worker:
         by_hand = await worker.start()
         go = CloudEvent("1", "x", "go")

@@ -115,9 +115,8 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
         for size in (105_000, 215_000)
     ]
     states = [
-        operation(one["name"], {"functionRef": one["name"]}, stateDataFilter={"input": "${ {} }"})
-        for one in made
-    ]  # fmt: skip
+        operation(one["name"], {"functionRef": one["name"]}, stateDataFilter={"input": "${ {} }"}) for one in made
+    ]
     async with bench.worker(define(*states, functions=tuple(made))) as worker:
         output = await worker.run()
 

@@ -434,10 +434,7 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
 @pytest.mark.parametrize("end", [True, {"continueAs": {"workflowId": "last"}}], ids=["ends", "continues as another"])
 async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench, end: JSON) -> None:
     """Also where no path waits for it any more, since the run was given up as the execution began."""
-    waits = define(
-        awaits("wait", "never"),
-        events=consumed("never"), id="child",
-    )  # fmt: skip
+    waits = define(awaits("wait", "never"), events=consumed("never"), id="child")
     definition = define(inject("end", end=end))
     last = define(inject("last"), id="last")
     async with bench.worker(definition, waits, last) as worker:

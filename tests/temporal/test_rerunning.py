@@ -31,11 +31,12 @@ from tests.temporal.conftest import (
     define,
     inject,
     listed,
+    named,
     subflow,
     switch,
     until,
 )
-from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
+from tests.temporal.test_event_starts import ORDER, event, looked_at, send
 from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
@@ -50,10 +51,6 @@ SEQUENCE = define(
 
 
 CHOOSING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events:
 - name: Shipped
   type: shipped
@@ -227,10 +224,6 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
 
 
 DECIDING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Ask
 functions: [{name: decide, type: custom, operation: decide}]
 events:
 - {name: Go, type: go, source: person}
@@ -304,10 +297,6 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
 
 
 BESIDE = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Ask
 functions: [{name: first, type: custom}, {name: second, type: custom}]
 events:
 - {name: Go, type: go, source: person}
@@ -418,10 +407,6 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
 
 
 LEGS = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 functions: [{name: check, type: custom, operation: check}]
 events:
 - name: Shipped

@@ -40,11 +40,12 @@ from tests.temporal.conftest import (
     define,
     events_of,
     inject,
+    named,
     subflow,
     until,
 )
 from tests.temporal.suspending import suspending
-from tests.temporal.test_event_starts import ORDER, event, named, send
+from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
 
 pytestmark = pytest.mark.temporal

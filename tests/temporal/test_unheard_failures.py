@@ -6,14 +6,10 @@ import pytest
 
 from swf_temporal import RunEnded
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, operation, until
-from tests.temporal.test_event_starts import event, named, send
+from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, named, operation, until
+from tests.temporal.test_event_starts import event, send
 
 FAILING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 functions: [{name: work, type: custom, operation: work}]
 events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
 states:
@@ -33,7 +29,7 @@ async def test_one_that_an_event_began(bench: Bench, caplog: pytest.LogCaptureFi
     async with bench.worker(named(FAILING), work=work) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
-        await until(lambda: "failed started-" in caplog.text)
+        await until(lambda: "failed named-" in caplog.text)
         with pytest.raises(RunEnded):
             await swf.result(handle)
         await send(worker, event("1", "placed", "shop", 1, order="7"))

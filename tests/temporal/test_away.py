@@ -16,7 +16,8 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, sleeps
+from tests.temporal.building import awaits, inject, sleeps
+from tests.temporal.conftest import Bench, Running, define, events_of
 
 AWAY = 1.5
 """Seconds for which no worker is there: by then everything has come that these tests wait for."""

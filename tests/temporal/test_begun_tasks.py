@@ -26,7 +26,8 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-from tests.temporal.conftest import Bench, awaits, define, inject, until
+from tests.temporal.building import awaits, inject
+from tests.temporal.conftest import Bench, define, until
 
 _LIMIT = timedelta(seconds=30)
 _PATIENCE = 20

@@ -20,7 +20,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, events_of, inject, operation, sleeps, until
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, events_of, until
 
 BEGIN = inject("Begin")
 CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}

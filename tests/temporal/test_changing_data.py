@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.data import JSON, merge_patch
 from swf_temporal.base.errors import UsageError
@@ -16,9 +15,8 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, awaits, calling, define, inject, operation, sleeps, until
+from tests.temporal.building import awaits, inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, replays, until
 
 EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
 WAIT = awaits("Wait", "go")
@@ -42,8 +40,7 @@ def test_a_merge_patch(target: JSON, patch: JSON, expected: JSON) -> None:
 
 async def output_of(handle: swf.Handle) -> Any:
     output = await asyncio.wait_for(swf.result(handle), PATIENCE)
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    await replayer.replay_workflow(await handle.fetch_history())
+    assert await replays(await handle.fetch_history()) is None
     return output
 
 

@@ -2,12 +2,9 @@
 
 import asyncio
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import (
@@ -20,7 +17,8 @@ from temporalio.worker import (
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, awaits, child_of, consumed, define, events_of, until
+from tests.temporal.building import awaits, consumed
+from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of, reset, until
 
 SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
@@ -95,7 +93,7 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
         handle = await worker.start({})
         child = bench.client.get_workflow_handle(await until_there(bench, handle))
         before = await child.describe()
-        again = await reset(bench, handle)
+        again = await reset(handle, bench.client)
         status: WorkflowExecutionStatus | None = WorkflowExecutionStatus.RUNNING
         async with asyncio.timeout(30):
             while status is WorkflowExecutionStatus.RUNNING:
@@ -113,21 +111,6 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
 
     assert status is WorkflowExecutionStatus.TERMINATED
     assert output == ({"done": 2} if action is CALL else {})
-
-
-async def reset(bench: Bench, handle: swf.Handle) -> swf.Handle:
-    completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-    first = next(event.event_id for event in await events_of(handle) if event.event_type == completed)
-    execution = WorkflowExecution(workflow_id=handle.id, run_id=str(handle.first_execution_run_id))
-    request = ResetWorkflowExecutionRequest(
-        namespace=bench.client.namespace,
-        workflow_execution=execution,
-        reason="once more",
-        workflow_task_finish_event_id=first,
-        request_id=str(uuid4()),
-    )
-    answer = await bench.client.workflow_service.reset_workflow_execution(request)
-    return bench.client.get_workflow_handle(handle.id, run_id=answer.run_id)
 
 
 class SameId(Interceptor):

@@ -16,7 +16,8 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, define, inject
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
 CONFIG = """

@@ -10,14 +10,12 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import Bench, named
+from tests.temporal.conftest import Bench, named, reset
 from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway import served
 
@@ -64,7 +62,7 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
         handles["late"] = await worker.start({}, options=second)
         await swf.send_event(bench.client, handles["continued"].id, {"id": "1", "type": "go", "source": "shop"})
         await bench.client.get_workflow_handle(handles["ended"].id).terminate(reason="enough of it")
-        await _reset(bench, handles["reset"].id)
+        await reset(handles["reset"], bench.client)
         await pause(bench.client, handles["paused"].id, "stocktaking")
         try:
             yield client, {name: one.id for name, one in handles.items()}
@@ -72,16 +70,6 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
             for name, one in handles.items():
                 if name not in ("late", "ended"):
                     await bench.client.get_workflow_handle(one.id).terminate()
-
-
-async def _reset(bench: Bench, instance: str) -> None:
-    request = ResetWorkflowExecutionRequest(
-        namespace=bench.client.namespace,
-        workflow_execution=WorkflowExecution(workflow_id=instance),
-        workflow_task_finish_event_id=4,
-        request_id=f"reset-{os.getpid()}",
-    )
-    await bench.client.workflow_service.reset_workflow_execution(request)
 
 
 async def test_every_page_tells_what_is_known(bench: Bench) -> None:

@@ -21,19 +21,8 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
 from tests import sampling
-from tests.temporal.conftest import (
-    PATIENCE,
-    Bench,
-    awaits,
-    calling,
-    child_of,
-    consumed,
-    define,
-    events_of,
-    subflow,
-    switch,
-    until,
-)
+from tests.temporal.building import awaits, consumed, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOOP = (calling("work", "f", transition="more"), switch("more", "${ .n < 12 }", {"transition": "work"}, {"end": True}))

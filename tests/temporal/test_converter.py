@@ -24,7 +24,8 @@ from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.conftest import Bench, operation
+from tests.temporal.building import operation
+from tests.temporal.conftest import Bench
 
 CALLING = {
     "id": "calling",

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowFailureError
-from temporalio.worker import Replayer
 
 from swf_temporal.languages.loading import load
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.publishing import DELAYED_EVENT, DelayedEvent
-from tests.temporal.conftest import Bench, Running
+from swf_temporal.temporal.publishing import DELAYED_EVENT
+from tests.temporal.conftest import Bench, Running, replays
 
 
 def telling(name: str, delay: str) -> Any:
@@ -44,7 +42,7 @@ async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
         assert (sent.type, sent.source, sent.data) == ("shop.order", "shop", 7)
         assert event.id.endswith(sent.id)
         history = await event.fetch_history()
-    await Replayer(workflows=[DelayedEvent], data_converter=CONVERTER).replay_workflow(history)
+    assert await replays(history) is None
 
 
 async def test_can_be_taken_back(bench: Bench) -> None:

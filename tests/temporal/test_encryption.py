@@ -3,13 +3,11 @@
 import asyncio
 import base64
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.client import WorkflowHistory
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -19,27 +17,24 @@ from swf_temporal.operations.instances import facts_of
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.converter import CONVERTER, converter_of
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.converter import converter_of
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
+from tests.temporal.building import awaits, consumed, inject, operation, subflow
 from tests.temporal.conftest import (
     Bench,
-    awaits,
     calling,
     child_of,
-    consumed,
     define,
-    events_of,
-    inject,
+    failed_task,
     listed,
-    operation,
-    subflow,
+    replays,
+    until,
+    with_converter,
 )
 
 CARD = "4111-1111-1111-1111"
 """What must not stand in any history."""
-FAILED_TASK = "workflow_task_failed_event_attributes"
 
 
 @pytest.fixture(autouse=True)
@@ -52,15 +47,8 @@ def encryption(current: str = "1", numbers: str = "12", **options: Any) -> Encry
     return EncryptionSettings(keys={number: f"env:TEST_KEY_{number}" for number in numbers}, key=current, **options)
 
 
-def with_payloads(bench: Bench, settings: PayloadSettings) -> Bench:
-    """Return a bench on the same server whose payloads are as *settings* say."""
-    config = bench.client.config()
-    config["data_converter"] = converter_of(settings)
-    return Bench(replace(bench.server, client=Client(**config)))
-
-
 def encrypted(bench: Bench, *args: Any, **options: Any) -> Bench:
-    return with_payloads(bench, PayloadSettings(encryption=encryption(*args, **options)))
+    return with_converter(bench, converter_of(PayloadSettings(encryption=encryption(*args, **options))))
 
 
 def shown(history: WorkflowHistory) -> str:
@@ -73,18 +61,6 @@ def shown(history: WorkflowHistory) -> str:
         except ValueError:
             continue
     return text + "\n".join(decoded)
-
-
-async def failed_tasks(handle: swf.Handle) -> list[str]:
-    found = [one for one in await events_of(handle) if one.HasField(FAILED_TASK)]
-    return [one.workflow_task_failed_event_attributes.failure.message for one in found]
-
-
-async def until_failed(handle: swf.Handle) -> str:
-    async with asyncio.timeout(30):
-        while not (failures := await failed_tasks(handle)):
-            await asyncio.sleep(0.05)
-    return failures[0]
 
 
 WAITING = define(
@@ -121,12 +97,7 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
         assert CARD not in shown(history)
         assert "specVersion" not in shown(history)
         assert "binary/swf-encrypted" in shown(history)
-        replayer = Replayer(
-            workflows=[Interpreter],
-            workflow_runner=UnsandboxedWorkflowRunner(),
-            data_converter=hidden.client.data_converter,
-        )
-        await replayer.replay_workflow(history)
+        assert await replays(history, converter=hidden.client.data_converter) is None
 
 
 @pytest.mark.parametrize("action", [outlasting.CALL, outlasting.SUBFLOW], ids=["a call", "a sub-workflow"])
@@ -170,9 +141,8 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         waiting = await worker.start({}, definition=1)
-        async with asyncio.timeout(30):
-            while "lastFailure" not in str(facts := await facts_of(AppClient(hidden.client), waiting.id)):
-                await asyncio.sleep(0.05)
+        client = AppClient(hidden.client)
+        facts = await until(lambda: facts_of(client, waiting.id), lambda found: "lastFailure" in str(found))
         await waiting.terminate()
 
     assert failed.value.fault is not None
@@ -219,7 +189,7 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
         monkeypatch.setenv("TEST_KEY_1", os.environ["TEST_KEY_3"])
         other, told = encrypted(bench, "1", "1"), "names the key '1' cannot be decrypted in 'default'"
     async with other.worker(WAITING, CHILD, LAST, charge={}, queue=queue):
-        assert told in await until_failed(handle)
+        assert told in await failed_task(handle)
     async with right.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue) as worker:
         await worker.awaiting(handle, "paid")
         await handle.terminate()
@@ -248,9 +218,7 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
         await swf.send_data(bench.client, handle.id, "go", {})
         assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
     history = await handle.fetch_history()
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    with pytest.raises(Exception, match="no keys are configured here"):
-        await replayer.replay_workflow(history)
+    assert "no keys are configured here" in str(await replays(history))
 
 
 async def test_encryption_is_switched_on_with_instances_under_way(bench: Bench) -> None:
@@ -283,10 +251,10 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         assert CARD.encode() not in raw.SerializeToString()
         assert b"madeFrom" not in raw.SerializeToString()
         await schedules.trigger(hidden.client, "secretly")
-        async with asyncio.timeout(30):
-            while not (recent := (await schedules.describe(hidden.client, "secretly")).info.recent_actions):
-                await asyncio.sleep(0.05)
-        started: Any = recent[0].action
+        described = await until(
+            lambda: schedules.describe(hidden.client, "secretly"), lambda one: one.info.recent_actions
+        )
+        started: Any = described.info.recent_actions[0].action
         output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
         await schedules.delete(hidden.client, "secretly")
 
@@ -298,7 +266,7 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     settings = PayloadSettings(
         storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000), encryption=encryption()
     )
-    hidden = with_payloads(bench, settings)
+    hidden = with_converter(bench, converter_of(settings))
     noise = base64.b64encode(os.urandom(20_000)).decode()
     definition = define(calling("a", "f"), functions=("f",))
     async with hidden.worker(definition, f={"noise": noise + CARD}) as worker:
@@ -308,9 +276,5 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()}
     assert len(before) >= 3
     assert all(CARD.encode() not in path.read_bytes() for path in before)
-    replayer = Replayer(
-        workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter_of(settings)
-    )
-    await replayer.replay_workflow(history)
-
+    assert await replays(history, converter=converter_of(settings)) is None
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()} == before

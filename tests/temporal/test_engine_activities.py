@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import RawValue
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Worker
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -27,11 +27,9 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of, until
+from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of, replays, until
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""
@@ -454,7 +452,7 @@ async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
 
     assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
-    await replayed(history)
+    assert await replays(history) is None
 
 
 async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> None:
@@ -475,7 +473,7 @@ async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> No
 
     assert len(executions) >= 3
     assert shop.seen == [f"f.{number}" for number in range(1, 31)]
-    await replayed(history)
+    assert await replays(history) is None
 
 
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
@@ -488,10 +486,4 @@ async def test_replays(bench: Bench, increment: str) -> None:
         await swf.result(handle)
         history = await handle.fetch_history()
 
-    await replayed(history)
-
-
-async def replayed(history: WorkflowHistory) -> None:
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    outcome = await replayer.replay_workflow(history)
-    assert outcome.replay_failure is None
+    assert await replays(history) is None

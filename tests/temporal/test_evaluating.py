@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define, inject, sleeps
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject, sleeps
+from tests.temporal.conftest import Bench, define, replays
 
 COUNT = "([range(120000)] | length)"
 CONDITIONS = [{"condition": f"${{ {COUNT} < {number} }}", "end": True} for number in range(5)]
@@ -48,14 +45,7 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
     evaluated = sum(event.HasField("marker_recorded_event_attributes") for event in history.events)
     assert evaluated == len(CONDITIONS) + 2 + 1
     guard.configure(guard.EvaluationLimits(seconds=0.1))
-    replayer = Replayer(
-        workflows=[Interpreter],
-        interceptors=SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
-    await replayer.replay_workflow(history)
+    assert await replays(history) is None
 
 
 @pytest.mark.parametrize(

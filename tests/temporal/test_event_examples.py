@@ -15,7 +15,8 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
-from tests.temporal.conftest import Bench, Running, inject, named, until
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, Running, named, until
 from tests.temporal.test_event_starts import event, instances, send
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.client_errors import AlreadyStartedError
 from swf_temporal.base.cloud_event import CloudEvent
@@ -18,12 +17,11 @@ from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal import event_mailboxes as mailbox_subscribers
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import ROUTED
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.records import pinned
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, awaits, define, events_of, inject, listed, named, sleeps, until
+from tests.temporal.building import awaits, inject, sleeps
+from tests.temporal.conftest import Bench, Running, define, events_of, listed, named, replays, until
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, output, send
 
 SHIPMENT = """
@@ -63,10 +61,9 @@ async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
         again = await running.start({"parcel": "7"})
         await send(running, shipped("6", "last", parcel=7, leg="b"))
         assert await result(again) == {"parcel": "7", "first": "other", "second": "last"}
-        replayer = Replayer(workflows=[EventMailbox, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in (mine, other, again, mailbox):
-            await replayer.replay_workflow(await handle.fetch_history())
+            assert await replays(await handle.fetch_history()) is None
 
 
 async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> None:

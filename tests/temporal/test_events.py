@@ -14,7 +14,8 @@ from temporalio.common import RawValue
 from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, inject
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define, events_of
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
 

@@ -10,7 +10,8 @@ from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, define, events_of, failed_task, inject, operation
+from tests.temporal.building import inject, operation
+from tests.temporal.conftest import Bench, calling, define, events_of, failed_task
 
 
 def failing(times: int, **facts: Any) -> Any:

@@ -22,7 +22,8 @@ from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables
-from tests.temporal.conftest import Bench, define, events_of, failed_task, inject
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, events_of, failed_task
 
 NEWER: dict[str, Any] = {"format": 99}
 OTHER: dict[str, Any] = {"colour": "blue"}

@@ -18,7 +18,8 @@ from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import Bench, Running, awaits, calling, consumed, define, operation
+from tests.temporal.building import awaits, consumed, operation
+from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 

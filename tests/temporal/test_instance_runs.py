@@ -16,10 +16,10 @@ from swf_temporal.operations.pictures import runs_of_instance
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.settings.http import Tenant
 from swf_temporal.temporal import continuing
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, inject
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define, reset
 from tests.temporal.test_console import page
 from tests.temporal.test_gateway import served
-from tests.temporal.test_instance_parts import reset_to_first_task
 from tests.temporal.test_rerunning import Calls, ended
 
 WAIT = awaits("Wait", "go")
@@ -51,7 +51,7 @@ async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pyt
         for planned in (plan_retry(client, handle.id), plan_rerun(client, handle.id, "Call")):
             run = await (await planned).begin(client)
             assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) is not None
-        await ended(bench.client.get_workflow_handle(handle.id, run_id=await reset_to_first_task(bench, handle.id)))
+        await ended(await reset(bench.client.get_workflow_handle(handle.id), bench.client))
         foreign = await worker.start({})
     runs = [one async for one in list_runs(client, handle.id)]
     [drawn] = await runs_of_instance(client, handle.id)

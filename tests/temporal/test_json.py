@@ -11,7 +11,8 @@ from temporalio.common import RawValue
 from swf_temporal import RunEnded, simulate
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, inject
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define
 
 DEFINITION = define(inject("Work", {"done": True}))
 NOT_JSON = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]

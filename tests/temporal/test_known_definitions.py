@@ -10,10 +10,9 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.calls import Function
@@ -23,13 +22,12 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.call_records import record_of
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, inject, operation, until
+from tests.temporal.building import awaits, consumed, inject, operation
+from tests.temporal.conftest import Bench, calling, define, events_of, replays, until
 
 NUMBERS = count(1)
 
@@ -227,16 +225,9 @@ async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, onl
             await swf.result(failed)
 
     for handle in (ran, failed):
-        history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
+        history = await handle.fetch_history()
         for options in (OperatorOptions(), OperatorOptions(only_known=True)):
-            replayer = Replayer(
-                workflows=[Interpreter],
-                interceptors=[OperatorOptionsInterceptor(options)],
-                workflow_runner=UnsandboxedWorkflowRunner(),
-                data_converter=CONVERTER,
-            )
-            outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-            assert outcome.replay_failure is None
+            assert await replays(history, OperatorOptionsInterceptor(options)) is None
 
 
 async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:

@@ -2,13 +2,10 @@
 
 import asyncio
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
@@ -18,20 +15,8 @@ from swf_temporal.settings.payloads import MIB, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import (
-    PATIENCE,
-    Bench,
-    awaits,
-    calling,
-    consumed,
-    define,
-    events_of,
-    inject,
-    operation,
-    subflow,
-)
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import awaits, consumed, inject, operation, subflow
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, failed_task, replays, with_converter
 
 LARGE = "x" * (5 * MIB)
 
@@ -39,9 +24,7 @@ LARGE = "x" * (5 * MIB)
 async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
     """Return a bench on the same server whose client stores large payloads at *url*."""
     converter = converter_of(PayloadSettings(storage=StorageSettings(url=url, **settings)))
-    config = bench.client.config()
-    config["data_converter"] = converter
-    return Bench(replace(bench.server, client=Client(**config)))
+    return with_converter(bench, converter)
 
 
 @pytest.fixture
@@ -72,8 +55,7 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
     # Input and result are the same object, the arguments with their record and the output are others.
     assert len(files(tmp_path / "objects")) == 3
     converter = stored.client.data_converter
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter)
-    await replayer.replay_workflow(history)
+    assert await replays(history, converter=converter) is None
 
 
 async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) -> None:
@@ -158,10 +140,7 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
     # Another process: nothing is in its memory.
     other = await storing(bench, f"file://{tmp_path}/objects")
     async with other.worker(definition, queue="missing-object"):
-        async with asyncio.timeout(30):
-            while not (failures := [e for e in await events_of(handle) if e.HasField(FAILED_TASK)]):
-                await asyncio.sleep(0.05)
-        assert "it does not exist" in failures[0].workflow_task_failed_event_attributes.failure.message
+        assert "it does not exist" in await failed_task(handle)
         away.rename(path)
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"text": LARGE, "done": True}
 
@@ -193,9 +172,6 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
 
     assert isinstance(output, dict)
     assert output["n"] == 1
-
-
-FAILED_TASK = "workflow_task_failed_event_attributes"
 
 
 def collecting(number: int) -> Definition:
@@ -245,10 +221,4 @@ async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
     assert len(parts) > 1
     collected = [one["number"] for part in parts for one in part] + [one["number"] for one in front.get("outputs", [])]
     assert collected == list(range(front["count"]))
-    replayer = Replayer(
-        workflows=[Interpreter],
-        interceptors=SUSPENDING,
-        workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=converter,
-    )
-    await replayer.replay_workflow(history)
+    assert await replays(history, converter=converter) is None

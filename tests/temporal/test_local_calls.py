@@ -1,9 +1,6 @@
 """Calls that are made within the workflow task."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from datetime import timedelta
@@ -11,19 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.variables import NotLocal
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
-from swf_temporal.temporal.workflow import Interpreter
-from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of, gives_way, inject, operation, sleeps
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    calling,
+    define,
+    events_of,
+    gives_way,
+    killed,
+    replays,
+    start_worker,
+)
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOCAL = {"local": True}
@@ -38,13 +42,6 @@ def local(*states: dict[str, Any], **rest: Any) -> Definition:
 async def counted(handle: swf.Handle) -> Counter[str]:
     kinds = (str(event.WhichOneof("attributes")) for event in await events_of(handle))
     return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
-
-
-async def replays(handle: swf.Handle) -> bool:
-    history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-    runner = UnsandboxedWorkflowRunner()
-    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
-    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
 
 
 async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
@@ -93,7 +90,7 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
     assert len({key for *_, key, _ in worker.scripted.calls}) == 1
     events = await counted(handle)
     assert (events["marker_recorded"], events["timer_fired"], events["activity_task_completed"]) == (1, 1, 1)
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
@@ -147,7 +144,7 @@ async def test_the_timeout_of_an_action_ends_a_local_call(bench: Bench) -> None:
         handle = await worker.start({})
         output: Any = await swf.result(handle)
     assert output["error"] == "action 'work' took longer than it may"
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 @pytest.mark.parametrize("side_by_side", [1, 20])
@@ -192,7 +189,7 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
 
     assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 class Service:
@@ -228,16 +225,14 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
     handle = await bench.client.start_workflow(
         "sample", {}, id="lost", task_queue="lost", task_timeout=timedelta(seconds=2)
     )
-    worker = _worker(bench, tmp_path)
+    worker = start_worker(bench, tmp_path, "lost", SWF_ALLOW_HOSTS="127.0.0.1")
     try:
         await asyncio.wait_for(service.is_asked_twice.wait(), PATIENCE)
-        worker.kill()
-        worker.wait()
-        worker = _worker(bench, tmp_path)
+        killed(worker)
+        worker = start_worker(bench, tmp_path, "lost", SWF_ALLOW_HOSTS="127.0.0.1")
         await asyncio.wait_for(handle.result(), PATIENCE)
     finally:
-        worker.kill()
-        worker.wait()
+        killed(worker)
         server.close()
 
     run = (await handle.describe()).run_id
@@ -245,13 +240,6 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
     made = Counter(service.keys)
     assert sorted(made) == keys
     assert (made[keys[0]] <= 2, made[keys[1]], made[keys[2]]) == (True, 2, 1)
-
-
-def _worker(bench: Bench, folder: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", "lost"]
-    address = bench.client.service_client.config.target_host
-    env = {"PATH": os.environ["PATH"], "TEMPORAL_ADDRESS": address, "SWF_ALLOW_HOSTS": "127.0.0.1"}
-    return subprocess.Popen([*ending_with_us(), *command], env=env)
 
 
 async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
@@ -271,7 +259,7 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
         handle = await worker.start({})
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"x": 1}
     assert len({key for *_, key, _ in worker.scripted.calls}) == len(names)
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 FILLING = [1_500_000, 780_000, 380_000, 170_000]
@@ -292,7 +280,7 @@ async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -
     assert isinstance(output, dict)
     assert sorted(output) == ["r0", "r2"]
     assert sum(map(gives_way, await events_of(handle))) == 1
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:

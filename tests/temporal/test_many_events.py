@@ -19,20 +19,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
-from tests.temporal.conftest import (
-    PATIENCE,
-    Bench,
-    Running,
-    awaits,
-    calling,
-    consumed,
-    define,
-    killed,
-    replays,
-    start_worker,
-    switch,
-    until,
-)
+from tests.temporal.building import awaits, consumed, switch
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, killed, replays, start_worker, until
 
 EVENTS = consumed("number", "go", source="test")
 LAST = 58

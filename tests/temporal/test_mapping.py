@@ -11,32 +11,37 @@ from temporalio.common import Priority
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import route
-from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch
-from tests.temporal.conftest import (
-    Bench,
-    awaits,
-    calling,
-    child_of,
-    consumed,
-    define,
-    events_of,
-    inject,
-    operation,
-    sleeps,
-    subflow,
-)
+from tests.temporal.building import awaits, consumed, inject, operation, sleeps, subflow
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 
 
-async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
-    """The workflow's type is the definition's id, so lists and dashboards show the definition's own name."""
-    definition = define(inject("a", {"x": 1}), id="orders")
-    async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await handle.result()
-
-        assert (await handle.describe()).workflow_type == "orders"
+async def test_a_definition_is_seen_by_its_own_names(bench: Bench) -> None:
+    """The type of a workflow is its definition's id; calls, timers and children say where they belong."""
+    definition = define(
+        calling("Check stock", "checkStock"), sleeps("Cool down", "PT0.01S"), subflow("Ship", "shipping"),
+        functions=("checkStock",), id="orders",
+    )  # fmt: skip
+    child = define(inject("a", {"shipped": True}), id="shipping")
+    async with bench.worker(definition, child, checkStock={"ok": True}) as worker:
+        handle = await worker.start({"order": 7})
+        assert await handle.result() == {"order": 7, "ok": True, "shipped": True}
+        events = await events_of(handle)
+    assert (await handle.describe()).workflow_type == "orders"
+    [call], [timer], [begun] = (
+        [one for one in events if one.HasField(f"{kind}_event_attributes")]
+        for kind in ("activity_task_scheduled", "timer_started", "start_child_workflow_execution_initiated")
+    )
+    activity = call.activity_task_scheduled_event_attributes
+    assert (activity.activity_type.name, activity.activity_id) == ("checkStock", "Check stock/checkStock#1")
+    summaries = [json.loads(one.user_metadata.summary.data) for one in (call, timer)]
+    assert summaries == ["Check stock › checkStock", "sleep: Cool down"]
+    attributes = begun.start_child_workflow_execution_initiated_event_attributes
+    run = str(handle.first_execution_run_id).rpartition("-")[2]
+    assert (attributes.workflow_type.name, attributes.workflow_id) == (
+        "shipping", f"{handle.id}/{run}/Ship/shipping#1"
+    )  # fmt: skip
 
 
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
@@ -52,47 +57,19 @@ async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once
     assert [one.workflow_execution_started_event_attributes.eager_execution_accepted for one in first] == [True, True]
 
 
-async def test_activity_bears_the_function_name_and_place(bench: Bench) -> None:
-    """A call is an activity of the function's name, with the id state/action#n and a readable summary."""
-    definition = define(calling("Check stock", "checkStock"), functions=("checkStock",))
-    async with bench.worker(definition, checkStock={"ok": True}) as worker:
-        handle = await worker.start()
-        await handle.result()
-        scheduled = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
-
-    attributes = scheduled[0].activity_task_scheduled_event_attributes
-    assert attributes.activity_type.name == "checkStock"
-    assert attributes.activity_id == "Check stock/checkStock#1"
-    assert json.loads(scheduled[0].user_metadata.summary.data) == "Check stock › checkStock"
-
-
 PRIORITY_OF_ITS_OWN = 2
 PRIORITY_OF_THE_RUN = 4
 
 
 async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
     """An activity has the priority that the function's metadata say, else that of the run; so do calls not awaited."""
-    functions = [
-        {"name": "urgent", "type": "custom", "metadata": {"priority": PRIORITY_OF_ITS_OWN}},
-        {"name": "usual", "type": "custom"},
-    ]
-    actions = [
-        {"functionRef": "urgent"},
-        {"functionRef": "usual"},
-        {"functionRef": {"refName": "urgent", "invoke": "async"}},
-        {"subFlowRef": "shipping"},
-    ]
-    ship = operation("Ship", *actions, end=True)
-    parent = load({"id": "priorities", "specVersion": "0.8", "functions": functions, "states": [ship]})
+    urgent = {"name": "urgent", "type": "custom", "metadata": {"priority": PRIORITY_OF_ITS_OWN}}
+    alone_ = {"functionRef": {"refName": "urgent", "invoke": "async"}}
+    ship = operation("Ship", {"functionRef": "urgent"}, {"functionRef": "usual"}, alone_, {"subFlowRef": "shipping"})
+    parent = define(ship, functions=(urgent, "usual"), id="priorities")
     child = define(calling("Deliver", "usual"), functions=("usual",), id="shipping")
     async with bench.worker(parent, child, urgent={}, usual={}) as worker:
-        handle = await bench.client.start_workflow(
-            "priorities",
-            {},
-            id="priorities-1",
-            task_queue=worker.queue,
-            priority=Priority(priority_key=PRIORITY_OF_THE_RUN),
-        )
+        handle = await worker.start({}, options={"priority": Priority(priority_key=PRIORITY_OF_THE_RUN)})
         await handle.result()
         alone = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Ship/urgent#2"))
         await alone.result()
@@ -139,35 +116,6 @@ async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(ben
     own, *keys = [one.workflow_execution_started_event_attributes.priority.fairness_key for one in events]
     assert own == (key or "")
     assert keys == [key or handle.first_execution_run_id] * 2
-
-
-async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
-    """A sleep state is a timer in the history that says which state it belongs to."""
-    definition = define(sleeps("Cool down", "PT0.01S"))
-    async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await handle.result()
-        timers = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_TIMER_STARTED]
-
-    assert json.loads(timers[0].user_metadata.summary.data) == "sleep: Cool down"
-
-
-async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> None:
-    """A sub-workflow is a child whose id tells where it was started and whose type is its own definition."""
-    parent = define(subflow("Ship", "shipping"))
-    child = define(inject("a", {"shipped": True}), id="shipping")
-    async with bench.worker(parent, child) as worker:
-        handle = await worker.start({"order": 7})
-        assert await handle.result() == {"order": 7, "shipped": True}
-        started = [
-            e for e in await events_of(handle)
-            if e.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
-        ]  # fmt: skip
-
-    attributes = started[0].start_child_workflow_execution_initiated_event_attributes
-    assert attributes.workflow_type.name == "shipping"
-    run = str(handle.first_execution_run_id).rpartition("-")[2]
-    assert attributes.workflow_id == f"{handle.id}/{run}/Ship/shipping#1"
 
 
 async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:

@@ -10,7 +10,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Measured, calling, consumed, define, inject, operation
+from tests.temporal.building import consumed, inject, operation
+from tests.temporal.conftest import Measured, calling, define
 
 FAILING: Mapping[str, Any] = operation(
     "Book",

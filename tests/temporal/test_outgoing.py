@@ -6,15 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_TO_BEGIN
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, inject, operation, sleeps
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, replays
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -157,6 +155,4 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
         history = await handle.fetch_history()
 
     assert sum(map(gives_way, history.events)) == yields
-    await Replayer(
-        workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner()
-    ).replay_workflow(history)
+    assert await replays(history) is None

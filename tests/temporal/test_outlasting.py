@@ -15,7 +15,6 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import (
     Interceptor,
-    Replayer,
     StartChildWorkflowInput,
     Worker,
     WorkflowInboundInterceptor,
@@ -30,13 +29,11 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import facts_of, with_sub_workflows
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import next_execution
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
-from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
-from tests.temporal.conftest import Bench, Running, awaits, calling, child_of, consumed, define, inject
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -168,9 +165,7 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     all_ = await histories(bench, handle)
     assert len(all_) >= 4
     assert max(len(history.events) for history in all_) < EVERY + 40
-    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, data_converter=CONVERTER, debug_mode=True)
-    for history in all_:
-        assert (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
+    assert [await replays(history) for history in all_] == [None] * len(all_)
 
 
 async def fails() -> JSON:

@@ -16,7 +16,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, awaits, child_of, consumed, until
+from tests.temporal.building import awaits, consumed
+from tests.temporal.conftest import Bench, child_of, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60

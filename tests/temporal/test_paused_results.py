@@ -5,7 +5,8 @@ import asyncio
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause, resume
-from tests.temporal.conftest import Measured, awaits, define
+from tests.temporal.building import awaits
+from tests.temporal.conftest import Measured, define
 
 
 async def test_a_result_is_waited_for_while_the_instance_is_paused(measured: Measured) -> None:

@@ -16,7 +16,8 @@ from swf_temporal.languages.serverless_workflow.validation import rules
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
-from tests.temporal.conftest import Bench, awaits, consumed, define, inject, operation
+from tests.temporal.building import awaits, consumed, inject, operation
+from tests.temporal.conftest import Bench, define
 
 _UNRULY = """
 id: sample

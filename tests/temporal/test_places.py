@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import ResetReapplyExcludeType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.strict_json import write_json
@@ -26,23 +23,13 @@ from swf_temporal.temporal import own_place, places
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import (
-    PATIENCE,
-    Bench,
-    Running,
-    awaits,
-    calling,
-    define,
-    events_of,
-    inject,
-    subflow,
-    switch,
-    until,
-)
+from tests.temporal.building import awaits, inject, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of, replays, reset, until
 from tests.temporal.test_event_starts import event
 
 _numbers = count(1)
+EXCEPT_UPDATES: Any = {"reset_reapply_exclude_types": [ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE]}
+"""Signals that have come since a reset come again."""
 
 
 @pytest.fixture(autouse=True)
@@ -123,9 +110,8 @@ async def test_one_runs_after_the_other(bench: Bench) -> None:
         for handle in handles:
             await go(running, handle)
         await queued(giver, 0, 0)
-        replayer = Replayer(workflows=[places.Places, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
         for one in (*handles, giver):
-            await replayer.replay_workflow(await one.fetch_history())
+            assert await replays(await one.fetch_history()) is None
 
 
 async def test_as_many_run_as_the_definition_says(bench: Bench) -> None:
@@ -332,41 +318,23 @@ async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
     """It asks again, and has the place that it had; what told it so before the reset counts for nothing."""
     async with bench.worker(bounded(1)) as running:
         first, second = await in_order(running, 2)
-        run = await _reset(bench, first)
-        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        again = await reset(first, bench.client, **EXCEPT_UPDATES)
         await running.awaiting(again, "Go")
         await queued(giver_of(running), 1, 1)
         await until(lambda: _looked(giver_of(running), 3))
         await queued(giver_of(running), 1, 1)
         await go(running, again)
         await running.awaiting(second, "Go")
-        ended = await _reset(bench, first)
-        await waiting(bench.client.get_workflow_handle(first.id, run_id=ended))
+        ended = await reset(again, bench.client, **EXCEPT_UPDATES)
+        await waiting(ended)
         await queued(giver_of(running), 1, 1)
         await go(running, second)
-        await asyncio.wait_for(result(bench.client.get_workflow_handle(first.id, run_id=ended)), PATIENCE)
+        await asyncio.wait_for(result(ended), PATIENCE)
 
 
 async def _looked(giver: swf.Handle, times: int) -> bool:
     found = [one for one in await events_of(giver) if one.HasField("activity_task_completed_event_attributes")]
     return len(found) >= times
-
-
-async def _reset(bench: Bench, handle: swf.Handle) -> str:
-    """Reset an instance to its beginning, with the signals that have come since; return its new run."""
-    described = await bench.client.get_workflow_handle(handle.id).describe()
-    done = [one for one in await events_of(handle) if one.HasField("workflow_task_completed_event_attributes")]
-    answer = await bench.client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace="default",
-            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
-            reason="test",
-            workflow_task_finish_event_id=done[0].event_id,
-            request_id=f"reset-{next(_numbers)}",
-            reset_reapply_exclude_types=[ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE],
-        )
-    )
-    return answer.run_id
 
 
 async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:

@@ -18,7 +18,8 @@ from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
-from tests.temporal.conftest import Bench, calling, define, inject, operation
+from tests.temporal.building import inject, operation
+from tests.temporal.conftest import Bench, calling, define
 
 WIDE = "🚢" * 240
 """In characters a few, in bytes 960: more than a summary may have."""

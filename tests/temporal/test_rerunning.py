@@ -21,21 +21,8 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import (
-    PATIENCE,
-    Bench,
-    awaits,
-    calling,
-    child_of,
-    consumed,
-    define,
-    inject,
-    listed,
-    named,
-    subflow,
-    switch,
-    until,
-)
+from tests.temporal.building import awaits, consumed, inject, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, named, until
 from tests.temporal.test_event_starts import ORDER, event, looked_at, send
 from tests.temporal.test_event_subscriptions import kept_by
 

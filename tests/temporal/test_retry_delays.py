@@ -9,7 +9,8 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.runtime.retrying import jitter_of
-from tests.temporal.conftest import Bench, define, operation
+from tests.temporal.building import operation
+from tests.temporal.conftest import Bench, define
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""

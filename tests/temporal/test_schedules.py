@@ -27,7 +27,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome
-from tests.temporal.conftest import Bench, inject
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench
 
 NUMBERS = count(1)
 FAR = "R/2090-01-01T00:00:00Z/P1D"

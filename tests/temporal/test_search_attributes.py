@@ -9,8 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -25,25 +23,12 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.client import Handle, result, send_event
-from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import (
-    AT_ONCE,
-    PATIENCE,
-    Bench,
-    Running,
-    awaits,
-    calling,
-    define,
-    events_of,
-    inject,
-    named,
-    subflow,
-    until,
-)
+from tests.temporal.building import awaits, inject, subflow
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, named, replays, until
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
@@ -123,12 +108,6 @@ async def go(running: Running, handle: Handle) -> None:
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
 
 
-async def replay(history: WorkflowHistory, *interceptors: OperatorOptionsInterceptor) -> None:
-    """Replay a history on a worker with these settings. Raises NondeterminismError where it does not."""
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors)
-    await replayer.replay_workflow(history)
-
-
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
     """Those known at the start are set with the first state that waits, then states, then the error."""
     definition = waiting("followed", NAMED)
@@ -171,8 +150,8 @@ async def test_a_replay_goes_by_the_history(
     events = await events_of(handle)
     assert any(one.HasField("marker_recorded_event_attributes") for one in events) == is_on
     history = await handle.fetch_history()
-    for interceptors in ((), (ON,), (OFF,)):
-        await replay(history, *interceptors)
+    for interceptors in ((OperatorOptionsInterceptor(OperatorOptions()),), (ON,), (OFF,)):
+        assert await replays(history, *interceptors) is None
 
 
 async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -239,8 +218,7 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     events = await events_of(latest)
     assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
     history = await latest.fetch_history()
-    await replay(history, ON)
-    await replay(history, OFF)
+    assert [await replays(history, one) for one in (ON, OFF)] == [None, None]
 
 
 async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:

@@ -11,7 +11,8 @@ from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import records
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, awaits, consumed, define, events_of, failed_task, sleeps, subflow
+from tests.temporal.building import awaits, consumed, sleeps, subflow
+from tests.temporal.conftest import Bench, define, events_of, failed_task
 from tests.temporal.suspending import SUSPEND_AFTER
 
 EVENING = """

@@ -6,7 +6,8 @@ import pytest
 
 from swf_temporal import RunEnded
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, awaits, calling, consumed, define, events_of, named, operation, until
+from tests.temporal.building import awaits, consumed, operation
+from tests.temporal.conftest import Bench, calling, define, events_of, named, until
 from tests.temporal.test_event_starts import event, send
 
 FAILING = """

@@ -5,14 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer
 
 from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.languages.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.variables import MAX_BYTES, ScopeRecord, TemporalVariables, VariablesOfScope
-from tests.temporal.conftest import Bench, events_of
+from tests.temporal.conftest import Bench, events_of, replays
 
 
 def counting(name: str) -> Any:
@@ -49,7 +47,7 @@ async def test_instances_share_what_they_store(bench: Bench) -> None:
         assert await running.run({}) == {"n": 2, "own": 1}
     handle = bench.client.get_workflow_handle("variables:workflow:variables-shared")
     history = await handle.fetch_history()
-    await Replayer(workflows=[VariablesOfScope], data_converter=CONVERTER).replay_workflow(history)
+    assert await replays(history) is None
 
 
 async def test_those_of_an_instance_go_with_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
-from tests.temporal.conftest import Bench, define, events_of, inject, named
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, events_of, named
 from tests.temporal.test_event_starts import ORDER, event, output, send
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}

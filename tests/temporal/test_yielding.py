@@ -4,17 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.accounting import HELPER_COST
 from swf_temporal.runtime import run
 from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define, gives_way, inject
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, gives_way, replays
 
 STATES = 500
 
@@ -23,16 +20,6 @@ def adding(number: int) -> dict[str, Any]:
     """Return a state whose expression only jq can evaluate, and which no other has."""
     output = f"${{ {{x: ([.x, {number}] | add)}} }}"
     return inject(f"Add {number}", stateDataFilter={"output": output})
-
-
-def replayer() -> Replayer:
-    return Replayer(
-        workflows=[Interpreter],
-        interceptors=SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
 
 
 async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) -> None:
@@ -51,7 +38,7 @@ async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) 
 
     yields = sum(map(gives_way, history.events))
     assert yields >= STATES * HELPER_COST // MAX_COST
-    await replayer().replay_workflow(history)
+    assert await replays(history) is None
 
 
 async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
@@ -73,4 +60,4 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     fault = failed.value.fault
     assert fault is not None
     assert (fault.name, fault.state) == ("PayloadTooLarge", "Make 7")
-    await replayer().replay_workflow(await handle.fetch_history())
+    assert await replays(await handle.fetch_history()) is None

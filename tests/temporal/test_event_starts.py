@@ -227,3 +227,23 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
         assert await output(bench, found.id) == {"a": 1, "b": 2}
         await looked_at(running, {"of": "x"}, 3)
         assert await replays(await handle.fetch_history()) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "started"),
+    [
+        ("{type: event, event: {type: a}}", [["a"], ["a"]]),
+        ("{type: eventsXor, events: [{type: a}, {type: b}]}", [["a"], ["a"], ["b"]]),
+        ("{type: eventsAnd, events: [{type: a}, {type: b}]}", [["a", "b"]]),
+        ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", [["a", "b"]]),
+    ],
+)
+async def test_starts_of_direktiv(bench: Bench, start: str, started: list[list[str]]) -> None:
+    """Each kind of start gets the events that it names, once."""
+    states = "states: [{id: a, type: noop, transform: 'jq({kinds: keys})'}]"
+    async with bench.worker(named(f"id: /ID\nstart: {start}\n{states}")) as running:
+        events = [event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x"), event("3", "a", "s", 3, of="y")]
+        await send(running, *events, *events)
+        found = await instances(running, len(started))
+        outputs: list[Any] = [await result(bench.client.get_workflow_handle(one.id)) for one in found]
+        assert sorted(one["kinds"] for one in outputs) == started

@@ -38,8 +38,7 @@ OUTER = define(operation("Run", {"name": "inner", "subFlowRef": "inner"}), id="o
 @asynccontextmanager
 async def failed(bench: Bench, **settings: Any) -> AsyncIterator[tuple[httpx.AsyncClient, Running, Calls, swf.Handle]]:
     """Serve an instance that has failed in its last state, whose function no longer fails."""
-    calls = Calls()
-    calls.broken = {"last"}
+    calls = Calls("last")
     definitions = (DEFINITION, INNER, OUTER)
     async with (
         bench.worker(*definitions, **calls.functions("first", "last")) as worker,

@@ -55,8 +55,7 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
     """It is carried through continue-as-new, a reset, a retry and a rerun, each of which counts from where it was."""
     monkeypatch.setattr(workflow, "PARTS", (*PARTS, StatesCounted))
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
-    calls, client = Calls(), Client(bench.client)
-    calls.broken = {"second"}
+    calls, client = Calls("second"), Client(bench.client)
     async with bench.worker(DEFINITION, options=OperatorOptions(), **calls.functions("first", "second")) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")

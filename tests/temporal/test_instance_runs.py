@@ -36,8 +36,7 @@ TENANTS = {
 async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """So it is for status, the gateway, and the console, as in the graph; the console has a page of each run."""
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
-    calls, client = Calls(), Client(bench.client)
-    calls.broken = {"first"}
+    calls, client = Calls("first"), Client(bench.client)
     async with bench.worker(DEFINITION, **calls.functions("first")) as worker:
         old = await worker.start({}, workflow_id="many-runs")
         await worker.awaiting(old, "go")

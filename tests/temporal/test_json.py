@@ -15,18 +15,18 @@ from tests.temporal.building import awaits, consumed, inject
 from tests.temporal.conftest import Bench, calling, define
 
 DEFINITION = define(inject("Work", {"done": True}))
-NOT_JSON = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
+NOT_JSON: list[Any] = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
 
 
-@pytest.mark.parametrize("value", NOT_JSON, ids=["bytes", "item", "nan", "key", "object"])
-async def test_an_input_is_refused_before_anything_starts(bench: Bench, value: Any) -> None:
-    simulated = simulate(DEFINITION, value)
+async def test_an_input_is_refused_before_anything_starts(bench: Bench) -> None:
+    """The client says what a simulation says."""
     async with bench.worker(DEFINITION) as worker:
-        with pytest.raises(UsageError) as refused:
-            await worker.start(value)
-
-    assert simulated.error is not None
-    assert refused.value.message == simulated.error.message
+        for value in NOT_JSON:
+            with pytest.raises(UsageError) as refused:
+                await worker.start(value)
+            simulated = simulate(DEFINITION, value)
+            assert simulated.error is not None
+            assert refused.value.message == simulated.error.message
 
 
 def raw(text: str) -> RawValue:
@@ -49,16 +49,16 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
     assert (failed.value.fault.name, failed.value.fault.message) == ("WrongInput", simulated.error.message)
 
 
-@pytest.mark.parametrize("value", NOT_JSON, ids=["bytes", "item", "nan", "key", "object"])
-async def test_events_are_refused_before_they_are_sent(bench: Bench, value: Any) -> None:
-    event = {"type": "go", "source": "s", "data": value}
+async def test_events_are_refused_before_they_are_sent(bench: Bench) -> None:
     async with bench.worker(DEFINITION) as worker:
-        with pytest.raises(UsageError, match=r"\.data"):
-            await worker.start({}, events=[event])
-    with pytest.raises(UsageError, match=r"\.data"):
-        await swf.send_event(bench.client, "nobody", event)
-    with pytest.raises(UsageError, match="is not JSON"):
-        await swf.send_data(bench.client, "nobody", "go", value)
+        for value in NOT_JSON:
+            event = {"type": "go", "source": "s", "data": value}
+            with pytest.raises(UsageError, match=r"\.data"):
+                await worker.start({}, events=[event])
+            with pytest.raises(UsageError, match=r"\.data"):
+                await swf.send_event(bench.client, "nobody", event)
+            with pytest.raises(UsageError, match="is not JSON"):
+                await swf.send_data(bench.client, "nobody", "go", value)
 
 
 @pytest.mark.parametrize("data", ['{"v":1e400}', r'{"v":"\ud83d"}', '{"v":1,"v":2}', "[NaN]", "{v}"])

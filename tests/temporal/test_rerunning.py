@@ -9,6 +9,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import load
@@ -37,35 +38,57 @@ SEQUENCE = define(
 """The state in the middle makes no call: it is entered and left in one workflow task."""
 
 
-CHOOSING = """
+SHIPPED = """
+functions: [{name: check, type: custom}, {name: first, type: custom}, {name: second, type: custom}]
 events:
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+- {name: Go, type: go, source: person}
+- {name: Shipped, type: shipped, source: depot,
+   correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]}
 states:
-- name: Wait
-  type: event
-  onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}]
-  transition: Choose
+"""
+ON = "- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}\n"
+CHOOSE = (
+    """
 - name: Choose
   type: switch
   dataConditions: [{condition: '${ .done }', end: true}]
   defaultCondition: {transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .second}}], end: true}
 """
+    + ON
+)
+CHOOSING = (
+    SHIPPED
+    + """
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}]
+  transition: Choose
+"""
+    + CHOOSE
+)
+ASK = "- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Next}"
+
+
+def shipped(number: int, parcel: str = "7") -> CloudEvent:
+    return event(str(number), "shipped", "depot", number, parcel=parcel)
 
 
 class Calls:
     """Functions that count how often they are called; those that are broken fail."""
 
-    def __init__(self) -> None:
+    def __init__(self, *broken: str) -> None:
         self.made: list[str] = []
-        self.broken: set[str] = set()
+        self.broken = set(broken)
+        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
 
-    def functions(self, *names: str) -> dict[str, Any]:
+    def functions(self, *names: str, held: bool = False) -> dict[str, Any]:
+        """Return functions of these *names*, which are *held* until they may end."""
+
         def of(name: str) -> Any:
             async def call(_: JSON) -> JSON:
+                self.begun.set()
+                if held:
+                    await self.may_end.wait()
                 self.made.append(name)
                 if name in self.broken:
                     raise ValueError("broken")
@@ -90,8 +113,7 @@ async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
 
 async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) -> None:
     """What is complete is not done again, in the state either; it is told what is made once more."""
-    calls = Calls()
-    calls.broken = {"third"}
+    calls = Calls("third")
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         assert await ended(handle) is None
@@ -175,11 +197,8 @@ async def test_one_that_ends_before_it_is_given_events_again(
 ) -> None:
     """With its data changed it may do so at once: it went on all the same, also if it could not begin with them."""
     monkeypatch.setattr(restarting, "fits", lambda size, most: size <= min(room, most))
-    event = awaits("Wait", "go", end=True)
-    definition = define(
-        switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"}),
-        event, events=consumed("go"), id="ends-at-once",
-    )  # fmt: skip
+    choose = switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"})
+    definition = define(choose, awaits("Wait", "go", end=True), events=consumed("go"), id="ends-at-once")
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")
@@ -198,38 +217,29 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
     definition = named(CHOOSING)
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"), event("2", "shipped", "depot", 2, parcel="7"))
-        assert await ended(handle) == {"parcel": "7", "first": 1, "second": 2}
+        await send(worker, shipped(1), shipped(2))
+        assert await ended(handle) == {"parcel": "7", "first": 1, "got": 2}
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
         output = await gone_on(bench, plan)
         another = await worker.start({"parcel": "7"})
-        await send(worker, event("3", "shipped", "depot", 3, parcel="7"))
+        await send(worker, shipped(3))
         latest = await ended(another)
 
     assert output == {"parcel": "7", "first": 1, "done": True}
-    assert latest == {"parcel": "7", "first": 2, "second": 3}
+    assert latest == {"parcel": "7", "first": 2, "got": 3}
 
 
-DECIDING = """
-functions: [{name: decide, type: custom, operation: decide}]
-events:
-- {name: Go, type: go, source: person}
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
-- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Decide}
-- {name: Decide, type: operation, actions: [{functionRef: decide}], transition: Choose}
-- name: Choose
-  type: switch
-  dataConditions: [{condition: '${ .done }', end: true}]
-  defaultCondition: {transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
+DECIDING = (
+    SHIPPED
+    + ASK
+    + """
+- {name: Next, type: operation, actions: [{functionRef: check}], transition: Choose}
 """
+    + CHOOSE
+)
 
 
-@pytest.mark.parametrize("action", [None, "decide"], ids=["state", "action"])
+@pytest.mark.parametrize("action", [None, "check"], ids=["state", "action"])
 async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brought_there(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, action: str | None
 ) -> None:
@@ -242,13 +252,13 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
 
     monkeypatch.setattr(ReceivedEvent, "send", send_and_wait)
     answers = iter([{"done": False}, {"done": True}, {"done": False}])
-    async with bench.worker(named(DECIDING), decide=lambda _: next(answers)) as worker:
+    async with bench.worker(named(DECIDING), check=lambda _: next(answers)) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
         await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Decide", action)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
         output = await gone_on(bench, plan)
         another = await worker.start({"parcel": "7"})
         await swf.deliver(bench.client, another.id, {"name": "Go"})
@@ -263,44 +273,39 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is given to the one that begins with other data."""
-    end = "toStateData: .second}}], end: true"
+    end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
     start = RestartInput.start
 
     async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
-        await send(worker, event("2", "shipped", "depot", 2, parcel="8"), event("3", "shipped", "depot", 3, parcel="7"))
+        await send(worker, shipped(2, "8"), shipped(3))
         assert await ended(handle) is not None
         return await start(one, client, workflow_id)
 
     monkeypatch.setattr(RestartInput, "start", start_late)
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
         output = await gone_on(bench, plan)
 
-    assert output == {"parcel": "7", "first": 1, "again": True, "second": 3}
+    assert output == {"parcel": "7", "first": 1, "again": True, "got": 3}
 
 
-BESIDE = """
-functions: [{name: first, type: custom}, {name: second, type: custom}]
-events:
-- {name: Go, type: go, source: person}
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
-- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Both}
-- name: Both
+BESIDE = (
+    SHIPPED
+    + ASK
+    + """
+- name: Next
   type: parallel
   branches:
   - {name: a, actions: [{functionRef: first}]}
   - {name: b, actions: [{functionRef: second}, {subFlowRef: inner}]}
   transition: On
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
 """
+    + ON
+)
 
 
 @pytest.mark.parametrize("action", ["first", "second"])
@@ -311,9 +316,9 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
         await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         before = await ended(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Both", action)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
         output = await gone_on(bench, plan)
 
     assert (len(plan.leading), len(plan.events)) == (1, 1)
@@ -324,16 +329,12 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
 
 async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -> None:
     """Those of an instance are named after its first run, which another begins in place of."""
-    own = {"variables": [{"key": "own"}]}
-    definition = load(
-        {
-            "id": f"keeps-variables-{os.getpid()}",
-            "states": [
-                {"id": "set", "type": "setter", "variables": [{"key": "own", "value": "x"}], "transition": "get"},
-                {"id": "get", "type": "getter", **own, "transform": "jq({own: .var.own, note})"},
-            ],
-        }
-    )
+    definition = load(f"""
+id: keeps-variables-{os.getpid()}
+states:
+- {{id: set, type: setter, variables: [{{key: own, value: x}}], transition: get}}
+- {{id: get, type: getter, variables: [{{key: own}}], transform: 'jq({{own: .var.own, note}})'}}
+""")
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await ended(handle)
@@ -367,20 +368,14 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
 
 async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
     """The instance goes on from the action, and is not told of that cancellation."""
-    events = consumed("go")
-    waiting = awaits("Wait", "go")
-    child = define(waiting, events=events, id=f"beside-{os.getpid()}")
-    actions = [{"name": "below", "subFlowRef": child.id}, {"name": "broken", "functionRef": "broken"}]
-    each = [
-        {"name": "calm", "actions": [actions[0]]},
-        {"name": "rash", "actions": [{"name": "first", "functionRef": "first"}, actions[1]]},
-    ]
-    both = {"name": "Both", "type": "parallel", "branches": each}
-    calls = Calls()
-    calls.broken = {"broken"}
-    async with bench.worker(
-        define(both, functions=("first", "broken")), child, **calls.functions("first", "broken")
-    ) as on:
+    child = define(awaits("Wait", "go"), events=consumed("go"), id=f"beside-{os.getpid()}")
+    broken = [{"name": name, "functionRef": name} for name in ("first", "broken")]
+    branches = [
+        {"name": "calm", "actions": [{"name": "below", "subFlowRef": child.id}]}, {"name": "rash", "actions": broken}
+    ]  # fmt: skip
+    both = define({"name": "Both", "type": "parallel", "branches": branches}, functions=("first", "broken"))
+    calls = Calls("broken")
+    async with bench.worker(both, child, **calls.functions("first", "broken")) as on:
         handle = await on.start({})
         assert await ended(handle) is None
         calls.broken.clear()
@@ -393,32 +388,28 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
     assert calls.made == ["first", "broken", "broken"]
 
 
-LEGS = """
-functions: [{name: check, type: custom, operation: check}]
-events:
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
+LEGS = (
+    SHIPPED
+    + """
 - {name: Wait, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .a}}], transition: Check}
 - {name: Check, type: operation, actions: [{functionRef: check}], transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .b}}], end: true}
 """
-
-
-CHECKS = "functions: [{name: check, type: custom, operation: check}]\nevents:"
-CHECK = "- {name: Check, type: operation, actions: [{functionRef: check}], transition: Pay}"
+    + ON.replace(".got", ".b")
+)
+CHECKING = (
+    ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n- {name: Check, type: operation, actions: "
+                  "[{functionRef: check}], transition: Pay}")
+    .replace("events:", "functions: [{name: check, type: custom}]\nevents:")
+)  # fmt: skip
 
 
 async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench: Bench) -> None:
     """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
-    calls = Calls()
-    calls.broken = {"check"}
+    calls = Calls("check")
     async with bench.worker(named(LEGS), **calls.functions("check")) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Shipped")
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         assert await ended(handle) is None
         calls.broken.clear()
         for time in (2, 3):
@@ -426,30 +417,20 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
             run = await plan.begin(Client(bench.client), drop_events=True)
             again = bench.client.get_workflow_handle(handle.id, run_id=run)
             await worker.awaiting(again, "Shipped")
-            await send(worker, event(str(time), "shipped", "depot", time, parcel="7"))
+            await send(worker, shipped(time))
             assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
             assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
 
 
 async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
     """It went back to the mailbox when the instance failed, and the instance has it still when it goes on."""
-    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
-    calls.broken = {"check"}
-    counted = calls.functions("check")["check"]
-
-    async def check(data: JSON) -> JSON:
-        begun.set()
-        await may_end.wait()
-        return await counted(data)  # type: ignore[no-any-return]  # JSON
-
-    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
-    definition = named(text)
-    async with bench.worker(definition, check=check) as worker:
+    calls = Calls("check")
+    async with bench.worker(named(CHECKING), **calls.functions("check", held=True)) as worker:
         await send(worker, event("1", "placed", "shop", 1, order="7"))
-        await begun.wait()
+        await calls.begun.wait()
         [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
-        may_end.set()
+        calls.may_end.set()
         handle = bench.client.get_workflow_handle(str(receipt.instance))
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
@@ -467,30 +448,22 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
-    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
-    calls.broken = {"check"}
-    counted, start = calls.functions("check")["check"], RestartInput.start
-
-    async def check(data: JSON) -> JSON:
-        begun.set()
-        await may_end.wait()
-        return await counted(data)  # type: ignore[no-any-return]  # JSON
+    calls, start = Calls("check"), RestartInput.start
 
     async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
         await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
-        may_end.set()
+        calls.may_end.set()
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
         calls.broken.clear()
         return await start(one, client, workflow_id)
 
     monkeypatch.setattr(RestartInput, "start", start_late)
-    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
-    async with bench.worker(named(text), check=check) as worker:
+    async with bench.worker(named(CHECKING), **calls.functions("check", held=True)) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
-        await begun.wait()
+        await calls.begun.wait()
         output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Check", patch={"note": 1}))
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
         await kept_by(worker, {"order": "7"}, 0)

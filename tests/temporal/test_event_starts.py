@@ -3,6 +3,7 @@
 from itertools import count
 from typing import Any
 
+import pytest
 from temporalio.api.enums.v1 import EventType
 
 from swf_temporal.base.cloud_event import CloudEvent

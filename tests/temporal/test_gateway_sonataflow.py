@@ -10,7 +10,7 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import PATIENCE, Bench, named
+from tests.temporal.conftest import Bench, named, until
 from tests.temporal.test_gateway import CALCULATION, WAITING, event, problem, send, served, working
 
 APPROVAL = """
@@ -56,12 +56,8 @@ states:
 
 async def listed(client: httpx.AsyncClient, path: str, ids: set[str]) -> list[dict[str, Any]]:
     """Return what is listed at *path* once that are the instances with these *ids*: the server's list lags behind."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            rows: list[dict[str, Any]] = (await client.get(path)).json()
-            if {one["id"] for one in rows} == ids:
-                return rows
-            await asyncio.sleep(0.1)
+    answer = await until(lambda: client.get(path), lambda one: {row["id"] for row in one.json()} == ids)
+    return list(answer.json())
 
 
 async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
@@ -84,8 +80,7 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
         missing = [await client.get(other.headers["location"]), await client.delete(other.headers["location"])]
         for number in range(2):  # of the two that are left, each takes one
             await send(client, event("decided", "desk", order=str(number), data="yes"))
-        while (gone := await client.get(first.headers["location"])).status_code == 200:
-            await asyncio.sleep(0.05)
+        gone = await until(lambda: client.get(first.headers["location"]), lambda one: one.status_code != 200)
         output = (await client.get(f"/instances/{first.json()['id']}/result", params={"wait": 30})).json()["output"]
         schema = (await client.get(f"{path}/schema")).json()
     assert (first.status_code, other.status_code, none.status_code) == (201, 201, 201)

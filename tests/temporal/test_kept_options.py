@@ -66,15 +66,14 @@ async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[s
 
 def _same(found: dict[str, Any]) -> bool:
     """Tell whether they are those of the start; the server has filled in the longest pause, and orders attributes."""
-    policy, attributes = found["retry_policy"], found["search_attributes"]
-    wanted = OPTIONS["search_attributes"]
+    policy, wanted = found["retry_policy"], OPTIONS["search_attributes"]
     assert isinstance(wanted, TypedSearchAttributes)
+    told = (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
+    attributes = [{one.key: one.value for one in each} for each in (found["search_attributes"], wanted)]
     return (
-        (found["run_timeout"], found["priority"], found["memo"])
-        == (OPTIONS["run_timeout"], OPTIONS["priority"], OPTIONS["memo"])
-        and (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
-        == (timedelta(seconds=2), 1, ["Never"])
-        and {one.key: one.value for one in attributes} == {one.key: one.value for one in wanted}
+        all(found[key] == OPTIONS[key] for key in ("run_timeout", "priority", "memo"))
+        and told == (timedelta(seconds=2), 1, ["Never"])
+        and attributes[0] == attributes[1]
     )
 
 
@@ -108,9 +107,7 @@ async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: 
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
         assert await asyncio.wait_for(result(first), PATIENCE) == {"placed": 0, "paid": 0}
         handle = searched.client.get_workflow_handle(id_)
-        async with asyncio.timeout(PATIENCE):
-            while (described := await handle.describe()).run_id == first.first_execution_run_id:
-                await asyncio.sleep(0.05)
+        described = await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         assert _same(found := await _kept(described, searched)), found
         await running.awaiting(handle, "Paid")
         await handle.terminate()

@@ -75,17 +75,17 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
 def forged() -> dict[str, Pin]:
     """Return what somebody may write who knows a definition that is served."""
     [known], [own] = pinned([served()]), pinned([another()])
-    steal = FunctionCall(
-        id="a/steal#1", function=Function(name="steal", type="custom"), arguments=None, state="a", action="a/steal#1"
-    )
+    steal = Function(name="steal", type="custom")
+    call = record_of(FunctionCall(id="a/steal#1", function=steal, arguments=None, state="a", action="a/steal#1"), "x")
+    progress: Any = {"frame": {"state": "a", "data": {}}}
     return {
         "the digest of another text": Pin([replace(own, sha256=known.sha256)]),
         "no digest": Pin([replace(own, sha256="")]),
         "a second definition": Pin([known, own]),
-        "one call": Pin([known], call=record_of(steal, "x.yaml")),
-        "one call alone": Pin([], call=record_of(steal, "x.yaml")),
-        "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
-        "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
+        "one call": Pin([known], call=call),
+        "one call alone": Pin([], call=call),
+        "the middle of a run": Pin([known], progress=progress),
+        "the middle of a run alone": Pin([], progress=progress),
         "a part of another run": Pin([own], lineage=Lineage(is_part=True)),
     }
 

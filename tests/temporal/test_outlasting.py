@@ -33,7 +33,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
 from tests.sampling import sample
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays
+from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays, until
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -134,21 +134,18 @@ async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
 
 async def crossed(bench: Bench, handle: swf.Handle) -> None:
     """Wait until the run has continued as new, and its second execution has begun to wait."""
-    async with asyncio.timeout(30):
-        while True:
-            found = await bench.client.get_workflow_handle(handle.id).describe()
-            if found.run_id != handle.first_execution_run_id and found.raw_description.pending_activities:
-                return
-            await asyncio.sleep(0.05)
+    first = handle.first_execution_run_id
+    await until(
+        bench.client.get_workflow_handle(handle.id).describe,
+        lambda one: one.run_id != first and one.raw_description.pending_activities,
+    )
 
 
-async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> WorkflowExecutionStatus | None:
-    async with asyncio.timeout(30):
-        while True:
-            status = (await bench.client.get_workflow_handle(workflow_id).describe()).status
-            if now or status is not WorkflowExecutionStatus.RUNNING:
-                return status
-            await asyncio.sleep(0.05)
+async def status_of(bench: Bench, workflow_id: str) -> WorkflowExecutionStatus | None:
+    """Return how a workflow ended, once it has."""
+    ask = bench.client.get_workflow_handle(workflow_id).describe
+    ended = await until(ask, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+    return ended.status  # type: ignore[no-any-return]  # what was asked
 
 
 @of_kinds("it goes on while its run continues as new")
@@ -331,7 +328,8 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         child = await child_of(bench.client, handle.id, "both/long/long#1")
-        assert await status_of(bench, child, now=True) is WorkflowExecutionStatus.RUNNING
+        running = await bench.client.get_workflow_handle(child).describe()
+        assert running.status is WorkflowExecutionStatus.RUNNING
         await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
         status = await status_of(bench, child)
 
@@ -341,23 +339,14 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
 async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
     """An instance that is kept active takes events in several executions, while a sub-workflow of it goes on."""
     functions = Functions(well)
-    taken = define(
-        {
-            "name": "both", "type": "parallel",
-            "branches": [
-                {"name": "long", "actions": [SUBFLOW]},
-                {"name": "busy", "actions": [
-                    {"eventRef": {"produceEventRef": "ask", "consumeEventRef": "more"}, "name": f"e{number}"}
-                    for number in range(30)
-                ]},
-            ],
-        },
-        functions=("f", LONG),
-        events=[
-            {"name": "more", "type": "more", "source": "test"},
-            {"name": "ask", "type": "ask", "source": "test", "kind": "produced"},
-        ],
-    )  # fmt: skip
+    asked = {"eventRef": {"produceEventRef": "ask", "consumeEventRef": "more"}}
+    branches = [
+        {"name": "long", "actions": [SUBFLOW]},
+        {"name": "busy", "actions": [{**asked, "name": f"e{number}"} for number in range(30)]},
+    ]
+    ask = {"name": "ask", "type": "ask", "source": "test", "kind": "produced"}
+    both = {"name": "both", "type": "parallel", "branches": branches}
+    taken = define(both, functions=("f", LONG), events=[*consumed("more", source="test"), ask])
     async with serving(bench, functions, taken, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         for number in range(30):
@@ -438,9 +427,7 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
         left = AwaitedRecord(child.id, str(child.first_execution_run_id), 0.0)
         gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=f"left-{end is True}", task_queue=worker.queue
-        )
+        handle = await worker.start_pinned(pin, f"left-{end is True}")
         assert await asyncio.wait_for(swf.result(handle), 60) == {}
         status = await status_of(bench, child.id)
 

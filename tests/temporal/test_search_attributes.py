@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -85,12 +86,8 @@ def fail(_: Any) -> Any:
 
 async def attributes_of(handle: Handle) -> dict[str, Any]:
     """Return the search attributes of an instance that are not the SDK's."""
-    described = await handle.describe()
-    return {
-        one.key.name: one.value
-        for one in described.typed_search_attributes
-        if not one.key.name.startswith(("BuildId", "Temporal"))
-    }
+    found = {one.key.name: one.value for one in (await handle.describe()).typed_search_attributes}
+    return {name: value for name, value in found.items() if not name.startswith(("BuildId", "Temporal"))}
 
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
@@ -103,9 +100,12 @@ async def upserts(handle: Handle) -> list[dict[str, Any]]:
     return found
 
 
-async def go(running: Running, handle: Handle) -> None:
+async def go(running: Running, handle: Handle, *, ends: bool = True) -> None:
+    """Send the event that the instance waits for, and let it end."""
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
+    with nullcontext() if ends else pytest.raises(RunEnded):
+        await asyncio.wait_for(result(handle), PATIENCE)
 
 
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
@@ -121,9 +121,7 @@ async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
             "SwfVersion": "1.0.0", "SwfState": "Wait", "SwfBusinessKey": "b-1", "Customer": "7", "Total": 12.5,
             "Number": 3, "IsRush": True, "Team": "blue",
         }  # fmt: skip
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         found = await attributes_of(handle)
         assert (found["SwfState"], found["SwfErrorCode"]) == ("Work", "BROKEN")
         first, *others = await upserts(handle)
@@ -143,7 +141,6 @@ async def test_a_replay_goes_by_the_history(
         queue = running.queue
     async with searched.worker(definition, interceptors=[replayed], queue=queue, f=1) as running:
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     is_on = begun is ON
     assert bool(await upserts(handle)) == is_on
     assert (await attributes_of(handle) == {}) == (not is_on)
@@ -156,23 +153,14 @@ async def test_a_replay_goes_by_the_history(
 
 async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.LogCaptureFixture) -> None:
     """A value of another type, one that fails, one that is missing, and an attribute that is not registered."""
-    definition = waiting(
-        "left-out",
-        {
-            "Customer": "${ .customer.id }",
-            "Total": {"type": "Double", "value": "${ .total }"},
-            "Number": {"type": "Int", "value": "${ .number }"},
-            "Due": {"type": "Datetime", "value": "${ .due }"},
-            "IsRush": {"type": "Keyword", "value": "${ .rush }"},
-            "Unknown": "${ .customer }",
-            "Team": "${ .team }",
-        },
-    )
+    others = {
+        "IsRush": {"type": "Keyword", "value": "${ .rush }"}, "Unknown": "${ .customer }", "Team": "${ .team }"
+    }  # fmt: skip
+    definition = waiting("left-out", {**NAMED, **others})
     given: JSON = {"customer": "c", "total": "a lot", "number": 2**63, "rush": True, "team": "é" * 300 + "\0"}
     async with searched.worker(definition, interceptors=[ON], f=1) as running:
         handle = await running.start(given)
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     found = await attributes_of(handle)
     assert found == {"SwfVersion": "1.0.0", "SwfState": "Work", "Team": "é" * 255}
     told = [one.getMessage() for one in caplog.records if "search attribute" in one.getMessage()]
@@ -191,7 +179,6 @@ async def test_a_moment_is_set_in_utc(searched: Bench) -> None:
     async with searched.worker(definition, interceptors=[ON], f=1) as running:
         handle = await running.start({"due": "2026-01-01T00:00:00+01:00:30"})
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     assert (await attributes_of(handle))["Due"] == datetime(2025, 12, 31, 22, 59, 30, tzinfo=UTC)
 
 
@@ -213,7 +200,6 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     assert (await latest.describe()).run_id != handle.first_execution_run_id
     async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
         await go(running, latest)
-        await asyncio.wait_for(result(latest), PATIENCE)
     assert await attributes_of(latest) == {"SwfVersion": "1.0.0", "SwfState": "Wait", "Customer": "c"}
     events = await events_of(latest)
     assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
@@ -231,7 +217,6 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
         await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
         await go(running, latest)
-        await asyncio.wait_for(result(latest), PATIENCE)
 
 
 async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
@@ -240,10 +225,8 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
     parent = define(subflow("Sub", "child"), id="parent")
     async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
         handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
-        async with asyncio.timeout(PATIENCE):
-            while not (found := (await facts_of(Client(searched.client), handle.id)).get("subflows")):
-                await asyncio.sleep(0.05)
-        inner = searched.client.get_workflow_handle(found[0])
+        facts = await until(lambda: facts_of(Client(searched.client), handle.id), lambda one: one.get("subflows"))
+        inner = searched.client.get_workflow_handle(facts["subflows"][0])
         await running.awaiting(inner, "Go")
         assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
@@ -267,9 +250,7 @@ async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
         waiting("again"), interceptors=[ON], f=lambda data: fail(data) if next(attempts) == 1 else 1
     ) as running:
         handle = await running.start({})
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         assert (await attributes_of(handle))["SwfErrorCode"] == "BROKEN"
         client = Client(searched.client)
         run = await (await plan_rerun(client, handle.id, "Work")).begin(client)
@@ -309,9 +290,7 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
     ):
         handle = await running.start({}, options={"memo": {BUSINESS_KEY: key}})
         other = await running.start({})
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         await running.awaiting(other, "Go")
         wanted = {"version": "1.0.0", "state": "Work", "businessKey": key, "errorCode": "BROKEN"}
         for names in (["state"], ["businessKey"], ["errorCode"], list(wanted)):
@@ -328,20 +307,15 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
 
 async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
     """Return what is listed, once there is anything: the server lists some time late."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := (await listed(Client(bench.client), wanted, 10)).rows):
-            await asyncio.sleep(0.05)
-    return found
+    found = await until(lambda: listed(Client(bench.client), wanted, 10), lambda one: one.rows)
+    return list(found.rows)
 
 
 async def rows_over_http(client: httpx.AsyncClient, parameters: dict[str, str]) -> list[dict[str, Any]]:
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = await client.get("/instances", params=parameters)
-            assert answer.status_code == 200, answer.text
-            if found := answer.json()["instances"]:
-                return list(found)
-            await asyncio.sleep(0.05)
+    """Return what the gateway lists, once there is anything."""
+    answer = await until(lambda: client.get("/instances", params=parameters), lambda one: one.json()["instances"])
+    assert answer.status_code == 200, answer.text
+    return list(answer.json()["instances"])
 
 
 async def test_what_is_not_registered_is_told(bare: Bench) -> None:

@@ -16,7 +16,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.building import awaits, inject, sleeps
+from tests.temporal.building import awaits, consumed, inject, sleeps
 from tests.temporal.conftest import Bench, Running, define, events_of
 
 AWAY = 1.5
@@ -111,14 +111,9 @@ async def test_of_the_timeouts_of_a_state_and_of_the_workflow_the_first_decides(
     bench: Bench, of_state: float, of_workflow: float, decides: str
 ) -> None:
     """Both timers have fired when a worker comes back: what was due first decides, and the workflow if none was."""
+    late = [{"errorRef": "late", "transition": "caught"}]
     definition = define(
-        sleeps(
-            "nap",
-            "PT1H",
-            timeouts={"stateExecTimeout": f"PT{of_state}S"},
-            onErrors=[{"errorRef": "late", "transition": "caught"}],
-            end=True,
-        ),
+        sleeps("nap", "PT1H", timeouts={"stateExecTimeout": f"PT{of_state}S"}, onErrors=late, end=True),
         inject("caught", {"decided": "the state"}, end=True),
         inject("clean", {"decided": "the workflow"}, end=True),
         id=f"timeouts-{of_state}-{of_workflow}",
@@ -141,24 +136,14 @@ async def test_an_event_is_kept_whose_path_is_given_up_at_once(bench: Bench) -> 
     """One branch is enough: what the other was about to take within its time is there for the next state."""
     asking = {"triggerEventRef": "asked", "resultEventRef": "a"}
     timed = {"triggerEventRef": "asked", "resultEventRef": "b", "resultEventTimeout": "PT1H"}
+    branches = [{"name": name, "actions": [{"eventRef": ref}]} for name, ref in (("a", asking), ("b", timed))]
+    one = {"completionType": "atLeast", "numCompleted": 1}
+    wait = {"eventRefs": ["b"], "eventDataFilter": {"data": "{got: .}"}}
     definition = define(
-        {
-            "name": "ask",
-            "type": "parallel",
-            "completionType": "atLeast",
-            "numCompleted": 1,
-            "branches": [{"name": name, "actions": [{"eventRef": ref}]} for name, ref in (("a", asking), ("b", timed))],
-        },
-        {
-            "name": "wait",
-            "type": "event",
-            "onEvents": [{"eventRefs": ["b"], "eventDataFilter": {"data": "{got: .}"}}],
-            "stateDataFilter": {"input": "${ {} }"},
-        },
-        id="given-up",
-        events=[{"name": "asked", "type": "asked", "kind": "produced"}]
-        + [{"name": name, "type": name, "source": "s"} for name in "ab"],
-    )
+        {"name": "ask", "type": "parallel", "branches": branches, **one},
+        {"name": "wait", "type": "event", "onEvents": [wait], "stateDataFilter": {"input": "${ {} }"}},
+        id="given-up", events=[{"name": "asked", "type": "asked", "kind": "produced"}, *consumed("a", "b", source="s")],
+    )  # fmt: skip
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         for name in "ab":

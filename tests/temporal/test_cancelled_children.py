@@ -21,7 +21,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from tests.temporal.building import inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, events_of, until
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
 
 BEGIN = inject("Begin")
 CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}
@@ -33,24 +33,15 @@ def undone_by(function: str | None, *, catches: bool) -> Definition:
     undo: dict[str, Any] = operation("Undo", action, usedForCompensation=True)
     if catches:
         undo["onErrors"] = [{"errorRef": "any", "end": True}]
-    return load(
-        {
-            "id": "undoing",
-            "specVersion": "0.8",
-            "metadata": {"compensateOnCancel": True},
-            "functions": [
-                {"name": "undone", "type": "custom"},
-                {"name": "foreign", "type": "custom", "operation": function or "unused"},
-            ],
-            "errors": [{"name": "any", "code": "*"}],
-            "states": [
-                inject("First", compensatedBy="UndoFirst", transition="Second"),
-                inject("Second", compensatedBy="Undo", transition="Wait"),
-                sleeps("Wait", "P1D", end=True),
-                undo,
-                calling("UndoFirst", "undone", usedForCompensation=True),
-            ],
-        }
+    return define(
+        inject("First", compensatedBy="UndoFirst", transition="Second"),
+        inject("Second", compensatedBy="Undo", transition="Wait"),
+        sleeps("Wait", "P1D", end=True),
+        undo,
+        calling("UndoFirst", "undone", usedForCompensation=True),
+        functions=("undone", {"name": "foreign", "type": "custom", "operation": function or "unused"}),
+        errors=[{"name": "any", "code": "*"}],
+        metadata={"compensateOnCancel": True},
     )
 
 
@@ -125,14 +116,10 @@ async def _cancel_once_begun(handle: Any) -> None:
 async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(bench: Bench, *, retried: bool) -> None:
     """It is asked to cancel, and not begun once more, whatever the action says of retries."""
     action = {"functionRef": "foreign"} | ({"retryRef": "again"} if retried else {})
-    definition = load(
-        {
-            "id": "in-time",
-            "specVersion": "0.8",
-            "functions": [{"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"}],
-            "retries": [{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
-            "states": [operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}, end=True)],
-        }
+    definition = define(
+        operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}),
+        functions=({"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"},),
+        retries=[{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
     )
     async with by_hand(bench), bench.worker(definition) as running:
         handle = await running.start()

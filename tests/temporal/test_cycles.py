@@ -67,17 +67,10 @@ async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Ben
 @pytest.mark.filterwarnings("ignore:Cannot find activity to cancel:UserWarning")  # of the SDK, for one that has ended
 async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(bench: Bench) -> None:
     """All levels fail, though each handles whatever error; nothing is left of them."""
-    bomb = define(
-        {
-            "name": "Burst",
-            "type": "parallel",
-            "branches": [{"name": f"b{n}", "actions": [{"subFlowRef": "bomb"}]} for n in range(10)],
-            "onErrors": [{"errorRef": "any", "end": True}],
-            "end": True,
-        },
-        id="bomb",
-        errors=[{"name": "any", "code": "*"}],
-    )
+    branches = [{"name": f"b{n}", "actions": [{"subFlowRef": "bomb"}]} for n in range(10)]
+    caught = [{"errorRef": "any", "end": True}]
+    burst = {"name": "Burst", "type": "parallel", "branches": branches, "onErrors": caught}
+    bomb = define(burst, id="bomb", errors=[{"name": "any", "code": "*"}])
     limits = InstanceLimits(descendants=1_000)
     async with bench.worker(bomb, limits=limits) as worker:
         ended = await worker.failure()

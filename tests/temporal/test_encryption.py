@@ -156,19 +156,28 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
     assert "Broke" in shown(history)
 
 
-async def test_a_key_is_replaced_in_the_middle_of_a_run(bench: Bench) -> None:
-    """A worker and a client with a new key go on with what an old one has encrypted."""
-    async with encrypted(bench, "1", "1").worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated") as old:
+@pytest.mark.parametrize("what", ["another key", "from now on"])
+async def test_encryption_changes_in_the_middle_of_a_run(bench: Bench, what: str) -> None:
+    """Workers and clients with a new key go on with what an old one has encrypted, or with plain text.
+
+    Encryption is switched on so that first all only read: what a client encrypts already is understood by them.
+    """
+    is_rotation = what == "another key"
+    before = encrypted(bench, "1", "1") if is_rotation else bench
+    reading = encrypted(bench, "2", "12") if is_rotation else encrypted(bench, encrypt=False)
+    writing = reading if is_rotation else encrypted(bench)
+    queue = f"changed-{is_rotation}"
+    async with before.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue) as old:
         handle = await old.start({"n": 1}, definition=0)
         await old.awaiting(handle, "paid")
-    new = encrypted(bench, "2", "12")
-    async with new.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated"):
-        await swf.send_data(new.client, handle.id, "paid", {"paid": True})
-        new_handle = new.client.get_workflow_handle(handle.id)
-        assert await asyncio.wait_for(swf.result(new_handle), 60) == {"n": 1, "card": CARD, "paid": True, "last": True}
-        history = await bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id).fetch_history()
-    ids = {base64.b64encode(number).decode() for number in (b"1", b"2")}
-    assert all(f'"swf-key-id": "{key_id}"' in history.to_json() for key_id in ids)
+    async with reading.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue):
+        await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
+        output = await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)
+    assert output == {"n": 1, "card": CARD, "paid": CARD, "last": True}
+    first = bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id)
+    history = (await first.fetch_history()).to_json()
+    ids = {base64.b64encode(number).decode() for number in (b"1", b"2")} if is_rotation else set()
+    assert all(f'"swf-key-id": "{key_id}"' in history for key_id in ids)
 
 
 @pytest.mark.parametrize("kind", sample(["none", "missing", "wrong"], "keys that a worker lacks", 1))
@@ -219,20 +228,6 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
         assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
     history = await handle.fetch_history()
     assert "no keys are configured here" in str(await replays(history))
-
-
-async def test_encryption_is_switched_on_with_instances_under_way(bench: Bench) -> None:
-    """First all only read, then all write: a run that began as plain text ends encrypted, and so does its event."""
-    async with bench.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout") as plain:
-        handle = await plain.start({"n": 1}, definition=0)
-        await plain.awaiting(handle, "paid")
-    reading, writing = encrypted(bench, encrypt=False), encrypted(bench)
-    async with reading.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout"):
-        # A client that encrypts already is understood by a worker that only reads.
-        await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
-        assert (await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)) == {
-            "n": 1, "a": 1, "paid": CARD, "last": True
-        }  # fmt: skip
 
 
 async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:

@@ -54,6 +54,13 @@ states: [{id: a, type: noop, transform: 'jq({a: .a.data, b: .b.data})'}]
 """
 
 
+def with_call(name: str) -> str:
+    """Return `ORDER` with a call between its two states."""
+    state = f"- {{name: Do, type: operation, actions: [{{functionRef: {name}}}], transition: Pay}}"
+    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Do}\n" + state)
+    return text.replace("events:", f"functions: [{{name: {name}, type: custom}}]\nevents:")
+
+
 def event(id_: str, type_: str, source: str, data: Any = None, **attributes: Any) -> CloudEvent:
     return CloudEvent(id_, source, type_, data, attributes)
 

@@ -38,7 +38,7 @@ from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
 from tests.temporal.conftest import Bench, Running, events_of, named, until
-from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, output, send
+from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, output, send, with_call
 
 pytestmark = pytest.mark.temporal
 KEY = {"order": "7"}
@@ -213,18 +213,6 @@ async def test_a_full_mailbox_keeps_an_event_from_no_other(bench: Bench) -> None
         assert await output(bench, receipt.instance) == {"placed": "y", "paid": "z"}
 
 
-CALLING = """
-functions: [{name: f, type: custom}]
-events:
-- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
-- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
-states:
-- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Do}
-- {name: Do, type: operation, actions: [{functionRef: f}], transition: Pay}
-- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
-"""
-
-
 async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> None:
     """It runs, and so is not taken for one that has ended: what was accepted for it is not lost."""
     most, is_over = 10, asyncio.Event()
@@ -241,7 +229,7 @@ async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> Non
     options = OperatorOptions(parts=(*PARTS, Short))
     async with (
         local_server(extra=limit) as server,
-        Bench(server).worker(named(CALLING), options=options, f=f) as running,
+        Bench(server).worker(named(with_call("f")), options=options, f=f) as running,
     ):
         [receipt] = await send(running, event("s", "placed", "shop", 1, order=7))
         await until(lambda: running.scripted.calls)

@@ -93,19 +93,6 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
     assert await replays(await handle.fetch_history()) is None
 
 
-async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
-    """What the call failed with is known by its code, as if an activity had failed."""
-    state = calling("Work", "work", onErrors=[{"errorRef": "Gone", "transition": "Other"}], transition="Other")
-    errors = [{"name": "Gone", "code": "410"}]
-
-    def work(_: JSON) -> JSON:
-        raise CallFailed("no more", code="410")
-
-    definition = local(state, calling("Other", "other"), errors=errors)
-    async with bench.worker(definition, work=work, other={"x": 1}) as worker:
-        assert await worker.run({}) == {"x": 1}
-
-
 async def test_what_a_worker_refuses_is_an_ordinary_activity(bench: Bench) -> None:
     def work(_: JSON) -> JSON:
         if len(worker.scripted.calls) == 1:

@@ -65,11 +65,11 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
     """All begin at once, before it is known of any that it is under way."""
     monkeypatch.setattr(outgoing, "MAX_PENDING", MOST)
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
-    child = define(sleeps("a", "PT0.5S"), id="child")
-    after = sleeps("after", "PT2S")
+    child = define(sleeps("a", "PT0.2S"), id="child")
+    after = sleeps("after", "PT1S")
 
     async def f(_: JSON) -> None:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.2)
 
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})

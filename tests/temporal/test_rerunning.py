@@ -24,7 +24,7 @@ from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.building import awaits, consumed, inject, subflow, switch
 from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, named, until
-from tests.temporal.test_event_starts import ORDER, event, looked_at, send
+from tests.temporal.test_event_starts import event, looked_at, send, with_call
 from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
@@ -109,24 +109,6 @@ async def ended(handle: swf.Handle) -> JSON:
 async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
     run = await plan.begin(Client(bench.client), **options)
     return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
-
-
-async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) -> None:
-    """What is complete is not done again, in the state either; it is told what is made once more."""
-    calls = Calls("third")
-    async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
-        handle = await worker.start({})
-        assert await ended(handle) is None
-        plan = await plan_retry(Client(bench.client), handle.id)
-        calls.broken.clear()
-        output = await gone_on(bench, plan)
-        with pytest.raises(UsageError, match="is completed, and has not failed"):
-            await plan_retry(Client(bench.client), handle.id)
-
-    assert (plan.state, plan.again) == ("Go", ("Go",))
-    assert [(one.id, one.outcome) for one in plan.done] == [("Go/third#1", "failed")]
-    assert calls.made == ["first", "second", "third", "third"]
-    assert output == {"first": 1, "noted": True, "second": 1, "third": 2}
 
 
 @pytest.mark.parametrize(
@@ -396,11 +378,6 @@ LEGS = (
 """
     + ON.replace(".got", ".b")
 )
-CHECKING = (
-    ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n- {name: Check, type: operation, actions: "
-                  "[{functionRef: check}], transition: Pay}")
-    .replace("events:", "functions: [{name: check, type: custom}]\nevents:")
-)  # fmt: skip
 
 
 async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench: Bench) -> None:
@@ -425,7 +402,7 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
 async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
     """It went back to the mailbox when the instance failed, and the instance has it still when it goes on."""
     calls = Calls("check")
-    async with bench.worker(named(CHECKING), **calls.functions("check", held=True)) as worker:
+    async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         await send(worker, event("1", "placed", "shop", 1, order="7"))
         await calls.begun.wait()
         [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
@@ -460,11 +437,11 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
         return await start(one, client, workflow_id)
 
     monkeypatch.setattr(RestartInput, "start", start_late)
-    async with bench.worker(named(CHECKING), **calls.functions("check", held=True)) as worker:
+    async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
         await calls.begun.wait()
-        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Check", patch={"note": 1}))
+        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Do", patch={"note": 1}))
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
         await kept_by(worker, {"order": "7"}, 0)
 

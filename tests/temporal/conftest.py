@@ -62,7 +62,19 @@ AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s
 PATIENCE = 110
 """Seconds in which an instance has to end: what a busy machine needs, and less than a test may take."""
 
-COMMAND = (sys.executable, "-m", "swf_temporal.cli")
+WORKER = """
+from datetime import timedelta
+from swf_temporal.temporal import activities, host, worker
+
+activities.HEARTBEAT = host.HEARTBEAT = timedelta(seconds=3)
+of_sdk = worker.Worker
+worker.Worker = lambda **options: of_sdk(sticky_queue_schedule_to_start_timeout=timedelta(seconds=1), **options)
+
+from swf_temporal.cli.__main__ import main
+
+main()
+"""
+"""The command `swf`, whose workers are missed within seconds once they are killed."""
 
 Answer = Callable[[JSON], Any]
 
@@ -309,14 +321,12 @@ def with_converter(bench: "Bench", converter: DataConverter) -> "Bench":
     return Bench(replace(bench.server, client=Client(**config)))
 
 
-def start_worker(
-    bench: "Bench", folder: Path, queue: str, *arguments: str, program: Sequence[str] = COMMAND, **env: str
-) -> "subprocess.Popen[bytes]":
+def start_worker(bench: "Bench", folder: Path, queue: str, *arguments: str, **env: str) -> "subprocess.Popen[bytes]":
     """Start `swf worker` for the definitions in *folder*, in a process of its own."""
     address = bench.client.service_client.config.target_host
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
     return subprocess.Popen(
-        [*ending_with_us(), *program, "worker", str(folder), "--task-queue", queue, *arguments],
+        [*ending_with_us(), sys.executable, "-c", WORKER, "worker", str(folder), "--task-queue", queue, *arguments],
         env={**paths, "TEMPORAL_ADDRESS": address, **env},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -66,7 +66,7 @@ async def until(client: httpx.AsyncClient, path: str, text: str) -> str:
 
 async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
     """It is started by a form, which says what is wrong with a value, and ends with the event of another form."""
-    approval = named()
+    approval = named(APPROVAL)
     path = f"/console/definitions/{approval.id}"
     async with working(bench, approval, console=True) as (client, _):
         homes = [await client.get(home) for home in ("/console", "/console/")]
@@ -101,7 +101,7 @@ async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
 
 async def test_actions(bench: Bench) -> None:
     """What a person does to an instance is done; one that has ended, and what cannot be done, is refused."""
-    approval = named()
+    approval = named(APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(2)]
         paths = [f"/console/instances/{one.id}" for one in handles]
@@ -119,9 +119,7 @@ async def test_actions(bench: Bench) -> None:
 
 async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
     """Its page says how many run at once, and of which key."""
-    approval = named(
-        APPROVAL.replace("version: '1.0'", "metadata: {concurrency: {limit: 1, key: '${ .item }'}}\nversion: '1.0'")
-    )
+    approval = named("metadata: {concurrency: {limit: 1, key: '${ .item }'}}" + APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         first, second = [await worker.start({"item": "x<y", "quantity": 1}) for _ in range(2)]
         told = f'Waits for a place: at most 1 of {approval.id} at once with the key <code>"x<y"</code>'
@@ -138,7 +136,7 @@ async def _shown(client: httpx.AsyncClient, instance: str) -> str:
 
 async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     """Without a key there is a login alone; nothing of another tenant is on any page, and none of its forms counts."""
-    mine, foreign = named(), named()
+    mine, foreign = named(APPROVAL), named(APPROVAL)
     tenants = {"shop": _tenant(mine, KEY), "bank": _tenant(foreign, OTHER)}
     async with working(bench, mine, foreign, console=True, tenants=tenants) as (client, worker):
         own = await worker.start({"item": "x", "quantity": 1}, definition=0)
@@ -191,7 +189,7 @@ def _tenant(definition: Definition, key: str, **rest: Any) -> Tenant:
 )
 async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], operations: frozenset[Operation]) -> None:
     """They see what there is, and no form; what they send all the same is refused."""
-    approval = named()
+    approval = named(APPROVAL)
     tenants = {"shop": _tenant(approval, KEY, operations=operations)}
     async with working(bench, approval, console=True, tenants=tenants, **settings) as (client, worker):
         handle = await worker.start({"item": "x", "quantity": 1})
@@ -245,7 +243,7 @@ states:
 
 
 async def test_lists_have_pages(bench: Bench) -> None:
-    approval = named()
+    approval = named(APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(55)]
         path = f"/console/instances?definition={approval.id}&id={approval.id}"
@@ -266,5 +264,5 @@ async def test_lists_have_pages(bench: Bench) -> None:
 
 
 async def test_it_is_there_if_it_is_asked_for(bench: Bench) -> None:
-    async with served(bench, [named()]) as client:
+    async with served(bench, [named(APPROVAL)]) as client:
         assert (await client.get("/console")).status_code == 404

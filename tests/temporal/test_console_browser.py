@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tests.temporal.conftest import Bench, named
+from tests.temporal.test_console import APPROVAL
 from tests.temporal.test_gateway import working
 
 _CHROMIUM, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -68,7 +69,7 @@ class Person:
 
 async def test_a_person_starts_an_instance_and_answers_it(bench: Bench, browser: webdriver.Chrome) -> None:
     """The page of the instance moves by itself; nothing is blocked by its policy, and no script of a name runs."""
-    approval = named()
+    approval = named(APPROVAL)
     hostile = named("""
 id: 'ID-<img src=x onerror=document.title=1>'
 version: '1.0'

@@ -10,8 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
+import pytest
 
 from swf_temporal.base.data import JSON
+from swf_temporal.operations import instances
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause
 from swf_temporal.temporal.start_options import StartOptions
@@ -72,8 +74,10 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
                     await bench.client.get_workflow_handle(one.id).terminate()
 
 
-async def test_every_page_tells_what_is_known(bench: Bench) -> None:
+async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of instances that do not answer, too: their status, input and graph; and it says why the rest is missing."""
+    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=2))
+    monkeypatch.setattr(instances, "_AT_WORK", timedelta(seconds=3))
     async with standing(bench) as (client, ids):
         await asyncio.gather(*(_look_at(client, instance, *SAYS[name]) for name, instance in ids.items()))
         definition = await page(client, "/console/definitions")

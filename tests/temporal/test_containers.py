@@ -267,8 +267,12 @@ async def test_a_call_is_made_again_where_variables_cannot_be_reached(bench: Ben
     assert attempts == [{}, {}]
 
 
-async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Path) -> None:
+async def test_a_call_that_is_not_wanted_leaves_nothing(
+    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The function is told by a DELETE; its directory goes, and what it had left does not count."""
+    for module in (activities, host):
+        monkeypatch.setattr(module, "HEARTBEAT", timedelta(seconds=2))  # by which it hears of that
     ended = threading.Event()
 
     def function(asked: Asked) -> None:

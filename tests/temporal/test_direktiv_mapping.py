@@ -11,7 +11,6 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.building import consumed
 from tests.temporal.conftest import Bench, child_of, events_of, listed
 
 ORDERING = """
@@ -51,7 +50,7 @@ async def test_a_plain_client_starts_signals_and_asks(bench: Bench) -> None:
 
     assert described.workflow_type == "/order"
     assert (status["workflow"], status["state"]) == ("/order", "payment")
-    events = consumed("paid", source="None")
+    events = [{"name": "paid", "type": "paid", "source": None}]
     assert status["awaiting"] == [{"state": "payment", "events": events, "kind": "consumeEvent"}]
     assert data == {"item": "lamp", "return": {"left": 3}}
     assert output == {"paid": {"amount": 5}, "shipped": True}

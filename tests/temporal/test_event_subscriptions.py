@@ -122,7 +122,7 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
-    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=1))
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
     definition = named(SHIPMENT)
     record = MailboxRecord(
@@ -134,7 +134,7 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
         mailbox = bench.client.get_workflow_handle(mailbox_)
         for number in range(20):
             await send(running, shipped(str(number), parcel=7, leg="b"))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.2)
         assert await _are_subscribed(mailbox, 0)
 
 

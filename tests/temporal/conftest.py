@@ -62,20 +62,6 @@ AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s
 PATIENCE = 110
 """Seconds in which an instance has to end: what a busy machine needs, and less than a test may take."""
 
-WORKER = """
-from datetime import timedelta
-from swf_temporal.temporal import activities, host, worker
-
-activities.HEARTBEAT = host.HEARTBEAT = timedelta(seconds=3)
-of_sdk = worker.Worker
-worker.Worker = lambda **options: of_sdk(sticky_queue_schedule_to_start_timeout=timedelta(seconds=1), **options)
-
-from swf_temporal.cli.__main__ import main
-
-main()
-"""
-"""The command `swf`, whose workers are missed within seconds once they are killed."""
-
 Answer = Callable[[JSON], Any]
 
 
@@ -326,7 +312,17 @@ def start_worker(bench: "Bench", folder: Path, queue: str, *arguments: str, **en
     address = bench.client.service_client.config.target_host
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
     return subprocess.Popen(
-        [*ending_with_us(), sys.executable, "-c", WORKER, "worker", str(folder), "--task-queue", queue, *arguments],
+        [
+            *ending_with_us(),
+            sys.executable,
+            "-m",
+            "tests.temporal.missed_soon",
+            "worker",
+            str(folder),
+            "--task-queue",
+            queue,
+            *arguments,
+        ],
         env={**paths, "TEMPORAL_ADDRESS": address, **env},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

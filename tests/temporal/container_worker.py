@@ -14,12 +14,9 @@ from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from tests.containers import MOUNTED
-
-HEARTBEAT = timedelta(seconds=5)
-"""After this time a call is missed that was lost with its worker."""
+from tests.temporal.missed_soon import miss_soon
 
 
 class Stopping(ClaimedVariables):
@@ -35,8 +32,7 @@ def tell(line: str) -> None:
 
 
 async def main(address: str, queue: str, folder: str, url: str, *stopping: str) -> None:
-    for module in (activities, host):
-        module.HEARTBEAT = HEARTBEAT  # type: ignore[attr-defined]  # one of them has it from the other
+    miss_soon()
     if stopping:
         app_variables.ClaimedVariables = Stopping  # type: ignore[attr-defined]  # which asks for it there
     options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))

@@ -21,7 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
 from tests import sampling
-from tests.temporal.building import awaits, consumed, subflow, switch
+from tests.temporal.building import awaits, consumed, inject, sleeps, subflow, switch
 from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
@@ -193,6 +193,13 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
 
     assert found.status is WorkflowExecutionStatus.CANCELED
     assert [name for name, *_ in worker.scripted.calls].count("g") == 1
+
+
+async def test_continue_as_can_set_a_timeout(bench: Bench) -> None:
+    to = {"workflowId": "second", "workflowExecTimeout": {"duration": "PT0.2S"}}
+    definitions = define(inject("a", end={"continueAs": to})), define(sleeps("nap", "PT1H"), id="second")
+    async with bench.worker(*definitions) as worker:
+        assert (await worker.failure({})).name == "TimedOut"
 
 
 async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> None:

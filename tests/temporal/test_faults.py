@@ -10,7 +10,7 @@ from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.temporal import client as swf
-from tests.temporal.building import inject, operation
+from tests.temporal.building import inject, operation, subflow
 from tests.temporal.conftest import Bench, calling, define, events_of, failed_task
 
 
@@ -48,7 +48,7 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
     """The failure names workflow, state, action, attempt, the answer, and that nothing caught it."""
     state = operation("Charge card", {"functionRef": "f", "retryRef": "again"})
     retry = {"name": "again", "delay": "PT0.01S", "maxAttempts": 3}
-    answer = failing(9, code=502, status=502, message="the service answered 502 Bad Gateway")
+    answer = failing(9, code=502, status=502, body={"why": "busy"}, message="the service answered 502 Bad Gateway")
     async with bench.worker(define(state, functions=("f",), retries=[retry], id="orders"), f=answer) as worker:
         failed = await worker.failure()
 
@@ -59,7 +59,19 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
         "  no onErrors entry of 'Charge card' covers its code '502'",
     ]
     assert failed.fault is not None
-    assert (failed.fault.code, failed.fault.status, failed.fault.state) == ("502", 502, "Charge card")
+    assert (failed.fault.code, failed.fault.status, failed.fault.body) == ("502", 502, {"why": "busy"})
+    assert failed.fault.state == "Charge card"
+
+
+async def test_a_sub_workflows_error_reaches_the_parents_handler(bench: Bench) -> None:
+    """It keeps its name and code, and the parent's onErrors catches it by them."""
+    ship = subflow("Ship", "shipping", onErrors=[{"errorRef": "teapot", "transition": "b"}])
+    parent = define(
+        ship, inject("b", {"code": "${ $WORKFLOW.error.code }"}), errors=[{"name": "teapot", "code": "418"}]
+    )
+    child = define(calling("Brew", "f"), functions=("f",), id="shipping")
+    async with bench.worker(parent, child, f=failing(1, code=418, status=418)) as worker:
+        assert await worker.run() == {"code": "418"}
 
 
 async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: Bench) -> None:

@@ -15,7 +15,10 @@ events: [{name: Made, type: untaken, kind: produced}]
 states:
 - {name: A, type: inject, data: {a: 1}, transition: {nextState: B, produceEvents: [{eventRef: Made}]}}
 - {name: B, type: inject, data: {b: 1}, transition: {nextState: C, produceEvents: [{eventRef: Made}]}}
-- {name: C, type: inject, data: {c: 1}, end: {produceEvents: [{eventRef: Made}]}}
+- name: C
+  type: inject
+  data: {c: 1}
+  end: {produceEvents: [{eventRef: Made, data: '${ {c} }', contextAttributes: {buyer: b1}}]}
 """
 
 
@@ -26,6 +29,7 @@ async def test_it_is_logged_once_for_a_run(bench: Bench, caplog: pytest.LogCaptu
         handle = await running.start(**{SUSPEND_AFTER: 5})
         await handle.result()
         last = await bench.client.get_workflow_handle(handle.id).describe()
-    assert len(running.scripted.published) == 3
+    *before, made = running.scripted.published
+    assert (len(before), made.type, made.data, made.attribute("buyer")) == (2, "untaken", {"c": 1}, "b1")
     assert last.run_id != handle.first_execution_run_id
     assert len([record for record in caplog.records if "no sink" in record.getMessage()]) == 1

@@ -104,6 +104,33 @@ async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
         assert await store.read_variable(first) is None
 
 
+PARENT = """
+id: thread-parent
+functions: [{id: child, type: subflow, workflow: thread-child}]
+states:
+- {id: before, type: getter, variables: [{key: shared, scope: thread}], transition: set}
+- id: set
+  type: setter
+  variables: [{key: shared, scope: thread, value: 'jq({was: .var.shared})'}]
+  transition: call
+- {id: call, type: action, action: {function: child}, transition: get}
+- {id: get, type: getter, variables: [{key: shared, scope: thread}], transform: jq(.var)}
+"""
+CHILD = """
+id: thread-child
+states:
+- {id: get, type: getter, variables: [{key: shared, scope: thread}], transition: set}
+- {id: set, type: setter, variables: [{key: shared, scope: thread, value: 'jq({child: .var.shared})'}]}
+"""
+
+
+async def test_a_thread_is_shared_downwards(bench: Bench) -> None:
+    """The subflow finds what its caller stored, and replaces it for both; another instance has another thread."""
+    async with bench.worker(load(PARENT), load(CHILD)) as running:
+        for _ in range(2):
+            assert await running.run({}) == {"shared": {"child": {"was": None}}}
+
+
 async def test_a_worker_reads_files_of_its_own_folders_alone(bench: Bench, tmp_path: Path) -> None:
     """A run whose definition came from elsewhere reads there, too; hidden files and those outside are not there."""
     folder = tmp_path / "definitions"

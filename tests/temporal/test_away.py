@@ -99,7 +99,6 @@ async def test_an_event_after_its_timeout_counts_if_the_run_did_not_act_yet(benc
 
     async with away(bench, definition, event=event) as [handle]:
         assert await asyncio.wait_for(swf.result(handle), 60) == {"amount": 12}
-
     assert [one for one in await _types(handle) if one in (FIRED, EVENT)] == [FIRED, EVENT]
 
 

@@ -95,7 +95,6 @@ async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, 
             await until(lambda: handle.query("trace"), lambda one: any(entry["state"] == "Undo" for entry in one))
             await _cancel_once_begun(child)
         status = await status_of(handle)
-
     assert (status, len(made)) == (
         (WorkflowExecutionStatus.CANCELED, 1) if catches else (WorkflowExecutionStatus.FAILED, 0)
     )
@@ -126,7 +125,6 @@ async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(
         async with asyncio.timeout(30):
             status = await status_of(handle)
         begun = [entry for entry in await handle.query("trace") if entry["kind"] == "action-retried"]
-
     assert (status, begun) == (WorkflowExecutionStatus.FAILED, [])
 
 

@@ -54,7 +54,6 @@ async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> 
         statuses = [(await child.describe()).status for child in children]
         for child in children:
             await child.terminate()
-
     assert statuses == [WorkflowExecutionStatus.RUNNING] * 2
 
 
@@ -108,7 +107,6 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
             await worker.awaiting(child, "go")
             await child.signal("go", {})
         output = await asyncio.wait_for(swf.result(again), PATIENCE)
-
     assert status is WorkflowExecutionStatus.TERMINATED
     assert output == ({"done": 2} if action is CALL else {})
 

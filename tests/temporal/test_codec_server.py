@@ -71,7 +71,6 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
         finally:
             server.terminate()
         log = await asyncio.to_thread(server.stderr.read)
-
     assert output == {"card": "4333", "done": True}
     history = (await bench.client.get_workflow_handle("by-the-program").fetch_history()).to_json()
     assert base64.b64encode(b'{"card"').decode()[:8] not in history

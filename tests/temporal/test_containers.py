@@ -142,7 +142,6 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
     async with serving(bench, workflow("containers-files", states), shared, function) as served:
         output = await served.run()
         first, again = served.function.posts
-
     assert {name: seen[name] for name in ("deep/words.txt", "coded", "packed/leaf", "missing")} == {
         "deep/words.txt": b"a word",
         "coded": b"hello",
@@ -369,7 +368,6 @@ async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: py
         output: Any = await instance.result()
         async with httpx.AsyncClient(base_url=f"http://{address}") as client:
             late = await client.get("/log", params={"aid": output["return"], "log": "late"})
-
     assert told["answers"] == [(200, b""), (200, b""), (200, "déjà", "text/plain")]
     assert told["refused"] == [400, 400, 405, 404, 404, 413, 413]
     assert output["var"] == {"shown": [1], "own": b64encode("déjà".encode()).decode(), "raw": "/w=="}

@@ -47,7 +47,6 @@ async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) 
         handle = await worker.start(suspend_after=30)
         output = await swf.result(handle)
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert output == {"n": 12}
     assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert len(worker.scripted.calls) == 12
@@ -74,7 +73,6 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
     async with bench.worker(definition, f=tenfold) as worker:
         handle = await worker.start({"items": list(range(40))}, suspend_after=40)
         output = await swf.result(handle)
-
     assert isinstance(output, dict)
     assert output["out"] == [i * 10 for i in range(40)]
     assert sorted(seen) == list(range(40))
@@ -90,7 +88,6 @@ async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench
         handle = await worker.start(data, suspend_after=50)
         output = await swf.result(handle)
         history = await bench.client.get_workflow_handle(handle.id).fetch_history()
-
     assert output == {**data, "sum": [1]}
     started = history.events[0].workflow_execution_started_event_attributes
     record = json.loads(started.input.payloads[1].data)
@@ -145,7 +142,6 @@ async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Be
     async with bench.worker(parent, child, f=f, g=lambda _: worked.set()) as worker:
         handle = await worker.start(suspend_after=30)
         output = await asyncio.wait_for(swf.result(handle), 30)
-
     assert output == {"n": 12}
 
 
@@ -166,7 +162,6 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 30)
         status = (await bench.client.get_workflow_handle(handle.id).describe()).status
-
     assert status == WorkflowExecutionStatus.CANCELED
     assert len(worker.scripted.calls) == 10
 
@@ -190,7 +185,6 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         found = await bench.client.get_workflow_handle(handle.id).describe()
-
     assert found.status is WorkflowExecutionStatus.CANCELED
     assert [name for name, *_ in worker.scripted.calls].count("g") == 1
 
@@ -217,7 +211,6 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
     definition = each("${ [range(16000)] }", {}, batchSize=5)
     async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
         failed = await worker.failure({}, suspend_after=70)
-
     assert failed.name == "PayloadTooLarge"
     found = re.fullmatch(
         r".*?(\d+) of 16,000 iterations are done, and the run cannot go on with the others: their results take "
@@ -255,7 +248,6 @@ async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest
         handle = await worker.start_pinned(pin, "beside")
         output: Any = await asyncio.wait_for(swf.result(handle), PATIENCE)
         longest = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert output == {"out": list(range(200))}
     assert sorted(ended) == list(range(200))
     assert passed[0] > 30, f"{passed} calls went past it"
@@ -283,7 +275,6 @@ async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monke
         handle = await worker.start({}, suspend_after=60)
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"out": list(range(200))}
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert len(worker.scripted.calls) == 200
     assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert passed[0] < 30, f"{passed} calls went past it"
@@ -343,7 +334,6 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
         with pytest.raises(RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         never.set()
-
     assert failed.value.name == "HistoryTooLong"
     assert f"seconds: give {told}" in failed.value.message
 
@@ -357,7 +347,6 @@ async def test_many_at_once(bench: Bench) -> None:
     number = sampling.count(400, 1000)
     async with bench.worker(each(), f=lambda i: i + 1) as worker:
         output = await worker.run({"items": list(range(number))})
-
     assert isinstance(output, dict)
     assert output["out"] == list(range(1, number + 1))
 
@@ -386,5 +375,4 @@ async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench
     async with bench.worker(definition, queue=worker.queue, g={}) as worker:
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(again), PATIENCE)
-
     assert [name for name, *_ in worker.scripted.calls] == ["g"]

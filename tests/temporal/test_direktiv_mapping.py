@@ -47,7 +47,6 @@ async def test_a_plain_client_starts_signals_and_asks(bench: Bench) -> None:
         data: Any = await handle.query("data")
         await handle.signal("paid", {"amount": 5})
         output = await handle.result()
-
     assert described.workflow_type == "/order"
     assert (status["workflow"], status["state"]) == ("/order", "payment")
     events = [{"name": "paid", "type": "paid", "source": None}]
@@ -115,5 +114,4 @@ async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench)
         await worker.awaiting(child, "never")
         await child.cancel()
         output: Any = await handle.result()
-
     assert output == {"error": {"code": "direktiv.cancels.api", "msg": "cancelled by api request"}}

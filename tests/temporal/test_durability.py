@@ -80,7 +80,6 @@ async def test_the_temporal_program_is_all_a_caller_needs(bench: Bench, folder: 
         result = json.loads(await temporal(bench, "result", "--output", "json"))
     finally:
         killed(worker)
-
     assert asked["queryResult"][0]["state"] == "Wait"
     assert result["result"] == {**NAMES, "greeting": "Hello Ada", "second": {"greeting": "Hello Grace"}}
 
@@ -99,7 +98,6 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
         output = await asyncio.wait_for(handle.result(), 60)
     finally:
         killed(worker)
-
     assert output["second"] == {"greeting": "Hello Grace"}
     assert calls.read_text().split() == ["Ada", "Grace"]
 
@@ -136,7 +134,6 @@ async def test_a_recorded_history_replays(bench: Bench) -> None:
         handle = await worker.start()
         await swf.result(handle)
         history = await handle.fetch_history()
-
     assert await replays(history) is None
 
 
@@ -160,7 +157,6 @@ async def test_no_secret_stands_in_the_history(bench: Bench) -> None:
         handle = await worker.start({"n": 3})
         await swf.result(handle)
         history = str(await events_of(handle))
-
     assert seen == [{"key": "Bearer s3cr3t-value", "n": 3}]
     assert "$SECRETS.token" in history
     assert "s3cr3t-value" not in history

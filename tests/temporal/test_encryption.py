@@ -144,7 +144,6 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
         client = AppClient(hidden.client)
         facts = await until(lambda: facts_of(client, waiting.id), lambda found: "lastFailure" in str(found))
         await waiting.terminate()
-
     assert failed.value.fault is not None
     assert failed.value.fault.message == f"no money on {CARD}"
     assert f"no money on {CARD}" in failed.value.message
@@ -252,7 +251,6 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         started: Any = described.info.recent_actions[0].action
         output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
         await schedules.delete(hidden.client, "secretly")
-
     assert output == {"card": CARD, "done": True}
 
 

@@ -165,14 +165,12 @@ async def test_arguments_that_are_too_much_together_fail_the_run(bench: Bench, a
     """A server takes all of them as one; each alone would not be too large."""
     async with running(bench, Shop(), "nothing", arguments) as worker:
         ended = await worker.failure({"given": given})
-
     assert ended.name == "PayloadTooLarge"
 
 
 async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
     async with running(bench, Shop(), "odd") as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "MalformedAnswer"
     assert "'odd' is written as binary/odd, and not as JSON" in str(ended)
@@ -204,7 +202,6 @@ async def test_its_failure_is_a_fault(bench: Bench) -> None:
     retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
     async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert (ended.fault.name, ended.fault.code, ended.fault.body) == ("Declined", "Declined", {"limit": 5})
     assert (ended.fault.function, ended.fault.state) == ("f", "Call")
@@ -279,7 +276,6 @@ async def test_attempts_are_the_definitions(
     }
     async with running(bench, shop, "work", "x", action=action, **parts) as worker:
         ended = await worker.failure()
-
     assert ended.name == "RuntimeError"
     assert len(shop.times) == attempts
 
@@ -292,7 +288,6 @@ async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
     parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}}
     async with running(bench, shop, "work", "x", metadata=metadata, **parts) as worker:
         await worker.failure()
-
     assert len(shop.times) == 2
 
 
@@ -308,7 +303,6 @@ async def test_each_timeout_is_a_fault(bench: Bench, metadata: dict[str, str], c
     """A person reads which of Temporal's timeouts passed."""
     async with running(bench, Shop(), "silent", metadata=metadata) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == code
     assert told in str(ended)
@@ -330,7 +324,6 @@ async def test_a_timeout_is_tried_again_as_the_definition_says(
     metadata = {"startToCloseTimeout": "PT0.1S"}
     async with running(bench, shop, "silent", action=action, metadata=metadata, **parts) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "Timeout"
     assert len(shop.times) == (1 if "nonRetryableErrors" in action else 2)
@@ -358,7 +351,6 @@ async def test_nobody_takes_it(bench: Bench) -> None:
     definition = calling("temporal:work@nobody-here", "x", metadata={"scheduleToStartTimeout": "PT0.2S"})
     async with bench.worker(definition) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "NoWorker"
     assert "no worker of the task queue 'nobody-here' took the activity 'work' in time" in str(ended)
@@ -374,7 +366,6 @@ async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
 async def test_an_activity_that_nobody_offers_is_told(bench: Bench) -> None:
     async with running(bench, Shop(), "ChargeCart") as worker:
         ended = await worker.failure()
-
     assert ended.name == "NotFoundError"
     assert "ChargeCart" in str(ended)
     assert "is not registered on this worker, available activities: ChargeCard" in str(ended)
@@ -385,7 +376,6 @@ async def test_our_own_worker_is_not_taken_for_the_other(bench: Bench, arguments
     """Without a queue it is the workflow's own. Arguments there are data, even if they look like a call of ours."""
     async with bench.worker(calling("temporal:f", arguments), f=lambda _: "called") as worker:
         ended = await worker.failure()
-
     assert ended.name == "NotFoundError"
     assert "does not have the activity 'f'" in str(ended)
     assert worker.scripted.calls == []
@@ -406,7 +396,6 @@ async def test_cancelling_reaches_it(bench: Bench) -> None:
         with pytest.raises(RunEnded):
             await swf.result(handle)
         await asyncio.wait_for(shop.stopped.wait(), 20)
-
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
 
 
@@ -433,7 +422,6 @@ async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
         assert await swf.result(handle) == {"label": "done", "response": "done"}
         history = await handle.fetch_history()
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
     assert await replays(history) is None
@@ -449,7 +437,6 @@ async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> No
         child = server.client.get_workflow_handle(await child_of(server.client, handle.id, "Call/f#1"))
         history = await child.fetch_history()
         executions = [one.run_id async for one in server.client.list_workflows(f"WorkflowId = '{child.id}'")]
-
     assert len(executions) >= 3
     assert shop.seen == [f"f.{number}" for number in range(1, 31)]
     assert await replays(history) is None
@@ -464,5 +451,4 @@ async def test_replays(bench: Bench, increment: str) -> None:
         handle = await worker.start()
         await swf.result(handle)
         history = await handle.fetch_history()
-
     assert await replays(history) is None

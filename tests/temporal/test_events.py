@@ -115,7 +115,6 @@ async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
         ]
         await handle.signal("sent", {})
         await handle.result()
-
     assert answers == [{"status": "taken"}, {"status": "duplicate"}, {"status": "kept"}, {"status": "kept"}]
 
 
@@ -212,7 +211,6 @@ async def test_update_refuses_what_is_no_event(bench: Bench) -> None:
             await handle.execute_update("deliver", {"source": "bank"})
         await handle.signal("paid", {})
         await handle.result()
-
     assert "an event needs a text as its 'type'" in str(refused.value.__cause__)
 
 

@@ -38,7 +38,6 @@ async def test_retries_are_the_activitys_own(bench: Bench) -> None:
         handle = await worker.start()
         assert await handle.result() == {"calls": 5, "arguments": None}
         events = await events_of(handle)
-
     assert sum(one.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED for one in events) == 2
     assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3, 4, 1]
     assert [len({*keys}) for keys in ([key for *_, key, _ in worker.scripted.calls[:end]] for end in (4, 5))] == [1, 2]
@@ -51,7 +50,6 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
     answer = failing(9, code=502, status=502, body={"why": "busy"}, message="the service answered 502 Bad Gateway")
     async with bench.worker(define(state, functions=("f",), retries=[retry], id="orders"), f=answer) as worker:
         failed = await worker.failure()
-
     assert str(failed).splitlines() == [
         "workflow 'orders' failed in state 'Charge card'",
         "  action 'f', attempt 3",
@@ -83,7 +81,6 @@ async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: 
     )
     async with bench.worker(definition, f=1) as worker:
         failed = await worker.failure()
-
     assert failed.name == "PayloadTooLarge"
 
 
@@ -139,5 +136,4 @@ async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> No
         assert await worker.run({"n": 1}) == {"n": 1}
         assert seen == []
         await asyncio.wait_for(called.wait(), 30)
-
     assert seen == [{"key": "s3cr3t"}]

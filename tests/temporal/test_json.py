@@ -43,7 +43,6 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
         )
         with pytest.raises(RunEnded) as failed:
             await swf.result(handle)
-
     assert simulated.error is not None
     assert failed.value.fault is not None
     assert (failed.value.fault.name, failed.value.fault.message) == ("WrongInput", simulated.error.message)
@@ -75,7 +74,6 @@ async def test_what_others_send_to_an_instance(bench: Bench, data: str) -> None:
         await handle.signal("paid", {"amount": 1})
 
         assert await handle.result() == {"amount": 1}
-
     assert "takes CloudEvents, and this is not JSON: " in str(refused.value.cause)
     [entry] = [one for one in trace if one["kind"] == "event-refused"]
     assert entry["name"] == "paid"

@@ -65,7 +65,6 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
     """The fault says which text it was, who refuses it, and what to do; nothing is called."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         message = await refused(await started(bench, worker.queue, Pin(pinned([another()])).to_json()))
-
     assert "came with the input as '<definition>' (SHA-256" in message
     assert "--known-definitions-only" in message
     assert "start the instance by the id of its definition" in message
@@ -95,7 +94,6 @@ async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
     """Whatever a pin claims, nothing is called for it."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         await refused(await started(bench, worker.queue, forged()[what].to_json()))
-
     assert worker.scripted.calls == []
 
 
@@ -112,7 +110,6 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
         await until(lambda: is_there(child))
         await refused(child)
         await mailbox.terminate()
-
     assert worker.scripted.calls == []
 
 
@@ -131,7 +128,6 @@ async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
         )
         with pytest.raises(RunEnded, match="begun by the instance that produces it alone"):
             await swf.result(handle)
-
     assert worker.scripted.published == []
 
 
@@ -148,7 +144,6 @@ async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:
                 await asyncio.sleep(0.1)
         await latest.terminate()
         ends = [(await bench.client.get_workflow_handle(handle.id, run_id=run).describe()).status for run in runs]
-
     assert set(ends[:3]) == {WorkflowExecutionStatus.FAILED}
     assert worker.scripted.calls == []
 
@@ -162,7 +157,6 @@ async def test_a_retry_of_the_engine_leads_not_around_it(bench: Bench) -> None:
     await until(latest.describe, lambda one: one.run_id != handle.first_execution_run_id)
     async with bench.worker(served(), queue=queue, only_known=True, f={}, steal={}) as worker:
         await refused(handle)
-
     assert worker.scripted.calls == []
 
 
@@ -172,7 +166,6 @@ async def test_documents_are_found_beside_the_text_that_is_served(bench: Bench) 
         [known] = pinned([served()])
         pin = Pin([replace(known, name="http://evil.example/x.yaml")])
         await swf.result(await started(bench, worker.queue, pin.to_json()))
-
     assert worker.scripted.sources == [served().source.name]
 
 
@@ -209,7 +202,6 @@ async def test_an_instance_goes_on_under_the_text_that_it_began_with(bench: Benc
         output = await asyncio.wait_for(swf.result(handle), 60)
         await asyncio.wait_for(called.wait(), 30)
         message = await refused(await started(bench, queue, Pin(pinned([long(), *others()])).to_json()))
-
     assert output == {"f": 1, "b": 1, "last": True}
     assert "is not served here" in message
 

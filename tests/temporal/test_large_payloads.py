@@ -49,7 +49,6 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
         handle = await worker.start({"text": LARGE})
         output = await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
-
     assert output == {"text": LARGE, "again": LARGE}
     assert len(history.to_json()) < 100_000
     # Input and result are the same object, the arguments with their record and the output are others.
@@ -90,7 +89,6 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
         )
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
-
     assert failed.value.name == "PayloadTooLarge"
     assert "a sub-workflow can be started with: store large payloads" in failed.value.message
 
@@ -169,7 +167,6 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
     async with stored.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on"):
         await swf.send_data(stored.client, handle.id, "go", {})
         output = await asyncio.wait_for(swf.result(stored.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert isinstance(output, dict)
     assert output["n"] == 1
 
@@ -195,7 +192,6 @@ async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
     limits = InstanceLimits(held_bytes=500_000)
     async with stored.worker(collecting(90), limits=limits, echo=lambda _: text) as worker:
         failure = await worker.failure({}, suspend_after=70)
-
     assert failure.name == "PayloadTooLarge"
     told = re.search(r"holds ([\d,]+) bytes .* may hold 500,000 \(maxHeldBytes", failure.message)
     assert told is not None, failure.message
@@ -211,7 +207,6 @@ async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
         handle = await worker.start({}, suspend_after=70)
         output = await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await stored.client.get_workflow_handle(handle.id).fetch_history()
-
     assert output == {"all": [{"number": number, "text": text} for number in range(90)]}
     converter = stored.client.data_converter
     started = history.events[0].workflow_execution_started_event_attributes

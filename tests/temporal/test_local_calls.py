@@ -65,7 +65,6 @@ async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> N
     async with bench.worker(local(calling("Two", "work", "work")), work=lambda _: {"done": True}) as worker:
         handle = await worker.start({}, **{SUSPEND_AFTER: 2})
         await swf.result(handle)
-
     assert (await bench.client.get_workflow_handle(handle.id).describe()).run_id != handle.first_execution_run_id
     begun = handle.first_execution_run_id
     assert [key for *_, key, _ in worker.scripted.calls] == [f"{handle.id}/{begun}/Two/work#{n}" for n in (1, 2)]
@@ -85,7 +84,6 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})
         await swf.result(handle)
-
     assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3]
     assert len({key for *_, key, _ in worker.scripted.calls}) == 1
     events = await counted(handle)
@@ -173,7 +171,6 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
         await asyncio.wait_for(cancelled.wait(), PATIENCE)
         with pytest.raises(WorkflowFailureError):
             await handle.result()
-
     assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
     assert await replays(await handle.fetch_history()) is None

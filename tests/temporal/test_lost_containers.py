@@ -117,7 +117,6 @@ async def test_a_worker_is_killed_during_a_call(bench: Bench, shared: Path) -> N
                 output = await asyncio.wait_for(instance.result(), PATIENCE)
         finally:
             over.set()
-
     assert output == {"return": "done", "var": {"n": 2}}
     ids = [one.action_id for one in served.posts]
     assert seen == [("", [f"{ids[0]}-1"]), ("", [f"{ids[0]}-2"])]
@@ -146,7 +145,6 @@ async def test_a_worker_is_killed_after_it_stored(bench: Bench, shared: Path) ->
             assert await store.read_variable(n) == Variable(b"1")
             await store.write_variables({n: Variable(b"7")}, "another")
             output: Any = await asyncio.wait_for(instance.result(), PATIENCE)
-
     assert output == {"return": "call 2", "var": {"n": 7}}
     assert given[0] == ""
     assert given[1] in {"1", "7"}  # whichever it held when the second attempt began

@@ -99,7 +99,6 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
             kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
             await swf.send_event(bench.client, handle.id, go())
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert kept_in != handle.first_execution_run_id
     assert [await replays(one) for one in histories] == [None] * len(histories)
@@ -114,7 +113,6 @@ async def test_an_instance_that_gets_many_signals_continues_as_new_early(
         handle = await worker.start({"numbers": []})
         async with executions(bench, handle) as histories:
             await takes_all(worker, handle)
-
         assert [await replays(one) for one in histories] == [None] * len(histories)
     assert len(histories) > 1
 
@@ -136,7 +134,6 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(worker.scripted.calls) == 2
     assert len(histories) > 1
@@ -165,7 +162,6 @@ async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, stat
                 *(swf.send_event(bench.client, handle.id, go(n)) for n in range(rounds)),
             )
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"round": rounds, "numbers": list(range(1, rounds + 1))}
     assert len(histories) > 1
 
@@ -193,7 +189,6 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
             for n in range(MANY + 1, MANY + 13):
                 await swf.deliver(bench.client, handle.id, number(n))
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, MANY + 13))}
     assert len(histories) > 1
     assert [await replays(one) for one in histories] == [None] * len(histories)
@@ -213,7 +208,6 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
                 await send(worker, handle, n, n)
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert failed.value.name == "PayloadTooLarge"
     assert "events that no state has taken" in failed.value.message
 
@@ -250,7 +244,6 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
         found = await until(lambda: handle.query("data"), lambda one: one["count"] >= STREAM)
     finally:
         killed(worker)
-
     assert found == {"count": STREAM, "sum": STREAM * (STREAM + 1) // 2, "rising": True, "last": STREAM}
     await handle.terminate()
 
@@ -275,7 +268,6 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
             for n in range(most + 1, LAST + 1):
                 await until(partial(_is_sent, worker, handle, n))
             output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(histories) > 1
 

@@ -77,7 +77,6 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
             await _priorities(bench.client.get_workflow_handle(id_))
             for id_ in (handle.id, alone.id, await child_of(bench.client, handle.id, "Ship/shipping#1"))
         ]
-
     assert found == [
         [("urgent", PRIORITY_OF_ITS_OWN), ("usual", PRIORITY_OF_THE_RUN)],
         [("urgent", PRIORITY_OF_ITS_OWN)],
@@ -140,7 +139,6 @@ async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
     definition = define(inject("a", {"x": "${ .n + 1 }"}), id="plain")
     async with bench.worker(definition) as worker:
         output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
-
     assert output == {"n": 1, "x": 2}
 
 
@@ -191,7 +189,6 @@ async def test_details_say_where_the_run_is(bench: Bench) -> None:
         metadata = await handle.query("__temporal_workflow_metadata")
         await handle.signal("paid", {})
         await handle.result()
-
     assert "**Wait for payment**, waiting for paid" in metadata.current_details
 
 
@@ -207,7 +204,6 @@ async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
         assert await handle.result() == {"settled": True}
         metadata = await handle.query("__temporal_workflow_metadata")
         trace = await handle.query("trace")
-
     assert metadata.current_details == "**sample** 1.0.0 ran out of time, and is in state **Settle**"
     assert "workflow-timed-out" in [entry["kind"] for entry in trace]
 
@@ -222,7 +218,6 @@ async def test_keys_keep_their_order(bench: Bench) -> None:
     )
     async with bench.worker(definition, f={"z": 1, "y": 2}) as worker:
         output = await worker.run({"c": 1, "a": 2, "b": 3})
-
     assert isinstance(output, dict)
     assert output["keys"] == ["c", "a", "b"]
     assert output["after"] == ["c", "a", "b", "keys", "z", "y"]

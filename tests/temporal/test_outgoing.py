@@ -39,7 +39,6 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
             for kind in ("activity_task_scheduled", "start_child_workflow_execution_initiated"):
                 if event.HasField(f"{kind}_event_attributes") and not gives_way(event):
                     sent[getattr(event, f"{kind}_event_attributes").workflow_task_completed_event_id] += len(LARGE)
-
     assert isinstance(output, dict)
     assert output["out"] == list(range(ITEMS))
     assert max(sent.values()) <= MAX_BYTES_TO_BEGIN
@@ -85,7 +84,6 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
             pending += kind.startswith(("activity_task_scheduled", "start_child_workflow_execution_initiated"))
             pending -= kind.startswith(("activity_task_completed", "child_workflow_execution_completed"))
             most = max(most, pending)
-
     assert most == MOST
 
 
@@ -117,7 +115,6 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
     ]
     async with bench.worker(define(*states, functions=tuple(made))) as worker:
         output = await worker.run()
-
     assert output == {"of": [10_000_000] * 215_000}
 
 
@@ -153,6 +150,5 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
         )
         await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
-
     assert sum(map(gives_way, history.events)) == yields
     assert await replays(history) is None

@@ -155,7 +155,6 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     async with serving(bench, functions, beside(action, steps=50), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 1
     assert len(worker.scripted.calls) == (50 if action is ACTIVITY else 51)
@@ -267,7 +266,6 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert status is WorkflowExecutionStatus.CANCELED
 
 
@@ -281,7 +279,6 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
         with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert failed.value.name == "TimedOut"
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
 
@@ -294,7 +291,6 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -314,7 +310,6 @@ async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, a
     async with serving(bench, functions, definition, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(functions.workflows) == (2 if action is SUBFLOW else 1)
@@ -332,7 +327,6 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
         assert running.status is WorkflowExecutionStatus.RUNNING
         await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
         status = await status_of(bench, child)
-
     assert status is WorkflowExecutionStatus.FAILED
 
 
@@ -356,7 +350,6 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
         await crossed(bench, handle)
         functions.over.set()
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"n": 29, "long": True}
     assert functions.calls == 1
     assert len(await histories(bench, handle)) >= 3
@@ -373,7 +366,6 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
@@ -392,7 +384,6 @@ async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, 
     async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
         output = await asyncio.wait_for(swf.result(handle), 60)
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(keys) == 1
@@ -409,7 +400,6 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
     async with bench.worker(beside(CALL, steps=32), f=f, g=functions.g) as worker:
         handle = await worker.start({}, suspend_after=100)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert isinstance(output, dict)
     assert output["long"] is True
     assert functions.calls == 1
@@ -430,5 +420,4 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
         handle = await worker.start_pinned(pin, f"left-{end is True}")
         assert await asyncio.wait_for(swf.result(handle), 60) == {}
         status = await status_of(bench, child.id)
-
     assert status is WorkflowExecutionStatus.CANCELED

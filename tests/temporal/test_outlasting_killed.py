@@ -119,7 +119,6 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
             executions = Counter([one.id async for one in server.client.list_workflows()])
         finally:
             killed(worker)
-
     assert output == {"last": STEPS, "call": "done", "activity": "done", "sub": "done"}
     assert (before >= 2, after > before) == (True, True)
     assert other.calls == 1

@@ -125,7 +125,6 @@ async def test_one_that_has_ended_goes_on_from_any_state(
         assert await ended(handle) is not None
         plan = await plan_rerun(Client(bench.client), handle.id, state, action)
         assert await gone_on(bench, plan) is not None
-
     assert calls.made == [*FUNCTIONS, *made]
 
 
@@ -152,7 +151,6 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
             await worker.awaiting(again, "go")
             await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
         after = await ended(again)
-
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
@@ -189,7 +187,6 @@ async def test_one_that_ends_before_it_is_given_events_again(
         assert await ended(handle) == data
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
         output = await gone_on(bench, plan)
-
     assert (len(plan.events), output) == (1, {"done": True})
 
 
@@ -206,7 +203,6 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
         another = await worker.start({"parcel": "7"})
         await send(worker, shipped(3))
         latest = await ended(another)
-
     assert output == {"parcel": "7", "first": 1, "done": True}
     assert latest == {"parcel": "7", "first": 2, "got": 3}
 
@@ -245,7 +241,6 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
         another = await worker.start({"parcel": "7"})
         await swf.deliver(bench.client, another.id, {"name": "Go"})
         latest = await ended(another)
-
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert output == {"parcel": "7", "gone": 1, "done": True}
     assert latest == {"parcel": "7", "done": False, "got": 1}
@@ -271,7 +266,6 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
         await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
         output = await gone_on(bench, plan)
-
     assert output == {"parcel": "7", "first": 1, "again": True, "got": 3}
 
 
@@ -302,7 +296,6 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
         output = await gone_on(bench, plan)
-
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     first = 2 if action == "first" else 1

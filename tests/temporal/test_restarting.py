@@ -251,7 +251,6 @@ async def test_what_is_made_again_has_the_key_that_it_had(
             assert service.succeeded == keys[-number:]
         runs = [await one.replayed(CONVERTER) async for one in runs_back(client, handle.id)]
         trace = [entry for one in reversed(runs) for entry in one.trace]
-
     assert len(keys) == len(set(keys)) == 3
     assert [one.state for one in trace if one.kind is TraceKind.STATE_LEFT] == ["One", "Wait", "Two", "Three"]
     assert [one.kind for one in trace].count(TraceKind.WORKFLOW_STARTED) == 1
@@ -299,7 +298,6 @@ async def test_one_that_was_started_by_its_type_keeps_its_definition(bench: Benc
     async with bench.worker(other, queue=queue, charge=charge, ship=ship):
         output = await went_on(bench, await plan_retry(Client(bench.client), handle.id))
         again = await went_on(bench, await plan_rerun(Client(bench.client), handle.id, "Ship"))
-
     assert (output, again) == ({"v": 1}, {"v": 1})
     assert calls == ["charge", "ship", "ship", "ship"]
 

@@ -74,7 +74,6 @@ async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
         monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
         async with local_server(database=tmp_path / "db" if has_database else None) as server:
             of_both = [await _cluster_id(quicker), await _cluster_id(server)]
-
     assert of_both[0] != of_both[1]
 
 

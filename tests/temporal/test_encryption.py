@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +188,9 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
     queue = f"keyless-{kind}"
     right = encrypted(bench, "1", "1")
     handle = await swf.start(
-        right.client, [WAITING, CHILD, LAST], {"n": 1}, workflow_id=f"keyless-{kind}-{os.getpid()}", task_queue=queue
-    )
+        right.client, [WAITING, CHILD, LAST], {"n": 1}, workflow_id=f"keyless-{kind}-{os.getpid()}", task_queue=queue,
+        options={"task_timeout": timedelta(seconds=2)},  # after which a failed one is tried again
+    )  # fmt: skip
     if kind == "none":
         other, told = bench, "encrypted with the key '1', and no keys are configured here"
     elif kind == "missing":

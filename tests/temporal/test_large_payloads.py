@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +132,9 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
     async with client.worker(definition, queue="missing-object"):
         pass
     handle = await swf.start(
-        client.client, [definition], {"text": LARGE}, workflow_id="missing-1", task_queue="missing-object"
-    )
+        client.client, [definition], {"text": LARGE}, workflow_id="missing-1", task_queue="missing-object",
+        options={"task_timeout": timedelta(seconds=2)},  # after which a failed one is tried again
+    )  # fmt: skip
     [path] = files(tmp_path / "objects")
     away = path.rename(tmp_path / "away")
     # Another process: nothing is in its memory.

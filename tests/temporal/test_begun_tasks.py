@@ -250,7 +250,6 @@ def test_a_step_has_the_time_of_its_task(activations: list[tuple[str, int, int]]
 
 
 def test_what_is_replayed_is_told() -> None:
-    """Whatever its time is: that was decided when it was done."""
     recording = _Recording()
     instance = BegunTasksRunner(recording, CONVERTER).create_instance(cast("WorkflowInstanceDetails", None))
     for length in (3, 11):

@@ -257,7 +257,6 @@ async def test_waiting_for(bench: Bench, name: str) -> None:
 
 @pytest.mark.parametrize("name", DIREKTIV)
 async def test_a_workflow_of_direktiv_waiting_for(bench: Bench, name: str) -> None:
-    """There is no error that its `catch` could handle, either."""
     await _ends_cancelled(bench, DIREKTIV[name], _direktiv(DIREKTIV[name]), DIREKTIV_CHILD)
 
 

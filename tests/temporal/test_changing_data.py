@@ -66,7 +66,6 @@ async def test_while_an_event_is_waited_for(bench: Bench) -> None:
 
 
 async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
-    """A pause ends when it would have, and what follows has the changed data."""
     napping = define(sleeps("Nap", "PT2S"), id="changed-napping")
     async with bench.worker(napping) as worker:
         handle = await worker.start({"n": 1})

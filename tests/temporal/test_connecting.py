@@ -113,7 +113,6 @@ async def test_plaintext_to_tls(place: Place) -> None:
 async def test_a_mistyped_key_of_a_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged, once, and what is known is used."""
     file = tmp_path / "temporal.toml"
     with answering_server(ANSWERS) as address:
         file.write_text(f'[profile.default]\naddress = "{address}"\nname_space = "sales"\n')

@@ -118,7 +118,6 @@ async def test_actions(bench: Bench) -> None:
 
 
 async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
-    """Its page says how many run at once, and of which key."""
     approval = named("metadata: {concurrency: {limit: 1, key: '${ .item }'}}" + APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         first, second = [await worker.start({"item": "x<y", "quantity": 1}) for _ in range(2)]

@@ -209,7 +209,6 @@ async def test_an_asynchronous_call_leaves_variables(bench: Bench, shared: Path)
 
 
 async def test_files_need_a_folder(bench: Bench, shared: Path) -> None:
-    """The error says what to write, and can be caught."""
     states = [call({"key": "k"}, catch=[{"error": "NoSharedFolder"}])]
     async with serving(bench, workflow("containers-none", states), shared, lambda _: None, options=Options()) as served:
         output = await served.run()
@@ -239,8 +238,6 @@ async def test_what_cannot_be_a_file_is_an_internal_error(
 
 
 async def test_what_a_scope_cannot_hold_fails_for_good(bench: Bench, shared: Path) -> None:
-    """No catch is for that, as it is where a state stores it."""
-
     def function(asked: Asked) -> None:
         (out(asked) / "workflow" / "n").write_bytes(b"x" * (MAX_BYTES + 1))
 

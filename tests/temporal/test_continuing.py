@@ -343,7 +343,6 @@ def more(number: int) -> dict[str, JSON]:
 
 
 async def test_many_at_once(bench: Bench) -> None:
-    """A foreach over hundreds of elements without a batchSize completes, in order."""
     number = sampling.count(200, 1000)
     async with bench.worker(each(), f=lambda i: i + 1) as worker:
         output = await worker.run({"items": list(range(number))})

@@ -77,7 +77,6 @@ async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
 
 
 async def test_any_other_error_keeps_its_stack() -> None:
-    """Of a mistake that nobody foresaw the history tells where it was made."""
     assert "test_converter.py" in (await written(ValueError("no"))).stack_trace
 
 

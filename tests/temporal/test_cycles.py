@@ -26,7 +26,6 @@ def _counting(to: int) -> Definition:
 
 
 async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
-    """It would run for ever; the operator's limit ends it."""
     async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0})
     assert ended.name == "StepLimitExceeded"
@@ -34,7 +33,6 @@ async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> N
 
 
 async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
-    """A run that continues as new does not begin to count anew."""
     async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0}, **{SUSPEND_AFTER: 1_500})
     assert "2,000 states ran" in str(ended)
@@ -100,7 +98,6 @@ async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(b
 
 
 async def test_many_levels_with_long_names_end_right(bench: Bench) -> None:
-    """Whatever they are called, and whatever their ids would be."""
     down = f"Down {LONG}"
     definition = define(
         switch("Look", "${ .level > 0 }", {"transition": down}, {"transition": "Bottom"}),

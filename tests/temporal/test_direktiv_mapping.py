@@ -101,7 +101,6 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
 
 
 async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench) -> None:
-    """Its parent meets the error that the language has for it."""
     waiting = load("id: /slow\nstates: [{id: wait, type: consumeEvent, event: {type: never}}]")
     catching = load(
         "id: /patient\nfunctions: [{type: subflow, id: slow, workflow: /slow}]\n"

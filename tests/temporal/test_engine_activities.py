@@ -210,7 +210,6 @@ async def test_its_failure_is_a_fault(bench: Bench) -> None:
 
 
 async def test_a_definition_catches_it_by_its_type(bench: Bench) -> None:
-    """`errors` names the type, as it would a Python exception's."""
     errors = [{"name": "declined", "code": "RuntimeError"}]
     state = {"onErrors": [{"errorRef": "declined", "end": True}]}
     async with running(bench, Shop(fails=9), "work", "x", errors=errors, state=state) as worker:
@@ -281,7 +280,6 @@ async def test_attempts_are_the_definitions(
 
 
 async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
-    """Whoever knows the activity better says so in the function's metadata."""
     shop = Shop(fails=9)
     metadata = {"retryPolicy": {"initialInterval": "PT0.01S", "maximumAttempts": 2}}
     retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
@@ -300,7 +298,6 @@ async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
     ],
 )
 async def test_each_timeout_is_a_fault(bench: Bench, metadata: dict[str, str], code: str, told: str) -> None:
-    """A person reads which of Temporal's timeouts passed."""
     async with running(bench, Shop(), "silent", metadata=metadata) as worker:
         ended = await worker.failure()
     assert ended.fault is not None
@@ -357,7 +354,6 @@ async def test_nobody_takes_it(bench: Bench) -> None:
 
 
 async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
-    """`actionExecTimeout` means what it always means."""
     state = {"timeouts": {"actionExecTimeout": "PT0.2S"}}
     async with bench.worker(calling("temporal:work@nobody-here", "x", state=state)) as worker:
         assert (await worker.failure()).name == "TimedOut"
@@ -387,7 +383,6 @@ async def test_a_program_adds_activities_to_its_own_worker(bench: Bench) -> None
 
 
 async def test_cancelling_reaches_it(bench: Bench) -> None:
-    """An activity that beats learns that nobody wants its result any more."""
     shop = Shop()
     async with running(bench, shop, "wait", metadata={"heartbeatTimeout": "PT1S"}) as worker:
         handle = await worker.start()
@@ -400,7 +395,6 @@ async def test_cancelling_reaches_it(bench: Bench) -> None:
 
 
 async def test_nobody_need_wait_for_it(bench: Bench) -> None:
-    """Invoked `async` it goes on when the run has ended."""
     shop = Shop()
     action = {"functionRef": {"refName": "f", "arguments": "x", "invoke": "async"}}
     async with running(bench, shop, "work", action=action) as worker:
@@ -444,7 +438,6 @@ async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> No
 
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
 async def test_replays(bench: Bench, increment: str) -> None:
-    """What was decided in the workflow is decided in the same way again."""
     retries = [{"name": "again", "delay": "PT0.01S", "increment": increment, "jitter": 0.5, "maxAttempts": 4}]
     shop = Shop(fails=3)
     async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:

@@ -158,7 +158,6 @@ states:
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:
-    """An event that starts nothing waits for the instance of its key."""
     async with bench.worker(named(ORDER)) as running:
         await send(running, event("1", "paid", "bank", "early", order=1))
         [receipt] = await send(running, event("2", "placed", "shop", "late", order=1))
@@ -247,7 +246,6 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
     ],
 )
 async def test_starts_of_direktiv(bench: Bench, start: str, started: list[list[str]]) -> None:
-    """Each kind of start gets the events that it names, once."""
     states = "states: [{id: a, type: noop, transform: 'jq({kinds: keys})'}]"
     async with bench.worker(named(f"id: /ID\nstart: {start}\n{states}")) as running:
         events = [event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x"), event("3", "a", "s", 3, of="y")]

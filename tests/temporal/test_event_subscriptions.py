@@ -316,7 +316,6 @@ async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
 
 
 async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
-    """Whoever sends it is told, and nothing of it is there."""
     async with bench.worker(named(SHIPMENT)) as running:
         with pytest.raises(UsageError, match="bytes"):
             await send(running, shipped("1", "x" * 3_000_000, parcel=7, leg="a"))
@@ -359,7 +358,6 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
 
 @pytest.mark.parametrize("what", ["instance", "mailbox"])
 async def test_an_event_is_not_accepted_where_another_workflow_has_the_id(bench: Bench, what: str) -> None:
-    """Its sender is told, instead of taking it for done."""
     thief = define(sleeps("w", "PT1H"), id=f"thief-{next(Bench.numbers)}")
     first = event("1", "placed", "shop", 1, order=1) if what == "mailbox" else event("1", "a", "s", 1)
     async with bench.worker(named(ORDER if what == "mailbox" else LOOSE), thief) as running:

@@ -100,7 +100,6 @@ async def test_an_event_stays_addressed_on_its_way(bench: Bench) -> None:
 
 
 async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
-    """The update `deliver` answers whether an event was taken, kept, or had come before."""
     events = [PAID, {**PAID, "name": "sent", "type": "sent"}]
     events += [{**PAID, "name": "other", "type": "other"}]
     definition = define(waiting("paid", "sent", exclusive=False), waiting("other", name="later"), events=events)
@@ -232,7 +231,6 @@ async def test_an_event_of_another_version_is_refused(bench: Bench) -> None:
 
 
 async def test_signal_that_makes_no_sense_does_no_harm(bench: Bench) -> None:
-    """A signal that is no event of the definition, or carries nonsense, changes nothing."""
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")

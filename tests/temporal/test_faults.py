@@ -73,7 +73,6 @@ async def test_a_sub_workflows_error_reaches_the_parents_handler(bench: Bench) -
 
 
 async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: Bench) -> None:
-    """More data than one step can carry ends the run with a fault that says so."""
     definition = define(
         inject("a", {"text": "x" * 1_200_000}),
         operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}),

@@ -56,7 +56,6 @@ def test_a_higher_format_is_refused(read: Callable[[Any], Any], record: dict[str
 
 
 def test_a_higher_semantics_number_is_refused() -> None:
-    """A release cannot run a definition by a meaning that it does not know."""
     with pytest.raises(NewerRecord, match="semantics of a run, 99, is newer"):
         Pin.from_json({"semantics": 99})
 
@@ -123,7 +122,6 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
 
 
 async def test_the_end_of_a_workflow_is_looked_for_by_a_release_that_knows_how(bench: Bench) -> None:
-    """Another attempt may be made by such a worker."""
     with pytest.raises(NewerRecord, match="a wait for the end of a workflow"):
         await Endings(bench.client).ending({"id": "a", "run": "b", "since": 0.0, **NEWER})
 
@@ -140,7 +138,6 @@ async def test_where_variables_are_is_read_by_a_release_that_knows_the_place(ben
 
 
 async def test_facts_of_a_schedule(bench: Bench) -> None:
-    """They are read with what is unknown beside them, and not those of a higher format."""
     facts = {"definition": "formats", "version": None, "digest": "d", "madeFrom": "m", **OTHER}
     for number, memo in enumerate((facts, {**facts, **NEWER})):
         action = ScheduleActionStartWorkflow("formats", id="formats", task_queue="formats", memo={MEMO: memo})
@@ -155,7 +152,6 @@ async def test_facts_of_a_schedule(bench: Bench) -> None:
 
 
 async def test_what_a_worker_resolves_is_carried_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unknown field of it is a fact about the run, as those of a pin are."""
     written = Pin.to_json
     monkeypatch.setattr(Pin, "to_json", lambda pin: {**written(pin), **OTHER})
     definition = define(inject("a", {"x": 1}, end={"continueAs": "again"}))

@@ -157,7 +157,6 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
 async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sender that goes back to the first ones brings them along again."""
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 20)
     definition = named(BOTH)
     async with bench.worker(definition) as running:

@@ -275,7 +275,6 @@ async def test_an_instance_without_room_keeps_an_event_from_no_other() -> None:
 
 
 async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
-    """It is told which event was not taken, and what became of each."""
     orders = named(ORDER)
     async with working(bench, orders) as (client, _):
         path = (await client.post(f"/workflows/{orders.id}")).headers["location"]
@@ -466,7 +465,6 @@ async def test_definitions_that_could_not_be_read(bench: Bench, tmp_path: Path) 
 
 
 async def test_each_event_is_counted(measured: Measured) -> None:
-    """By what became of it; of names there is nothing."""
     orders = named(ORDER)
     async with served(measured, [orders]) as client:
         await send(client, [event("placed", "shop", order="1"), event("unknown", "shop")])
@@ -656,7 +654,6 @@ states: [{name: Wait, type: event, onEvents: [{eventRefs: [Some], eventDataFilte
 
 
 async def test_what_former_clients_of_cloudevents_send(bench: Bench) -> None:
-    """The Python SDK in its former form, in structured and binary mode."""
     attributes = {"type": "com.example.someevent", "source": "/mycontext/1", "comexampleother": "5"}
     structured = {**attributes, "source": "/mycontext/ü 1", "comexampleother": "€ 5"}
     messages = [to_structured(FormerEvent(structured, {"n": 1})), to_binary(FormerEvent(attributes, {"n": 1}))]

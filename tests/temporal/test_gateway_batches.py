@@ -130,7 +130,6 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
 
 
 async def test_what_is_too_large_is_told(bench: Bench) -> None:
-    """The event, and not only the definitions that go with it."""
     definition = named(ORDER.replace(", correlation: [{contextAttributeName: order}]", ""))
     async with served(bench, [definition]) as client:
         refused = await send(client, [event("placed", "shop", data="x" * 2_200_000)])

@@ -73,7 +73,6 @@ async def test_one_that_failed_is_retried(bench: Bench) -> None:
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
 async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
-    """Events that came since are given to it again, or dropped."""
     async with failed(bench) as (client, worker, calls, handle):
         path = f"/instances/{handle.id}"
         options = {"from": "First", "action": "first", "dropEvents": str(drops).lower()}
@@ -88,7 +87,6 @@ async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
 
 
 async def test_what_is_refused(bench: Bench) -> None:
-    """It says why to programs, and what to do to people."""
     async with failed(bench) as (client, worker, calls, handle):
         calls.broken = {"last"}
         outer = await worker.start({}, definition=2)

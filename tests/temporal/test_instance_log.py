@@ -78,7 +78,6 @@ def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
 
 
 def test_failure_text_in_the_words_of_a_draft() -> None:
-    """A draft that speaks of tasks is told of tasks."""
     fault = TimedOut("task 'Ship' took longer than it may", state="Ship")
     assert failure_text("orders", fault, Words("task", "onError entry")).splitlines() == [
         "workflow 'orders' failed in task 'Ship'",

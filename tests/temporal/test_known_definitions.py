@@ -91,7 +91,6 @@ def forged() -> dict[str, Pin]:
 
 @pytest.mark.parametrize("what", forged())
 async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
-    """Whatever a pin claims, nothing is called for it."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         await refused(await started(bench, worker.queue, forged()[what].to_json()))
     assert worker.scripted.calls == []
@@ -223,7 +222,6 @@ async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, onl
 
 
 async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:
-    """A worker that takes every run records nothing about that."""
     async with bench.worker(served(), f={"ok": 1}) as worker:
         handle = await worker.start()
         await swf.result(handle)

@@ -117,7 +117,6 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
 
 
 async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) -> None:
-    """Five megabytes go down to a sub-workflow and up again, and through continue-as-new."""
     child = define(inject("a", {"child": True}), id="child")
     parent = define(subflow("Ask", "child"), inject("Go", end={"continueAs": "last"}), id="parent")
     last = define(inject("z", {"last": True}), id="last")

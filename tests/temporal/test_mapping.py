@@ -45,7 +45,6 @@ async def test_a_definition_is_seen_by_its_own_names(bench: Bench) -> None:
 
 
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
-    """The server accepts an eager start, by its definition and by an event."""
     started = define(inject("a"), id="eager")
     awaiting = define(awaits("a", "go"), id="eager-event", events=consumed("go"))
     async with bench.worker(started, awaiting) as worker:
@@ -166,7 +165,6 @@ async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
 
 
 async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
-    """A definition that changes while an instance waits does not change that instance."""
     wait = awaits("wait", "go")
     events = consumed("go")
     old = define(wait, inject("a", {"text": "old"}), id="pinned", events=events)
@@ -209,7 +207,6 @@ async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
 
 
 async def test_keys_keep_their_order(bench: Bench) -> None:
-    """Objects come out of the server with their keys in the order in which they went in."""
     definition = define(
         inject("a", {"keys": "${ [keys_unsorted[]] }"}),
         calling("b", "f"),

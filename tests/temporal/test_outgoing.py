@@ -88,7 +88,6 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
 
 
 async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -> None:
-    """It is evaluated within the task that sends calls of other branches."""
     evaluated = {"name": "evaluated", "actions": [{"functionRef": {"refName": "made"}}]}
     called = {
         "functionRef": {"refName": "f", "arguments": {"large": "${ .large + .large + .large + .large + .large }"}}

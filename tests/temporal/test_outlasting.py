@@ -271,7 +271,6 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
 
 @of_kinds("its time goes on while its run continues as new")
 async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
-    """`actionExecTimeout` counts from when it was begun, and ends it."""
     functions = Functions(never)
     async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)

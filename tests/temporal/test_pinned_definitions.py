@@ -99,7 +99,6 @@ async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
 
 
 def test_reading_again_costs_nothing() -> None:
-    """What a run carries is read once, however often its workflow tasks ask for it."""
     carried = tuple(pinned([define(inject("a", {"x": 1}))]))
 
     assert catalogue_of(carried) is catalogue_of(carried)

@@ -261,7 +261,6 @@ async def _was_continued(handle: swf.Handle) -> bool:
 
 
 async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
-    """Who waits still waits, in the same order, when another worker goes on."""
     definition = bounded(1)
     async with bench.worker(definition) as running:
         handles = await in_order(running, 3)
@@ -284,7 +283,6 @@ async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatc
 
 
 async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The instance that comes then fails, and says why."""
     monkeypatch.setattr(places, "MAX_WAITING", 1)
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 2)
@@ -385,7 +383,6 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
 
 
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
-    """The history of such an instance has nothing of places."""
     async with bench.worker(define(inject("A"))) as running:
         handle = await running.start({})
         await result(handle)
@@ -428,7 +425,6 @@ async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.Mon
 
 
 def test_ids_of_places() -> None:
-    """They are short enough for every server, and differ by the key."""
     assert places_id("order", None, has_key=False) == "swf-places/order"
     assert places_id("order", "a", has_key=True) != places_id("order", None, has_key=True)
     assert len(places_id("x" * 900, write_json({"a": 1}), has_key=True)) <= 255

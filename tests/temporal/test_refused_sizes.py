@@ -61,8 +61,6 @@ async def test_an_error_of_megabytes_is_shortened(bench: Bench, name: str) -> No
 
 
 async def test_an_error_of_megabytes_can_be_caught(bench: Bench) -> None:
-    """The workflow goes on with what is left of it."""
-
     def fail(_: JSON) -> JSON:
         raise ValueError("m" * MEGABYTES)
 
@@ -83,7 +81,6 @@ async def test_a_result_that_is_too_large_can_be_caught(bench: Bench, size: int)
 
 
 async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
-    """An expression may quote the data that it fails on."""
     definition = define(inject("A", {"a": "${ error(.text * 4) }"}))
     async with bench.worker(definition) as worker:
         handle = await worker.start({"text": "t" * 1_000_000})

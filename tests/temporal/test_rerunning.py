@@ -118,7 +118,6 @@ async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
 async def test_one_that_has_ended_goes_on_from_any_state(
     bench: Bench, state: str, action: str | None, made: list[str]
 ) -> None:
-    """Also from one that makes no call, and from an action."""
     calls = Calls()
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
@@ -249,7 +248,6 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
 async def test_an_event_that_comes_as_the_run_before_is_terminated(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is given to the one that begins with other data."""
     end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
     start = RestartInput.start

@@ -52,7 +52,6 @@ async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> 
 
 
 async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
-    """A scenario whose definition is refused leaves nothing on the server."""
     begun = datetime.now(UTC).isoformat()  # the server lists what other tests have started some time later
     for scenario in (one for one in CORPUS if one.is_refused):
         with pytest.raises(InvalidDefinition):

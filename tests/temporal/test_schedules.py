@@ -104,7 +104,6 @@ async def test_updated_in_place(bench: Bench) -> None:
 
 
 async def test_note_of_ours(bench: Bench) -> None:
-    """The note that we wrote names the definition as it is after an update."""
     first = scheduled(FAR)
     await schedules.apply(bench.client, first)
     await schedules.apply(bench.client, scheduled(FAR, id_=first.id, version="2.0"))
@@ -195,7 +194,6 @@ async def test_paused_and_triggered(bench: Bench) -> None:
 
 
 async def test_listed(bench: Bench) -> None:
-    """The list has schedules of definitions, by and by."""
     workflow = scheduled(FAR)
     await schedules.apply(bench.client, workflow)
     async with asyncio.timeout(30):
@@ -204,7 +202,6 @@ async def test_listed(bench: Bench) -> None:
 
 
 async def test_of_somebody_else(bench: Bench) -> None:
-    """A schedule that is not of a definition stays as it is, whatever its id."""
     workflow = scheduled(FAR)
     action = ScheduleActionStartWorkflow("Backup", id="backup", task_queue="some")
     own = Schedule(action=action, spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))]))
@@ -265,7 +262,6 @@ async def test_times(bench: Bench, interval: str, end: datetime | None, minutes:
 
 
 async def test_many_times(bench: Bench) -> None:
-    """More times than the server tells at once are asked for again."""
     workflow = scheduled("R/PT1S")
     await schedules.apply(bench.client, workflow, paused=True)
     times = await schedules.times(bench.client, workflow.id, NEW_YEAR, None, 1002)
@@ -299,7 +295,6 @@ SAME: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("schedule", SAME.values(), ids=SAME)
 async def test_same_times(bench: Bench, schedule: dict[str, str]) -> None:
-    """The next times that the server works out are those of `preview`."""
     workflow = scheduled(schedule)
     await schedules.apply(bench.client, workflow, paused=True)
     theirs = (await schedules.describe(bench.client, workflow.id)).info.next_action_times

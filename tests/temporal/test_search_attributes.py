@@ -235,7 +235,6 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
 
 
 async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
-    """Its definition has no version, and its states have ids."""
     definition = load("states: [{id: greet, type: noop, transition: end}, {id: end, type: noop}]", name="/greet.yaml")
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = await running.start({}, workflow_id="greeting")
@@ -244,7 +243,6 @@ async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
 
 
 async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
-    """It goes on from before the state that failed."""
     attempts = count(1)
     async with searched.worker(
         waiting("again"), interceptors=[ON], f=lambda data: fail(data) if next(attempts) == 1 else 1

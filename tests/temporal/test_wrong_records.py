@@ -122,7 +122,6 @@ async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
 
 
 async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
-    """An update that cannot be read is refused, and the workflow goes on."""
     async with bench.worker() as running:
         handle = await bench.client.start_workflow(TYPE, id=f"wrong-{running.queue}", task_queue=running.queue)
         for written in ({}, 5, {"values": {"a": 5}}):

@@ -177,11 +177,15 @@ class Running:
             await self.run(data, **options)
         return failed.value
 
+    async def begin(self, workflow_type: str, *args: Any, workflow_id: str, **options: Any) -> swf.Handle:
+        """Start a workflow as any client of the server does: by its type."""
+        return await self.bench.client.start_workflow(
+            workflow_type, args=args, id=workflow_id, task_queue=self.queue, **options
+        )
+
     async def start_pinned(self, pin: Pin, workflow_id: str, data: JSON = None, *, definition: int = 0) -> swf.Handle:
         """Start an instance with a *pin* that the test has written."""
-        return await self.bench.client.start_workflow(
-            self.definitions[definition].id, args=[data or {}, pin.to_json()], id=workflow_id, task_queue=self.queue
-        )
+        return await self.begin(self.definitions[definition].id, data or {}, pin.to_json(), workflow_id=workflow_id)
 
     async def awaiting(self, handle: swf.Handle, event: str) -> None:
         """Wait until the instance awaits *event*."""

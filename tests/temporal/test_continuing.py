@@ -369,7 +369,7 @@ async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench
     started = first.workflow_execution_started_event_attributes
     assert started.continued_execution_run_id
     record = await bench.client.data_converter.decode(started.input.payloads)
-    again = await bench.client.start_workflow("sample", args=record, id=f"{handle.id}-again", task_queue=worker.queue)
+    again = await worker.begin("sample", *record, workflow_id=f"{handle.id}-again")
     await again.cancel()
     async with bench.worker(definition, queue=worker.queue, g={}) as worker:
         with pytest.raises(RunEnded, match="cancelled"):

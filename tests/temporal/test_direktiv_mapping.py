@@ -63,18 +63,14 @@ async def test_a_delay_that_ended_while_no_worker_was_there(bench: Bench) -> Non
     pin = Pin(pinned([napping]))
     pin.progress = {"frame": frame.to_json(), "input": {"a": 1}, "started": begun}
     async with bench.worker(napping) as worker:
-        handle = await bench.client.start_workflow(
-            "/nap", args=[None, pin.to_json()], id="nap", task_queue=worker.queue
-        )
+        handle = await worker.begin("/nap", None, pin.to_json(), workflow_id="nap")
         assert await swf.result(handle) == {"a": 1}
 
 
 async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
     """Activities, timers and children are called by the ids of states and functions, and say them in summaries."""
     async with bench.worker(*ordering("/told"), stock={"left": 3}) as worker:
-        handle = await bench.client.start_workflow(
-            "/told", {"item": "lamp"}, id="direktiv-told", task_queue=worker.queue
-        )
+        handle = await worker.begin("/told", {"item": "lamp"}, workflow_id="direktiv-told")
         await worker.awaiting(handle, "paid")
         await handle.signal("event", {"specversion": "1.0", "id": "1", "type": "paid", "source": "bank", "data": 5})
         await handle.result()

@@ -228,7 +228,7 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
             seen=[(digest_of_event("s", id_), 4e9) for id_ in "10"], gathered=[Arrived(first, 4e9)], window=3600.0
         ).to_json()
         workflow_id = mailbox_id(definition.id, {"of": "x"})
-        handle = await bench.client.start_workflow(MAILBOX, record, id=workflow_id, task_queue=running.queue)
+        handle = await running.begin(MAILBOX, record, workflow_id=workflow_id)
         await send(running, event("0", "b", "s", 0, of="x"), first, second)
         [found] = await instances(running, 1)
         assert await output(bench, found.id) == {"a": 1, "b": 2}

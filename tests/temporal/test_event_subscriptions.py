@@ -130,7 +130,7 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
-        await bench.client.start_workflow(MAILBOX, record, id=mailbox_, task_queue=running.queue)
+        await running.begin(MAILBOX, record, workflow_id=mailbox_)
         mailbox = bench.client.get_workflow_handle(mailbox_)
         for number in range(20):
             await send(running, shipped(str(number), parcel=7, leg="b"))

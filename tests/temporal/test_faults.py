@@ -87,7 +87,7 @@ async def test_an_unknown_definition_is_named_with_what_is_known(bench: Bench) -
     """A type that no definition has is left to another worker, and what is known here is said."""
     definition = define(inject("a"), id="orders")
     async with bench.worker(definition) as worker:
-        handle = await bench.client.start_workflow("order", {}, id="unknown-1", task_queue=worker.queue)
+        handle = await worker.begin("order", {}, workflow_id="unknown-1")
         assert "did you mean 'orders'" in await failed_task(handle)
         await handle.terminate()
 
@@ -108,9 +108,7 @@ async def test_a_failure_before_the_first_state_is_logged(
     workflow_type, arguments, told = BEFORE_ANY_STATE[case]
     definition = define(inject("a"), dataInputSchema={"schema": {"type": "object"}})
     async with bench.worker(definition) as worker:
-        handle = await bench.client.start_workflow(
-            workflow_type, args=arguments, id=f"unready-{worker.queue}", task_queue=worker.queue
-        )
+        handle = await worker.begin(workflow_type, *arguments, workflow_id=f"unready-{worker.queue}")
         with pytest.raises(RunEnded):
             await swf.result(handle)
     lines = [one.getMessage() for one in caplog.records if one.name == "swf.instance"]

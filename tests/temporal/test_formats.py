@@ -87,9 +87,7 @@ async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
     data: list[Any] = [{}] if workflow_type == "sample" else []
     async with bench.worker(DEFINITION) as worker:
         known, newer = [
-            await bench.client.start_workflow(
-                workflow_type, args=[*data, {**record, **more}], id=f"{n}-{workflow_type}", task_queue=worker.queue
-            )
+            await worker.begin(workflow_type, *data, {**record, **more}, workflow_id=f"{n}-{workflow_type}")
             for n, more in enumerate((OTHER, NEWER))
         ]
         assert "99, is newer than this release" in await failed_task(newer)
@@ -106,10 +104,9 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
         variables = TemporalVariables(bench.client, worker.queue)
         await variables.write_variables({of: Variable(b"x", "text/plain")}, "1")
         scope = bench.client.get_workflow_handle("variables:namespace:formats")
-        mailbox = await bench.client.start_workflow(
+        mailbox = await worker.begin(
             MAILBOX,
-            id="formats-mailbox",
-            task_queue=worker.queue,
+            workflow_id="formats-mailbox",
             start_signal=TAKE,
             start_signal_args=[{"subscriber": "a", "values": {}, **NEWER}],
         )

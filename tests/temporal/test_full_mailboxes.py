@@ -95,7 +95,7 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, {"account": "7"})
-        handle = await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
+        handle = await running.begin(MAILBOX, record, workflow_id=mailbox)
         await known(handle, given[-1])
         await sent(running, taking(9))
         await sent(running, taking(10, last=True))
@@ -114,7 +114,7 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, KEY)
-        await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
+        await running.begin(MAILBOX, record, workflow_id=mailbox)
         with pytest.raises(MailboxFullError):
             await send(running, paid(24))
         await sent(running, paid(24))

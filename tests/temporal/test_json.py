@@ -38,9 +38,7 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
     value: Any = {"n": [float("nan")]}
     simulated = simulate(DEFINITION, value)
     async with bench.worker(DEFINITION) as worker:
-        handle = await bench.client.start_workflow(
-            DEFINITION.id, raw(json.dumps(value)), id="numbers", task_queue=worker.queue, result_type=None
-        )
+        handle = await worker.begin(DEFINITION.id, raw(json.dumps(value)), workflow_id="numbers", result_type=None)
         with pytest.raises(RunEnded) as failed:
             await swf.result(handle)
     assert simulated.error is not None

@@ -102,8 +102,8 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         instance = f"admission-{os.getpid()}-{next(NUMBERS)}"
         delivery = Delivery(CloudEvent("1", "s", "t"), starts=True, instance=instance, definitions=[own]).to_json()
-        mailbox = await bench.client.start_workflow(
-            MAILBOX, id=f"own-{instance}", task_queue=worker.queue, start_signal=TAKE, start_signal_args=[delivery]
+        mailbox = await worker.begin(
+            MAILBOX, workflow_id=f"own-{instance}", start_signal=TAKE, start_signal_args=[delivery]
         )
         child = bench.client.get_workflow_handle(instance)
         await until(lambda: is_there(child))
@@ -122,9 +122,7 @@ async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
     """It would be sent as if an instance had produced it."""
     async with bench.worker(served(), only_known=True, f={}) as worker:
         delayed = {"event": {"id": "1", "source": "s", "type": "t"}, "seconds": 0}
-        handle = await bench.client.start_workflow(
-            DELAYED_EVENT, delayed, id=f"admission-{os.getpid()}-{next(NUMBERS)}", task_queue=worker.queue
-        )
+        handle = await worker.begin(DELAYED_EVENT, delayed, workflow_id=f"admission-{os.getpid()}-{next(NUMBERS)}")
         with pytest.raises(RunEnded, match="begun by the instance that produces it alone"):
             await swf.result(handle)
     assert worker.scripted.published == []

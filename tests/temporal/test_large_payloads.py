@@ -85,9 +85,7 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
     async with bench.worker(parent, child) as worker:
         with pytest.raises(UsageError, match=r"an input and the definitions and events of .* bytes together"):
             await worker.start({"text": "x" * 1_200_000})
-        handle = await bench.client.start_workflow(
-            "parent", {"text": "x" * 1_200_000}, id="together-1", task_queue=worker.queue
-        )
+        handle = await worker.begin("parent", {"text": "x" * 1_200_000}, workflow_id="together-1")
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
     assert failed.value.name == "PayloadTooLarge"

@@ -162,9 +162,7 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
 
     definition = local(calling("Work", "work"))
     async with bench.worker(definition, work=work) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, {}, id="seen", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
-        )
+        handle = await worker.begin(definition.id, {}, workflow_id="seen", task_timeout=timedelta(seconds=1))
         await begun.wait()
         status = await handle.query("status")
         await handle.cancel()

@@ -103,9 +103,7 @@ async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(ben
     )
     inner = define(inject("a"), id="inner")
     async with bench.worker(outer, middle, inner) as worker:
-        handle = await bench.client.start_workflow(
-            "outer", {}, id=f"fair-{key}", task_queue=worker.queue, priority=Priority(fairness_key=key)
-        )
+        handle = await worker.begin("outer", {}, workflow_id=f"fair-{key}", priority=Priority(fairness_key=key))
         await handle.result()
         child = await child_of(bench.client, handle.id, "Ship/middle#1")
         ids = [handle.id, child, await child_of(bench.client, child, "Ship/inner#1")]
@@ -145,7 +143,7 @@ async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
     """The least there is, and one more event for the definition where an instance is started by its type alone."""
     definition = define(inject("a", {"x": 1}), id="costs")
     async with bench.worker(definition) as worker:
-        plain = await bench.client.start_workflow("costs", {}, id="costs-plain", task_queue=worker.queue)
+        plain = await worker.begin("costs", {}, workflow_id="costs-plain")
         assert await plain.result() == {"x": 1}
         carrying = await worker.start()
         assert await swf.result(carrying) == {"x": 1}
@@ -170,7 +168,7 @@ async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
     old = define(wait, inject("a", {"text": "old"}), id="pinned", events=events)
     new = define(wait, inject("a", {"text": "new"}), id="pinned", events=events)
     async with bench.worker(old) as worker:
-        handle = await bench.client.start_workflow("pinned", {}, id="pinned-1", task_queue=worker.queue)
+        handle = await worker.begin("pinned", {}, workflow_id="pinned-1")
         await worker.awaiting(handle, "go")
         queue = worker.queue
     async with bench.worker(new, queue=queue):

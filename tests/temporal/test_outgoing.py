@@ -129,7 +129,7 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     )
     async with bench.worker(definition, f=None) as worker:
         data = {"items": list(range(ITEMS)), "large": LARGE}
-        handle = await bench.client.start_workflow("sample", data, id="looked up", task_queue=worker.queue)
+        handle = await worker.begin("sample", data, workflow_id="looked up")
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
 
 
@@ -144,9 +144,7 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
     definition = define({"name": "all", "type": "parallel", "branches": branches}, functions=(slow, "f"))
     data = {"large": "x" * 1_600_000}
     async with bench.worker(definition, f=None, slow=lambda _: asyncio.sleep(seconds)) as worker:
-        handle = await bench.client.start_workflow(
-            "sample", data, id=f"beside {seconds}", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
-        )
+        handle = await worker.begin("sample", data, workflow_id=f"beside {seconds}", task_timeout=timedelta(seconds=1))
         await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
     assert sum(map(gives_way, history.events)) == yields

@@ -60,7 +60,7 @@ async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None
     carried = replace(pinned([definition])[0], text=_UNRULY)
     async with bench.worker(definition) as worker:
         arguments = [{"given": True}, Pin([carried], version="1.0.0").to_json()]
-        handle = await bench.client.start_workflow("sample", args=arguments, id="pinned-rules", task_queue=worker.queue)
+        handle = await worker.begin("sample", *arguments, workflow_id="pinned-rules")
 
         assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
 
@@ -91,9 +91,7 @@ async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
     definition = define(inject("a", {"x": 1}))
     async with bench.worker(definition) as worker:
         arguments = [{}, Pin([Pinned(_UNRULY, "unruly.yaml")]).to_json()]
-        handle = await bench.client.start_workflow(
-            "sample", args=arguments, id="pinned-unknown", task_queue=worker.queue
-        )
+        handle = await worker.begin("sample", *arguments, workflow_id="pinned-unknown")
         with pytest.raises(RunEnded, match="nowhere"):
             await asyncio.wait_for(swf.result(handle), 30)
 

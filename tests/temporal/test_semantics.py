@@ -47,9 +47,7 @@ async def test_a_run_keeps_its_number(
 
     pin = Pin(pinned(workflows), definition.version, semantics=number, others={SUSPEND_AFTER: 5})
     async with bench.worker(*workflows) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=f"keeps-{number}", task_queue=worker.queue
-        )
+        handle = await worker.begin(definition.id, {}, pin.to_json(), workflow_id=f"keeps-{number}")
         assert await swf.result(handle) == output
         first = await events_of(bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id))
     assert first[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW

@@ -62,10 +62,9 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
     """It goes on with what comes then, no task of it fails, and the log has each."""
     async with bench.worker(named(ORDER)) as running:
         mailbox = mailbox_id(running.definitions[0].id, {"order": "7"})
-        handle = await bench.client.start_workflow(
+        handle = await running.begin(
             MAILBOX,
-            id=mailbox,
-            task_queue=running.queue,
+            workflow_id=mailbox,
             start_signal=TAKE,
             start_signal_args=[{"subscriber": "nobody", "values": {"order": "other"}}],
         )
@@ -110,9 +109,7 @@ async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
     """Its error is `WrongInput`, and says what is wrong; no task of it fails."""
     workflow_type, arguments, told = INPUTS[case]
     async with bench.worker(define(inject("a"))) as running:
-        handle = await bench.client.start_workflow(
-            workflow_type, args=arguments, id=f"wrong-{running.queue}", task_queue=running.queue
-        )
+        handle = await running.begin(workflow_type, *arguments, workflow_id=f"wrong-{running.queue}")
         async with asyncio.timeout(30):
             with pytest.raises(WorkflowFailureError) as failed:
                 await handle.result()
@@ -123,7 +120,7 @@ async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
 
 async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
     async with bench.worker() as running:
-        handle = await bench.client.start_workflow(TYPE, id=f"wrong-{running.queue}", task_queue=running.queue)
+        handle = await running.begin(TYPE, workflow_id=f"wrong-{running.queue}")
         for written in ({}, 5, {"values": {"a": 5}}):
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update("write", written)

@@ -26,9 +26,7 @@ async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) 
     """It was started by its type alone; hundreds of its states are evaluated in helper processes."""
     definition = define(*map(adding, range(STATES)))
     async with bench.worker(definition) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, {"x": 0}, id=f"queried-{worker.queue}", task_queue=worker.queue
-        )
+        handle = await worker.begin(definition.id, {"x": 0}, workflow_id=f"queried-{worker.queue}")
         ending = asyncio.create_task(handle.result())
         while not ending.done():
             for query in ("status", "trace"):

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.building import awaits, consumed, inject, sleeps
-from tests.temporal.conftest import Bench, Running, define, events_of
+from tests.temporal.conftest import Bench, Running, define, events_of, until
 
 AWAY = 1.5
 """Seconds for which no worker is there: by then everything has come that these tests wait for."""
@@ -59,8 +60,7 @@ async def away(
         async with bench.worker(*definitions) as worker:
             handles = [await _started(worker, one) for one in definitions]
             for handle in handles:
-                while TIMER not in [one.event_type for one in await events_of(handle)]:
-                    await asyncio.sleep(0.02)
+                await until(partial(_types, handle), lambda types: TIMER in types)
         await asyncio.sleep(AWAY)
         for handle in handles if event is not None else ():
             await swf.send_event(bench.client, handle.id, event or {})

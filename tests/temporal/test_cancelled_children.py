@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from tests.temporal.building import inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, listed, until
 
 BEGIN = inject("Begin")
 CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}
@@ -101,14 +101,14 @@ async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, 
 
 
 async def _cancel_once_begun(handle: Any) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                await handle.cancel()
-            except RPCError:  # it has yet to be begun
-                await asyncio.sleep(0.02)
-            else:
-                return
+    async def has_begun() -> bool:
+        try:
+            await handle.cancel()
+        except RPCError:  # it has yet to be begun
+            return False
+        return True
+
+    await until(has_begun)
 
 
 @pytest.mark.parametrize("retried", [False, True])
@@ -199,17 +199,8 @@ async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
             if event.HasField("start_child_workflow_execution_initiated_event_attributes")
         ]
         child = bench.client.get_workflow_handle(id_)
-        await _until_it_is(child, "child")
+        await listed(bench.client, f"WorkflowId = '{id_}' AND WorkflowType = 'child'", 1)
         await swf.send_event(bench.client, handle.id, {"id": "2", "source": "s", "type": "enough"})
         gate.open(1)
         assert await asyncio.wait_for(swf.result(handle), 30) == {}
         assert (await child.describe()).status is WorkflowExecutionStatus.CANCELED
-
-
-async def _until_it_is(handle: Any, workflow_type: str) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            with suppress(RPCError):  # it has yet to be begun
-                if (await handle.describe()).workflow_type == workflow_type:
-                    return
-            await asyncio.sleep(0.02)

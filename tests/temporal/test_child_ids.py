@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import (
@@ -35,12 +34,10 @@ def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> 
 
 
 async def until_there(bench: Bench, handle: swf.Handle) -> str:
-    async with asyncio.timeout(30):
-        while True:
-            for event in await events_of(handle):
-                if event.event_type == EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED:
-                    return await child_of(bench.client, handle.id, "a/kid#1")
-            await asyncio.sleep(0.02)
+    """Wait until the run has begun its child; return the id of that."""
+    started = "child_workflow_execution_started_event_attributes"
+    await until(lambda: events_of(handle), lambda found: any(one.HasField(started) for one in found))
+    return await child_of(bench.client, handle.id, "a/kid#1")
 
 
 async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> None:
@@ -93,13 +90,10 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
         child = bench.client.get_workflow_handle(await until_there(bench, handle))
         before = await child.describe()
         again = await reset(handle, bench.client)
-        status: WorkflowExecutionStatus | None = WorkflowExecutionStatus.RUNNING
-        async with asyncio.timeout(30):
-            while status is WorkflowExecutionStatus.RUNNING:
-                status = (await bench.client.get_workflow_handle(child.id, run_id=before.run_id).describe()).status
-                await asyncio.sleep(0.02)
-            if action is CALL:
-                await until(lambda: len(calls) >= 2)
+        former = bench.client.get_workflow_handle(child.id, run_id=before.run_id)
+        found = await until(former.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+        if action is CALL:
+            await until(lambda: len(calls) > 1)
         if action is CALL:
             for call in calls:
                 call.set()
@@ -107,7 +101,7 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
             await worker.awaiting(child, "go")
             await child.signal("go", {})
         output = await asyncio.wait_for(swf.result(again), PATIENCE)
-    assert status is WorkflowExecutionStatus.TERMINATED
+    assert found.status is WorkflowExecutionStatus.TERMINATED
     assert output == ({"done": 2} if action is CALL else {})
 
 

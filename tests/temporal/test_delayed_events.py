@@ -1,6 +1,5 @@
 """An event with a delay is a workflow of its own on a real server: it outlives its instance, and can be taken back."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -9,7 +8,7 @@ from temporalio.client import WorkflowFailureError
 
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.publishing import DELAYED_EVENT
-from tests.temporal.conftest import Bench, Running, replays
+from tests.temporal.conftest import Bench, Running, listed, replays
 
 
 def telling(name: str, delay: str) -> Any:
@@ -19,15 +18,11 @@ def telling(name: str, delay: str) -> Any:
 
 async def only_event(running: Running, workflow_id: str) -> Any:
     """Return the one workflow that sends an event of the instance *workflow_id*, as soon as the server lists it."""
-    query = f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}"
-    async with asyncio.timeout(30):
-        while True:
-            found = [one async for one in running.bench.client.list_workflows(query)]
-            if found:
-                [begun] = found
-                assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
-                return running.bench.client.get_workflow_handle(begun.id)
-            await asyncio.sleep(0.05)
+    [begun] = await listed(
+        running.bench.client, f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}", 1
+    )
+    assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
+    return running.bench.client.get_workflow_handle(begun.id)
 
 
 async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:

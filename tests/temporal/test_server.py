@@ -4,6 +4,7 @@ import shlex
 import socket
 from itertools import chain
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
@@ -86,6 +87,12 @@ async def test_a_port_that_was_asked_for_and_that_another_server_took_first(monk
         with pytest.raises(UsageError, match=f"port {taken} is taken"):
             async with local_server(port=taken):
                 pass
+
+
+def test_links_lead_to_instances_whatever_their_ids_have_in_them() -> None:
+    server = Server(Mock(namespace="default"), "http://127.0.0.1:8233")
+    assert server.link("/a/b.yaml-1") == "http://127.0.0.1:8233/namespaces/default/workflows/%2Fa%2Fb.yaml-1"
+    assert server.link("one", "run") == "http://127.0.0.1:8233/namespaces/default/workflows/one/run/history"
 
 
 async def _cluster_id(server: Server) -> str:

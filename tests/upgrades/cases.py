@@ -91,7 +91,7 @@ def _until(most: int, end: Any) -> list[dict[str, Any]]:
     return [operation("Count", *_counting(4), transition="More"), more]
 
 
-_ITEMS = {"items": [1, 2, 3, 4, 5, 6]}
+_ITEMS: dict[str, JSON] = {"items": [1, 2, 3, 4, 5, 6]}
 _LOOP = {
     "name": "Each", "type": "foreach", "inputCollection": "${ .items }", "iterationParam": "item",
     "outputCollection": "${ .sums }", "batchSize": 2, "end": True,

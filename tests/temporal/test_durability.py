@@ -55,6 +55,13 @@ def worker_of(bench: Bench, folder: Path, queue: str) -> "subprocess.Popen[bytes
     return start_worker(bench, folder, queue, "--functions", str(folder / "greeter.py"))
 
 
+async def until_waiting(bench: Bench, folder: Path, instance: str) -> None:
+    """Wait until an instance has made its first call, and awaits its event."""
+    calls = folder / "calls.txt"
+    await until(lambda: calls.exists() and "Ada" in calls.read_text())
+    await until(lambda: swf.query(bench.client, instance, "status"), lambda one: one["awaiting"])
+
+
 async def temporal(bench: Bench, command: str, *arguments: str) -> str:
     """Return what `temporal workflow COMMAND` prints about an instance of the session's server."""
     address = bench.client.service_client.config.target_host
@@ -73,8 +80,7 @@ async def test_the_temporal_program_is_all_a_caller_needs(bench: Bench, folder: 
     try:
         start = ["--type", "greeting", "--task-queue", "plain-cli", "--input", json.dumps(NAMES)]
         await temporal(bench, "start", *start)
-        handle = bench.client.get_workflow_handle("plain-cli-1")
-        await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["awaiting"])
+        await until_waiting(bench, folder, "plain-cli-1")
         asked = json.loads(await temporal(bench, "query", "--type", "status", "--output", "json"))
         await temporal(bench, "signal", "--name", "go on", "--input", "{}")
         result = json.loads(await temporal(bench, "result", "--output", "json"))
@@ -89,9 +95,7 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
     worker = worker_of(bench, folder, "killed")
     try:
         handle = await bench.client.start_workflow("greeting", NAMES, id="killed-1", task_queue="killed")
-        calls = folder / "calls.txt"
-        await until(lambda: calls.exists() and "Ada" in calls.read_text())
-        await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["awaiting"])
+        await until_waiting(bench, folder, handle.id)
         killed(worker)
         await handle.signal("go on", {})
         worker = worker_of(bench, folder, "killed")
@@ -99,7 +103,7 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
     finally:
         killed(worker)
     assert output["second"] == {"greeting": "Hello Grace"}
-    assert calls.read_text().split() == ["Ada", "Grace"]
+    assert (folder / "calls.txt").read_text().split() == ["Ada", "Grace"]
 
 
 def busy() -> Any:

@@ -91,7 +91,8 @@ async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_pat
             place.write("shop.sw.yaml", DEFINITION.replace("URL", url))
             place.write("functions.py", "def unused(): ...\n")
             functions = ("--functions", str(tmp_path / "functions.py"))
-            start = partial(start_worker, Bench(server), tmp_path, "swf", *functions, SWF_ALLOW_HOSTS="127.0.0.1")
+            env = {"SWF_ALLOW_HOSTS": "127.0.0.1", "HEARTBEAT": "3"}
+            start = partial(start_worker, Bench(server), tmp_path, "swf", *functions, **env)
             worker = start()
             try:
                 for instance in INSTANCES:

@@ -101,14 +101,14 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
     limit = ("--dynamic-config-value", f"limit.historyCount.suggestContinueAsNew={EVERY}")
     async with local_server(extra=limit) as server, Worker(server.client, task_queue="other", activities=[other.other]):
         functions = ("--functions", str(tmp_path / "functions.py"))
-        worker = start_worker(Bench(server), tmp_path, "killed", *functions)
+        worker = start_worker(Bench(server), tmp_path, "killed", *functions, HEARTBEAT="3")
         try:
             handle = await server.client.start_workflow("parent", {}, id="parent-1", task_queue="killed")
             await noted(tmp_path, f"step {KILLED_AT}")
             before = len(await histories(Bench(server), handle))
             killed(worker)
             (tmp_path / "killed").touch()
-            worker = start_worker(Bench(server), tmp_path, "killed", *functions)
+            worker = start_worker(Bench(server), tmp_path, "killed", *functions, HEARTBEAT="3")
             await noted(tmp_path, f"step {STEPS}")
             other.over.set()
             (tmp_path / "over").touch()

@@ -43,7 +43,6 @@ LONGEST = (
     "events/test_router.py",
     "app/test_starting.py",
     "cli/test_gateway.py",
-    "temporal/test_event_examples.py",
     "cli/test_reachability.py",
     "temporal/test_engine_activities.py",
     "upgrades/test_deployments.py",

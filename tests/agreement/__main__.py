@@ -27,7 +27,6 @@ _BATCH = 250
 
 
 async def main() -> int:
-    """Compare as many as the command line says."""
     asked = _arguments()
     be_quiet()
     found: list[Compared] = []

@@ -25,8 +25,6 @@ _OWN = ("id", "time")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One scenario that ran on both hosts."""
-
     document: Document
     simulated: ObservedRun | None
     """None if its definition cannot run."""
@@ -34,7 +32,6 @@ class Compared:
 
 
 def read(documents: Iterable[Document]) -> list[Scenario]:
-    """Return scenarios as they would be read from a file."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "scenarios.yaml"
         file.write_text("\n---\n".join(map(json.dumps, documents)))
@@ -62,7 +59,6 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
 
 
 def differences(here: ObservedRun, there: ObservedRun) -> list[str]:
-    """Return in what two runs differ: one text a difference."""
     found = []
     for what in ("status", "output", "error", "calls", "delays", "elapsed"):
         one, other = _told(getattr(here, what)), _told(getattr(there, what))
@@ -78,12 +74,10 @@ def differences(here: ObservedRun, there: ObservedRun) -> list[str]:
 
 
 def simulated(scenario: Scenario) -> ObservedRun:
-    """Return what comes of a scenario in simulation."""
     return observed(scenario, context_of(scenario).run(scenario.input))
 
 
 def _lanes(trace: Sequence[TraceEntry]) -> dict[str, list[Any]]:
-    """Return what happened, by lane, each with its time."""
     times: dict[str, list[int]] = {}
     for entry in trace:
         if entry.kind is not TraceKind.ACTION_RETRIED:

@@ -18,7 +18,6 @@ _FUNCTIONS = ("f0", "f1", "f2", "f3")
 
 
 def scenario(seed: int) -> Document:
-    """Return the scenario of *seed*."""
     made = _Maker(seed).scenario()
     if seed % 4 == 0:
         # What such a call of an `async` sub-workflow does once that was terminated is not the same on both hosts.
@@ -35,21 +34,16 @@ class Chance:
         self.random = Random(seed)  # noqa: S311 - for tests
 
     def often(self, share: float) -> bool:
-        """Tell what is so in this *share* of all cases."""
         return self.random.random() < share
 
     def upto(self, most: int) -> int:
-        """Return a number from 0 to *most*."""
         return self.random.randint(0, most)
 
     def one(self, *choices: Any) -> Any:
-        """Return one of *choices*."""
         return self.random.choice(choices)
 
 
 class _Maker(Chance):
-    """Makes one scenario."""
-
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.seed = seed
@@ -203,7 +197,6 @@ class _Maker(Chance):
         return state
 
     def way(self) -> Document:
-        """Return how a state is left: to a later one, or by an end."""
         if self.at + 1 < len(self.names) and self.often(0.8):
             target: Any = self.random.choice(self.names[self.at + 1 :]) if self.often(0.3) else self.names[self.at + 1]
             if self.often(0.2):
@@ -406,7 +399,6 @@ def _let_children_continue(scenario: Document) -> None:
 
 
 def _mentions(value: Any, name: str) -> bool:
-    """Tell whether *value* refers to the workflow *name*."""
     if isinstance(value, dict):
         return value.get("workflowId") == name or any(_mentions(one, name) for one in value.values())
     return isinstance(value, list) and any(_mentions(one, name) for one in value)

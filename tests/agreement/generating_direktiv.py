@@ -19,13 +19,10 @@ _CONDITIONS = ("jq(.n)", "jq(.n > 1)", "jq(.items)", True, "", "jq(.return)", "j
 
 
 def scenario(seed: int) -> Document:
-    """Return the scenario of *seed*."""
     return _Maker(seed).scenario()
 
 
 class _Maker(Chance):
-    """Makes one scenario."""
-
     def __init__(self, seed: int) -> None:
         super().__init__(f"direktiv {seed}")
         self.seed = seed
@@ -268,13 +265,7 @@ class _Maker(Chance):
         return self.timed(state)
 
     def switch(self) -> Document:
-        conditions = [
-            {
-                "condition": self.random.choice(_CONDITIONS),
-                **self.way(),
-            }
-            for _ in range(1 + self.upto(1))
-        ]
+        conditions = [{"condition": self.random.choice(_CONDITIONS), **self.way()} for _ in range(1 + self.upto(1))]
         way = self.way()
         default = {f"default{key.capitalize()}": value for key, value in way.items()}
         return {"type": "switch", "conditions": conditions, **default}

@@ -32,7 +32,6 @@ async def shrunk(document: Document, differs: Callable[[list[Document]], Awaitab
 
 
 def _smaller(document: Document) -> Iterator[Document]:
-    """Yield *document* without one of its parts, the large parts first."""
     for path in sorted(_parts(document), key=len):
         copy = deepcopy(document)
         holder: Any = copy

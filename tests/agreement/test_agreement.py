@@ -50,6 +50,5 @@ def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Documen
 
 
 def test_the_same_seed_makes_the_same() -> None:
-    """What differed once can be made again."""
     assert scenario(7) == scenario(7)
     assert scenario(7) != scenario(8)

@@ -22,12 +22,7 @@ _SIZES = (0, 10_000)
 
 
 async def flood(
-    folder: Path,
-    *,
-    events: int,
-    kills: int,
-    sizes: Sequence[int] = _SIZES,
-    instances: Sequence[bool] = (True, False),
+    folder: Path, *, events: int, kills: int, sizes: Sequence[int] = _SIZES, instances: Sequence[bool] = (True, False)
 ) -> dict[str, Figures]:
     """Send *events* of each size, with and without an instance; return what came of each, by its name."""
     [port] = free_ports(1)
@@ -55,7 +50,6 @@ def _print(name: str, figures: Figures, seconds: float) -> None:
 
 
 def main() -> None:
-    """Flood, and say what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.many_events", description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=20_000, help="how many are sent for one key")
     parser.add_argument("--kills", type=int, default=6, help="how many workers are killed meanwhile")

@@ -62,8 +62,6 @@ _PAUSE = 0.2
 
 @dataclass(slots=True)
 class Figures:
-    """What came of a flood."""
-
     accepted: int = 0
     refused: int = 0
     """How often an event was refused."""
@@ -82,8 +80,6 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """One flood, on a server that runs already."""
-
     client: Client
     folder: Path
     address: str
@@ -98,7 +94,6 @@ class Flood:
     locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def run(self) -> Figures:
-        """Send everything, and look at what was taken."""
         (self.folder / "definitions").mkdir(exist_ok=True)
         (self.folder / "definitions" / "taking.yaml").write_text(DEFINITION)
         async with self._workers():
@@ -147,7 +142,6 @@ class Flood:
         return True
 
     async def _others(self) -> None:
-        """Start and end instances of other keys, one after the other."""
         for count in range(sys.maxsize):
             began = monotonic()
             await self._other(f"{self.name}-{count}")

@@ -26,8 +26,6 @@ _COMPLETED = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How an execution ran."""
-
     runner: WorkflowRunner | None
     options: OperatorOptions
 

@@ -15,8 +15,6 @@ FOLDER = Path(__file__).parent / "releases"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """An execution that a release ran."""
-
     source: str
     """Where it comes from: `scenario FILE NUMBER`, `case ID`, or `test NAME`."""
     features: tuple[str, ...]
@@ -25,31 +23,25 @@ class Recorded:
 
     @property
     def is_virtual(self) -> bool:
-        """Whether it ran in virtual time."""
         return self.source.startswith("scenario")
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What one release has recorded."""
-
     executions: Sequence[Recorded]
     schedule: dict[str, Any]
     """What it wrote of the schedule in `tests/upgrades/schedule.py`."""
 
     def of_case(self, case: str) -> list[Execution]:
-        """Return the executions of a case, and of all that it began."""
         return [one.execution for one in self.executions if one.source == f"case {case}"]
 
 
 def releases() -> list[str]:
-    """Return the releases that have recorded something."""
     return sorted(file.name.removesuffix(".json.xz") for file in FOLDER.glob("*.json.xz"))
 
 
 @cache
 def read(release: str) -> Corpus:
-    """Return what *release* has recorded."""
     kept = json.loads(lzma.decompress(path_of(release).read_bytes()))
     executions = [
         Recorded(one["source"], tuple(one["features"]), Execution(**one["execution"])) for one in kept["executions"]
@@ -58,12 +50,10 @@ def read(release: str) -> Corpus:
 
 
 def write(release: str, corpus: Corpus) -> None:
-    """Keep what *release* has recorded."""
     FOLDER.mkdir(exist_ok=True)
     text = json.dumps(asdict(corpus), separators=(",", ":"))
     path_of(release).write_bytes(lzma.compress(text.encode()))
 
 
 def path_of(release: str) -> Path:
-    """Return the file of *release*."""
     return FOLDER / f"{release}.json.xz"

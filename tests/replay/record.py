@@ -103,7 +103,6 @@ def chosen() -> list[tuple[str, Scenario]]:
 
 
 async def of_scenarios() -> AsyncIterator[Recorded]:
-    """Yield the executions of scenarios, in virtual time."""
     async with scenario_host() as host:
         for place, scenario in chosen():
             await host.observe(scenario)
@@ -125,7 +124,6 @@ async def of_cases(client: Client) -> AsyncIterator[Recorded]:
 
 
 async def of_tests(bench: Bench) -> AsyncIterator[Recorded]:
-    """Yield the executions that tests have on a server of their own."""
     await set_up(bench.client, test_search_attributes.NEEDED)
     for test in SHOWING:
         await test(bench)
@@ -156,7 +154,6 @@ async def _all_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
 
 
 async def main() -> None:
-    """Record all of it."""
     recorded = [one async for one in of_scenarios()]
     async with local_server(extra=AT_ONCE) as server:
         written = await written_schedule(server.client)

@@ -63,7 +63,6 @@ async def test_generated_runs_are_told_alike() -> None:
 
 
 def _with_cycle(document: dict[str, Any]) -> dict[str, Any]:
-    """Let what ends go through its states once more."""
     states = document["workflow"]["states"]
     for state in states:
         if state.get("end") is True:

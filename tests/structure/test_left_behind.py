@@ -18,7 +18,6 @@ PATIENCE = 60
 STARTED = re.compile(r"\b(?:Popen|create_subprocess_exec)\(")
 ENDS_BY_ITSELF = {
     "tests/temporal/test_durability.py": "the command of the engine, which answers and ends",
-    "tests/temporal/test_direktiv_mapping.py": "the command of the engine, which answers and ends",
     "tests/upgrades/test_deployments.py": "the command of the engine, which answers and ends",
     "tests/temporal/test_process_watchdog.py": "it is what ends with its parent that is tried",
     "tests/functions/custom/test_script.py": "a script that starts a process, which has to be ended with it",

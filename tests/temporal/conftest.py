@@ -1,18 +1,26 @@
 """A real Temporal server and a worker for the whole session, on free loopback ports."""
 
 import asyncio
+import inspect
 import os
+import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 import temporalio.client
+from temporalio.api.common import v1 as proto
 from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     OutboundInterceptor,
@@ -21,8 +29,9 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowHistory,
 )
+from temporalio.converter import DataConverter
 from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
-from temporalio.worker import Interceptor, Worker, WorkflowRunner
+from temporalio.worker import Interceptor, Replayer, UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.cloud_event import CloudEvent
@@ -39,10 +48,13 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions
+from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.suspending import SUSPEND_AFTER, suspending
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+from tests.processes import ending_with_us
+from tests.temporal.suspending import SUSPEND_AFTER, SUSPENDING, suspending
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
 """Lets a run that continues as new begin its next execution at once, and not a second after the one before."""
@@ -55,8 +67,6 @@ Answer = Callable[[JSON], Any]
 
 @dataclass
 class Scripted:
-    """A performer and publisher whose functions are Python callables."""
-
     functions: Mapping[str, Answer]
     secrets: Mapping[str, JSON] = field(default_factory=dict)
     calls: list[tuple[str, JSON, str, int]] = field(default_factory=list)
@@ -68,7 +78,6 @@ class Scripted:
     """Whether no event can be sent."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        """Answer as scripted."""
         self.sources.append(source)
         arguments = filled(call, self.secrets)
         self.calls.append((call.function.name, arguments, key, attempt))
@@ -77,7 +86,6 @@ class Scripted:
         return result
 
     async def publish(self, event: CloudEvent) -> list[str] | None:
-        """Keep the event."""
         if self.is_unreachable:
             raise ConnectionError("the broker is away")
         self.published.append(event)
@@ -88,13 +96,11 @@ class AskingAgain(temporalio.client.Interceptor):
     """Asks a query again that came too early, as our own client does."""
 
     def intercept_client(self, next: OutboundInterceptor) -> OutboundInterceptor:  # noqa: A002 - the SDK's name
-        """Stand before what asks."""
         return _AskingAgain(next)
 
 
 class _AskingAgain(OutboundInterceptor):
     async def query_workflow(self, input: QueryWorkflowInput) -> Any:  # noqa: A002 - as above
-        """Ask until it is answered."""
         return await answer_of(partial(self.next.query_workflow, input))
 
 
@@ -147,8 +153,6 @@ class Bench:
 
 @dataclass
 class Running:
-    """A worker under test."""
-
     bench: Bench
     definitions: list[Definition]
     scripted: Scripted
@@ -156,7 +160,6 @@ class Running:
     worker: Worker
 
     async def start(self, data: JSON = None, *, definition: int = 0, **options: Any) -> swf.Handle:
-        """Start an instance with its definition pinned."""
         first = self.definitions[definition]
         others = [one for one in self.definitions if one is not first]
         if SUSPEND_AFTER in options:
@@ -167,23 +170,29 @@ class Running:
         )
 
     async def run(self, data: JSON = None, **options: Any) -> JSON:
-        """Run an instance to its end and return its output."""
         return await asyncio.wait_for(swf.result(await self.start(data, **options)), PATIENCE)
 
     async def failure(self, data: JSON = None, **options: Any) -> RunEnded:
-        """Run an instance to its end, which must not be a completion."""
         with pytest.raises(RunEnded) as failed:
             await self.run(data, **options)
         return failed.value
 
+    async def begin(self, workflow_type: str, *args: Any, workflow_id: str, **options: Any) -> swf.Handle:
+        """Start a workflow as any client of the server does: by its type."""
+        return await self.bench.client.start_workflow(
+            workflow_type, args=args, id=workflow_id, task_queue=self.queue, **options
+        )
+
+    async def start_pinned(self, pin: Pin, workflow_id: str, data: JSON = None, *, definition: int = 0) -> swf.Handle:
+        """Start an instance with a *pin* that the test has written."""
+        return await self.begin(self.definitions[definition].id, data or {}, pin.to_json(), workflow_id=workflow_id)
+
     async def awaiting(self, handle: swf.Handle, event: str) -> None:
         """Wait until the instance awaits *event*."""
-        async with asyncio.timeout(30):
-            while True:
-                status = await handle.query("status")
-                if any(event in (e["name"] for e in wait["events"]) for wait in status["awaiting"]):
-                    return
-                await asyncio.sleep(0.02)
+        await until(
+            lambda: handle.query("status"),
+            lambda status: any(event in (one["name"] for one in wait["events"]) for wait in status["awaiting"]),
+        )
 
 
 def define(*states: dict[str, Any], functions: tuple[str | dict[str, Any], ...] = (), **rest: Any) -> Definition:
@@ -220,16 +229,25 @@ def gives_way(event: HistoryEvent) -> bool:
 
 
 async def events_of(handle: swf.Handle) -> list[Any]:
-    """Return the events of an instance's history."""
     history: WorkflowHistory = await handle.fetch_history()
     return list(history.events)
 
 
+async def until(ask: Callable[[], Any], holds: Callable[[Any], object] = bool, patience: float = PATIENCE) -> Any:
+    """Ask again and again until the answer *holds*, and return it."""
+    async with asyncio.timeout(patience):
+        while True:
+            answer = ask()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if holds(answer):
+                return answer
+            await asyncio.sleep(0.02)
+
+
 async def until_ready(client: httpx.AsyncClient) -> None:
     """Wait until a gateway says that it can serve: on a busy machine its server may answer too late for that."""
-    async with asyncio.timeout(60):
-        while (await client.get("/readyz")).status_code != 200:
-            await asyncio.sleep(0.1)
+    await until(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
 
 
 async def child_of(client: Client, parent: str, child: str) -> str:
@@ -238,49 +256,121 @@ async def child_of(client: Client, parent: str, child: str) -> str:
     return id_of_child(parent, described.raw_description.workflow_execution_info.first_run_id, child)
 
 
+async def failed_tasks(handle: swf.Handle) -> list[str]:
+    """Return why workflow tasks of an instance have failed."""
+    failed = [one for one in await events_of(handle) if one.HasField("workflow_task_failed_event_attributes")]
+    return [str(one.workflow_task_failed_event_attributes.failure.message) for one in failed]
+
+
 async def failed_task(handle: swf.Handle) -> str:
     """Wait until a workflow task of an instance has failed, and return why; the instance is running still."""
-    async with asyncio.timeout(30):
-        while True:
-            for event in await events_of(handle):
-                if event.HasField("workflow_task_failed_event_attributes"):
-                    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
-                    return str(event.workflow_task_failed_event_attributes.failure.message)
-            await asyncio.sleep(0.02)
+    first, *_ = await until(lambda: failed_tasks(handle))
+    assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+    return str(first)
 
 
 async def listed(client: Client, query: str, number: int) -> list[WorkflowExecution]:
     """Return the executions that *query* finds once there are so many; the server lists them some time late."""
-    async with asyncio.timeout(PATIENCE):
-        while (await client.count_workflows(query)).count < number:
-            await asyncio.sleep(0.05)
+    await until(lambda: client.count_workflows(query), lambda found: found.count >= number)
     return [one async for one in client.list_workflows(query)]
+
+
+async def replays(
+    history: WorkflowHistory, *interceptors: Interceptor, converter: DataConverter = CONVERTER
+) -> Exception | None:
+    """Replay a history without a server. Return what that failed with."""
+    replayer = Replayer(
+        workflows=ALL_WORKFLOWS,
+        interceptors=interceptors or SUSPENDING,
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=converter,
+        debug_mode=True,
+    )
+    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
+
+
+async def reset(handle: swf.Handle, client: Client, **rest: Any) -> swf.Handle:
+    """Have the server take an instance back to its first workflow task; return the run that begins there."""
+    found = client.get_workflow_handle(handle.id, run_id=handle.run_id or handle.first_execution_run_id)
+    first = next(one for one in await events_of(found) if one.HasField("workflow_task_completed_event_attributes"))
+    request = ResetWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_execution=proto.WorkflowExecution(workflow_id=handle.id, run_id=(await found.describe()).run_id),
+        workflow_task_finish_event_id=first.event_id,
+        request_id=str(uuid4()),
+        **rest,
+    )
+    answer = await client.workflow_service.reset_workflow_execution(request)
+    return client.get_workflow_handle(handle.id, run_id=answer.run_id)
+
+
+def with_converter(bench: "Bench", converter: DataConverter) -> "Bench":
+    """Return a bench on the same server whose client writes payloads by *converter*."""
+    config = bench.client.config()
+    config["data_converter"] = converter
+    return Bench(replace(bench.server, client=Client(**config)))
+
+
+def start_worker(bench: "Bench", folder: Path, queue: str, *arguments: str, **env: str) -> "subprocess.Popen[bytes]":
+    """Start `swf worker` for the definitions in *folder*, in a process of its own."""
+    address = bench.client.service_client.config.target_host
+    paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
+    return subprocess.Popen(
+        [
+            *ending_with_us(),
+            sys.executable,
+            "-m",
+            "tests.temporal.missed_soon",
+            "worker",
+            str(folder),
+            "--task-queue",
+            queue,
+            *arguments,
+        ],
+        env={**paths, "TEMPORAL_ADDRESS": address, **env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def killed(worker: "subprocess.Popen[bytes]") -> None:
+    worker.kill()
+    worker.wait(30)
+
+
+HEAD = "id: ID\nversion: '1.0'\nspecVersion: '0.8'\n"
+
+
+def named(text: str, id_: str | None = None) -> Definition:
+    """Return the definition in *text*, which need not begin with what all have, under an id of its own, or that."""
+    text = text if re.search("^id:", text, re.MULTILINE) else HEAD + text
+    return load(text.replace("ID", id_ or f"named-{os.getpid()}-{next(Bench.numbers)}"))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if {"bench", "measured"} & set(getattr(item, "fixturenames", ())):
+        item.add_marker("temporal")
 
 
 @pytest.fixture(scope="session")
 async def bench() -> AsyncIterator[Bench]:
-    """The session's server."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
 
 
 class Measured(Bench):
-    """Runs definitions by a client whose process keeps what it counts."""
-
     def __init__(self, server: Server, metrics: MetricBuffer) -> None:
         super().__init__(server)
         self._metrics = metrics
         self._updates: list[Any] = []
 
     def counted(self, name: str, *labels: str) -> list[tuple[str, ...]]:
-        """Return the values of *labels* of each count of a metric."""
         self._updates += self._metrics.retrieve_updates()
         found = (one.attributes for one in self._updates if one.metric.name == name)
         return [tuple(str(attributes[label]) for label in labels) for attributes in found]
 
 
 async def measured_at(address: str) -> Measured:
-    """Return what runs definitions on the server at *address*."""
     metrics = MetricBuffer(10_000)
     runtime = Runtime(telemetry=TelemetryConfig(metrics=metrics))
     client = await Client.connect(address, data_converter=CONVERTER, runtime=runtime)

@@ -14,34 +14,25 @@ from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from tests.containers import MOUNTED
-
-HEARTBEAT = timedelta(seconds=5)
-"""After this time a call is missed that was lost with its worker."""
+from tests.temporal.missed_soon import miss_soon
 
 
 class Stopping(ClaimedVariables):
-    """Variables after whose writing nothing more happens."""
-
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
-        """Write, say so, and wait for the end."""
         await super().write_variables(values, write_id)
         tell("stored")
         await asyncio.Future()
 
 
 def tell(line: str) -> None:
-    """Write a line that the test waits for."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 async def main(address: str, queue: str, folder: str, url: str, *stopping: str) -> None:
-    """Serve *queue* until the process ends."""
-    for module in (activities, host):
-        module.HEARTBEAT = HEARTBEAT  # type: ignore[attr-defined]  # one of them has it from the other
+    miss_soon(5)
     if stopping:
         app_variables.ClaimedVariables = Stopping  # type: ignore[attr-defined]  # which asks for it there
     options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))

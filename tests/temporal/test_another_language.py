@@ -47,9 +47,7 @@ async def test_nested_steps_continue_as_new(bench: Bench, monkeypatch: pytest.Mo
     definition = load(NESTED)
     pin = Pin(pinned([definition]), definition.version, semantics=1, others={SUSPEND_AFTER: limit})
     async with bench.worker(definition, brew=brew, wash={}) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=f"nested-{limit}", task_queue=worker.queue
-        )
+        handle = await worker.begin(definition.id, {}, pin.to_json(), workflow_id=f"nested-{limit}")
         for kind in ("paid", "ordered"):
             await swf.send_event(bench.client, handle.id, {"type": kind, "source": "s", "id": kind, "data": 1})
         output = await swf.result(handle)

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, Running, define, events_of
+from tests.temporal.building import awaits, consumed, inject, sleeps
+from tests.temporal.conftest import Bench, Running, define, events_of, until
 
 AWAY = 1.5
 """Seconds for which no worker is there: by then everything has come that these tests wait for."""
@@ -30,14 +32,12 @@ SLOW = {"name": "slow", "type": "custom", "operation": f"temporal:slow@{ELSEWHER
 
 @activity.defn(name="slow")
 async def slow() -> str:
-    """Answer after a moment."""
     await asyncio.sleep(0.4)
     return "done"
 
 
 def pausing(pause: float, limit: float) -> Definition:
-    """Return a definition that sleeps within a time limit."""
-    state = {"name": "nap", "type": "sleep", "duration": f"PT{pause}S", "timeouts": {"stateExecTimeout": f"PT{limit}S"}}
+    state = sleeps("nap", f"PT{pause}S", timeouts={"stateExecTimeout": f"PT{limit}S"})
     return define(state, id=f"nap-{pause}")
 
 
@@ -60,8 +60,7 @@ async def away(
         async with bench.worker(*definitions) as worker:
             handles = [await _started(worker, one) for one in definitions]
             for handle in handles:
-                while TIMER not in [one.event_type for one in await events_of(handle)]:
-                    await asyncio.sleep(0.02)
+                await until(partial(_types, handle), lambda types: TIMER in types)
         await asyncio.sleep(AWAY)
         for handle in handles if event is not None else ():
             await swf.send_event(bench.client, handle.id, event or {})
@@ -93,19 +92,13 @@ async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
 
 async def test_an_event_after_its_timeout_counts_if_the_run_did_not_act_yet(bench: Bench) -> None:
     """The history has the timer first, and then the event: a worker that sees both takes the event."""
-    waiting = {
-        "name": "wait",
-        "type": "event",
-        "onEvents": [{"eventRefs": ["paid"]}],
-        "timeouts": {"eventTimeout": "PT0.5S"},
-    }
+    waiting = awaits("wait", "paid", timeouts={"eventTimeout": "PT0.5S"})
     paid = {"name": "paid", "type": "com.example.paid", "source": "bank"}
-    definition = define({"name": "begin", "type": "inject", "data": {}}, waiting, id="late-event", events=[paid])
+    definition = define(inject("begin"), waiting, id="late-event", events=[paid])
     event = {"id": "1", "type": "com.example.paid", "source": "bank", "data": {"amount": 12}}
 
     async with away(bench, definition, event=event) as [handle]:
         assert await asyncio.wait_for(swf.result(handle), 60) == {"amount": 12}
-
     assert [one for one in await _types(handle) if one in (FIRED, EVENT)] == [FIRED, EVENT]
 
 
@@ -117,17 +110,11 @@ async def test_of_the_timeouts_of_a_state_and_of_the_workflow_the_first_decides(
     bench: Bench, of_state: float, of_workflow: float, decides: str
 ) -> None:
     """Both timers have fired when a worker comes back: what was due first decides, and the workflow if none was."""
+    late = [{"errorRef": "late", "transition": "caught"}]
     definition = define(
-        {
-            "name": "nap",
-            "type": "sleep",
-            "duration": "PT1H",
-            "timeouts": {"stateExecTimeout": f"PT{of_state}S"},
-            "onErrors": [{"errorRef": "late", "transition": "caught"}],
-            "end": True,
-        },
-        {"name": "caught", "type": "inject", "data": {"decided": "the state"}, "end": True},
-        {"name": "clean", "type": "inject", "data": {"decided": "the workflow"}, "end": True},
+        sleeps("nap", "PT1H", timeouts={"stateExecTimeout": f"PT{of_state}S"}, onErrors=late, end=True),
+        inject("caught", {"decided": "the state"}, end=True),
+        inject("clean", {"decided": "the workflow"}, end=True),
         id=f"timeouts-{of_state}-{of_workflow}",
         errors=[{"name": "late", "code": "TimedOut"}],
         timeouts={"workflowExecTimeout": {"duration": f"PT{of_workflow}S", "runBefore": "clean"}},
@@ -148,24 +135,14 @@ async def test_an_event_is_kept_whose_path_is_given_up_at_once(bench: Bench) -> 
     """One branch is enough: what the other was about to take within its time is there for the next state."""
     asking = {"triggerEventRef": "asked", "resultEventRef": "a"}
     timed = {"triggerEventRef": "asked", "resultEventRef": "b", "resultEventTimeout": "PT1H"}
+    branches = [{"name": name, "actions": [{"eventRef": ref}]} for name, ref in (("a", asking), ("b", timed))]
+    one = {"completionType": "atLeast", "numCompleted": 1}
+    wait = {"eventRefs": ["b"], "eventDataFilter": {"data": "{got: .}"}}
     definition = define(
-        {
-            "name": "ask",
-            "type": "parallel",
-            "completionType": "atLeast",
-            "numCompleted": 1,
-            "branches": [{"name": name, "actions": [{"eventRef": ref}]} for name, ref in (("a", asking), ("b", timed))],
-        },
-        {
-            "name": "wait",
-            "type": "event",
-            "onEvents": [{"eventRefs": ["b"], "eventDataFilter": {"data": "{got: .}"}}],
-            "stateDataFilter": {"input": "${ {} }"},
-        },
-        id="given-up",
-        events=[{"name": "asked", "type": "asked", "kind": "produced"}]
-        + [{"name": name, "type": name, "source": "s"} for name in "ab"],
-    )
+        {"name": "ask", "type": "parallel", "branches": branches, **one},
+        {"name": "wait", "type": "event", "onEvents": [wait], "stateDataFilter": {"input": "${ {} }"}},
+        id="given-up", events=[{"name": "asked", "type": "asked", "kind": "produced"}, *consumed("a", "b", source="s")],
+    )  # fmt: skip
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         for name in "ab":

@@ -26,7 +26,8 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-from tests.temporal.conftest import Bench, define
+from tests.temporal.building import awaits, inject
+from tests.temporal.conftest import Bench, define, until
 
 _LIMIT = timedelta(seconds=30)
 _PATIENCE = 20
@@ -54,7 +55,6 @@ class Telling:
 
     @workflow.run
     async def run(self, waits: list[str]) -> list[str]:
-        """Wait for one after the other; return when they happened."""
         times = []
         for count, wait in enumerate(waits, 1):
             if wait == "timer":
@@ -72,18 +72,15 @@ class Telling:
 
     @workflow.signal
     def come(self) -> None:
-        """Take a signal."""
         self._signals += 1
 
     @workflow.update
     def count(self) -> int:
-        """Take an update."""
         self._updates += 1
         return self._updates
 
     @workflow.query
     def signals(self) -> int:
-        """Return how many signals have come."""
         return self._signals
 
 
@@ -96,7 +93,6 @@ class Early:
     queue: str
 
     def worker(self) -> Worker:
-        """Return a worker for the instance."""
         client = self.bench.client
         return Worker(
             client,
@@ -118,9 +114,7 @@ class Early:
                 told: str | int = await asked
             except (WorkflowQueryFailedError, RPCError) as error:
                 told = str(error)
-            async with asyncio.timeout(_PATIENCE):
-                while await self._tasks() == before:
-                    await asyncio.sleep(0.05)
+            await until(self._tasks, lambda one: one != before)
         return told
 
     async def _tasks(self) -> int:
@@ -139,12 +133,10 @@ async def _begin(bench: Bench, *waits: str) -> Early:
 
 
 def _when(history: WorkflowHistory) -> list[float]:
-    """Return when the things happened that an instance waits for."""
     return [one.event_time.ToMicroseconds() / 1e6 for one in history.events if one.WhichOneof("attributes") in _THINGS]
 
 
 async def _ended(early: Early) -> None:
-    """Check that nothing happened for the workflow before it happened."""
     times = await asyncio.wait_for(early.handle.result(), _PATIENCE)
     happened = _when(await early.handle.fetch_history())
     assert len(happened) >= len(times)
@@ -168,13 +160,11 @@ async def test_a_timer_waits_for_its_task(bench: Bench) -> None:
 
 
 async def test_an_activity_waits_for_its_task(bench: Bench) -> None:
-    """Its end is told when a workflow task begins."""
     early = await _begin(bench, "activity")
 
     async def made() -> None:
         async with Worker(bench.client, task_queue="elsewhere", activities=[answer]), asyncio.timeout(_PATIENCE):
-            while not _has_ended(await early.handle.fetch_history()):
-                await asyncio.sleep(0.05)
+            await until(early.handle.fetch_history, _has_ended)
 
     await early.query_before(made)
     await _ended(early)
@@ -202,8 +192,8 @@ async def test_an_update_is_answered(bench: Bench) -> None:
 async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None) -> None:
     """A query that came too early gets its answer a moment later; the instance's history replays."""
     event = {"name": "go", "type": "go", "source": "test"}
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "transition": "Tell"}
-    telling = {"name": "Tell", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {at: now} }"}}
+    waiting = awaits("Wait", "go", transition="Tell")
+    telling = inject("Tell", stateDataFilter={"output": "${ {at: now} }"})
     definition = define(waiting, telling, events=[event])
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
@@ -220,8 +210,6 @@ async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None
 
 
 class _Recording(WrappingInstance, WrappingRunner):
-    """A workflow, and what makes it, that keeps what it is told."""
-
     def __init__(self) -> None:
         self.told: list[str | None] = []
 
@@ -229,7 +217,6 @@ class _Recording(WrappingInstance, WrappingRunner):
         return self
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
-        """Keep the first of what it is told."""
         self.told.append(act.jobs[0].WhichOneof("variant"))
         return WorkflowActivationCompletion()
 
@@ -263,7 +250,6 @@ def test_a_step_has_the_time_of_its_task(activations: list[tuple[str, int, int]]
 
 
 def test_what_is_replayed_is_told() -> None:
-    """Whatever its time is: that was decided when it was done."""
     recording = _Recording()
     instance = BegunTasksRunner(recording, CONVERTER).create_instance(cast("WorkflowInstanceDetails", None))
     for length in (3, 11):

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -20,53 +20,35 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, listed, until
 
-pytestmark = pytest.mark.temporal
-
-BEGIN = {"name": "Begin", "type": "inject", "data": {}}
-CHILD = {
-    "id": "child",
-    "specVersion": "0.8",
-    "states": [{"name": "Wait", "type": "sleep", "duration": "P1D", "end": True}],
-}
+BEGIN = inject("Begin")
+CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}
 
 
 def undone_by(function: str | None, *, catches: bool) -> Definition:
     """Return a workflow that undoes two states when it is cancelled: the second by *function*, or a sub-workflow."""
     action = {"subFlowRef": "child"} if function is None else {"functionRef": "foreign"}
-    undo: dict[str, Any] = {"name": "Undo", "type": "operation", "usedForCompensation": True, "actions": [action]}
+    undo: dict[str, Any] = operation("Undo", action, usedForCompensation=True)
     if catches:
         undo["onErrors"] = [{"errorRef": "any", "end": True}]
-    return load(
-        {
-            "id": "undoing",
-            "specVersion": "0.8",
-            "metadata": {"compensateOnCancel": True},
-            "functions": [
-                {"name": "undone", "type": "custom"},
-                {"name": "foreign", "type": "custom", "operation": function or "unused"},
-            ],
-            "errors": [{"name": "any", "code": "*"}],
-            "states": [
-                {"name": "First", "type": "inject", "data": {}, "compensatedBy": "UndoFirst", "transition": "Second"},
-                {"name": "Second", "type": "inject", "data": {}, "compensatedBy": "Undo", "transition": "Wait"},
-                {"name": "Wait", "type": "sleep", "duration": "P1D", "end": True},
-                undo,
-                {"name": "UndoFirst", "type": "operation", "usedForCompensation": True,
-                 "actions": [{"functionRef": "undone"}]},
-            ],
-        }
-    )  # fmt: skip
+    return define(
+        inject("First", compensatedBy="UndoFirst", transition="Second"),
+        inject("Second", compensatedBy="Undo", transition="Wait"),
+        sleeps("Wait", "P1D", end=True),
+        undo,
+        calling("UndoFirst", "undone", usedForCompensation=True),
+        functions=("undone", {"name": "foreign", "type": "custom", "operation": function or "unused"}),
+        errors=[{"name": "any", "code": "*"}],
+        metadata={"compensateOnCancel": True},
+    )
 
 
 @workflow.defn(sandboxed=False)
 class Refusing:
-    """A workflow by hand that fails."""
-
     @workflow.run
     async def run(self) -> None:
-        """Fail."""
         raise ApplicationError("there is none left", type="SoldOut", non_retryable=True)
 
 
@@ -76,7 +58,6 @@ class Going:
 
     @workflow.run
     async def run(self, executions: int = 1) -> None:
-        """Wait for a day, in the second."""
         if executions == 1:
             workflow.continue_as_new(2)
         await workflow.sleep(timedelta(days=1))
@@ -84,21 +65,16 @@ class Going:
 
 @asynccontextmanager
 async def by_hand(bench: Bench) -> AsyncIterator[str]:
-    """Serve the workflows by hand on a task queue."""
     async with Worker(bench.client, task_queue="by-hand", workflows=[Refusing, Going]):
         yield "by-hand"
 
 
 async def cancelled(handle: swf.Handle) -> None:
-    """Cancel an instance once it sleeps."""
-    async with asyncio.timeout(30):
-        while not any(entry["kind"] == "sleeping" for entry in await handle.query("trace")):
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("trace"), lambda one: any(entry["kind"] == "sleeping" for entry in one))
     await handle.cancel()
 
 
 async def status_of(handle: swf.Handle) -> WorkflowExecutionStatus | None:
-    """Wait until an instance has ended without completing; return how."""
     with pytest.raises(RunEnded):
         await asyncio.wait_for(swf.result(handle), PATIENCE)
     return (await handle.describe()).status
@@ -116,50 +92,39 @@ async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, 
         await cancelled(handle)
         if function is None:
             child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Undo/child#1"))
-            async with asyncio.timeout(30):
-                while not any(entry["state"] == "Undo" for entry in await handle.query("trace")):
-                    await asyncio.sleep(0.02)
+            await until(lambda: handle.query("trace"), lambda one: any(entry["state"] == "Undo" for entry in one))
             await _cancel_once_begun(child)
         status = await status_of(handle)
-
     assert (status, len(made)) == (
         (WorkflowExecutionStatus.CANCELED, 1) if catches else (WorkflowExecutionStatus.FAILED, 0)
     )
 
 
 async def _cancel_once_begun(handle: Any) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                await handle.cancel()
-            except RPCError:  # it has yet to be begun
-                await asyncio.sleep(0.02)
-            else:
-                return
+    async def has_begun() -> bool:
+        try:
+            await handle.cancel()
+        except RPCError:  # it has yet to be begun
+            return False
+        return True
+
+    await until(has_begun)
 
 
 @pytest.mark.parametrize("retried", [False, True])
 async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(bench: Bench, *, retried: bool) -> None:
     """It is asked to cancel, and not begun once more, whatever the action says of retries."""
     action = {"functionRef": "foreign"} | ({"retryRef": "again"} if retried else {})
-    definition = load(
-        {
-            "id": "in-time",
-            "specVersion": "0.8",
-            "functions": [{"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"}],
-            "retries": [{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
-            "states": [
-                {"name": "Run", "type": "operation", "actions": [action], "timeouts": {"stateExecTimeout": "PT2S"},
-                 "end": True}
-            ],
-        }
-    )  # fmt: skip
+    definition = define(
+        operation("Run", action, timeouts={"stateExecTimeout": "PT2S"}),
+        functions=({"name": "foreign", "type": "custom", "operation": "temporal:workflow:Going@by-hand"},),
+        retries=[{"name": "again", "delay": "PT0.1S", "increment": "PT0.1S", "maxAttempts": 3}],
+    )
     async with by_hand(bench), bench.worker(definition) as running:
         handle = await running.start()
         async with asyncio.timeout(30):
             status = await status_of(handle)
         begun = [entry for entry in await handle.query("trace") if entry["kind"] == "action-retried"]
-
     assert (status, begun) == (WorkflowExecutionStatus.FAILED, [])
 
 
@@ -182,11 +147,9 @@ class Gate:
         monkeypatch.setattr(_WorkflowInstanceImpl, "activate", held)
 
     async def until(self, number: int) -> None:
-        """Wait until the task of that number is held."""
         assert await asyncio.to_thread(self.reached[number].wait, 30)
 
     def open(self, number: int) -> None:
-        """Let it end."""
         self.may_end[number].set()
 
 
@@ -236,17 +199,8 @@ async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
             if event.HasField("start_child_workflow_execution_initiated_event_attributes")
         ]
         child = bench.client.get_workflow_handle(id_)
-        await _until_it_is(child, "child")
+        await listed(bench.client, f"WorkflowId = '{id_}' AND WorkflowType = 'child'", 1)
         await swf.send_event(bench.client, handle.id, {"id": "2", "source": "s", "type": "enough"})
         gate.open(1)
         assert await asyncio.wait_for(swf.result(handle), 30) == {}
         assert (await child.describe()).status is WorkflowExecutionStatus.CANCELED
-
-
-async def _until_it_is(handle: Any, workflow_type: str) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            with suppress(RPCError):  # it has yet to be begun
-                if (await handle.describe()).workflow_type == workflow_type:
-                    return
-            await asyncio.sleep(0.02)

@@ -19,20 +19,15 @@ from swf_temporal.operations.changing import TERMINATE, Outcome, change_all
 from swf_temporal.operations.client import Client
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX
-from tests.temporal.conftest import Bench, events_of
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, calling, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 from tests.temporal.test_many_events import number, waiting
 
-pytestmark = pytest.mark.temporal
-
 CATCH = [{"errorRef": "any", "transition": "After"}]
 """What would swallow a cancellation that is taken for an error."""
-CHILD = {
-    "id": "child",
-    "specVersion": "0.8",
-    "functions": [{"name": "slow", "type": "custom"}],
-    "states": [{"name": "Slow", "type": "operation", "actions": [{"functionRef": "slow"}], "end": True}],
-}
+CHILD = define(calling("Slow", "slow"), functions=("slow",), id="child")
+BAD = define(calling("Bad", "failing"), functions=("failing",), id="bad")
 FAILED, CANCELLED, TERMINATED = (
     WorkflowExecutionStatus.FAILED,
     WorkflowExecutionStatus.CANCELED,
@@ -42,8 +37,6 @@ FAILED, CANCELLED, TERMINATED = (
 
 @dataclass
 class Wait:
-    """A workflow that waits, and how to tell that it does."""
-
     states: list[dict[str, Any]]
     sign: str
     """The kind of the trace entry, or `calls` of a function, after which it waits."""
@@ -56,6 +49,10 @@ class Wait:
 
 def _state(kind: str, **rest: Any) -> dict[str, Any]:
     return {"name": "Wait", "type": kind, "onErrors": CATCH, "transition": "After", **rest}
+
+
+def _limited(duration: str) -> dict[str, Any]:
+    return {"timeouts": {"workflowExecTimeout": {"duration": duration, "runBefore": "Before"}}}
 
 
 def _acting(*actions: dict[str, Any], **rest: Any) -> dict[str, Any]:
@@ -74,29 +71,30 @@ UNDOING = {"name": "Wait", "type": "inject", "data": {}, "transition": {"nextSta
 BEFORE = {"name": "Before", "type": "operation", "actions": [SLOW], "end": True}
 EVENTS = [{"eventRefs": ["Never"]}]
 
+SLEEP, EVENT = _state("sleep", duration="P1D"), _state("event", onEvents=EVENTS)
+THREE: dict[str, Any] = {"inputCollection": "${ [1, 2, 3] }", "actions": [SLOW]}
+CHOICE = {
+    "name": "Wait", "type": "switch", "onErrors": CATCH, "timeouts": {"eventTimeout": "P1D"},
+    "eventConditions": [{"eventRef": "Never", "transition": "After"}], "defaultCondition": {"transition": "After"},
+}  # fmt: skip
+BRANCHES = [{"name": "a", "actions": [SLOW]}, {"name": "b", "actions": [SUB]}]
+A_DAY = {"timeouts": {"actionExecTimeout": "P1D"}}
+UNDONE: dict[str, Any] = {"more": {"metadata": {"compensateOnCancel": True}}, "calls": ("slow", "undone")}
+CONTINUING: dict[str, Any] = {"options": {SUSPEND_AFTER: 1}}
+LEFT = {"subFlowRef": {"workflowId": "child", "invoke": "async"}}
+
 WAITS = {
-    "a sleep": Wait([_state("sleep", duration="P1D")], "sleeping"),
-    "a sleep within a timeout of the state": Wait(
-        [_state("sleep", duration="P1D", timeouts={"stateExecTimeout": "P2D"})], "sleeping"
-    ),
-    "an event": Wait([_state("event", onEvents=EVENTS)], "event-awaited"),
-    "an event in time": Wait([_state("event", onEvents=EVENTS, timeouts={"eventTimeout": "P1D"})], "event-awaited"),
-    "a choice of events": Wait(
-        [
-            {
-                "name": "Wait", "type": "switch", "onErrors": CATCH,
-                "eventConditions": [{"eventRef": "Never", "transition": "After"}],
-                "defaultCondition": {"transition": "After"}, "timeouts": {"eventTimeout": "P1D"},
-            }
-        ],
-        "event-awaited",
-    ),
+    "a sleep": Wait([SLEEP], "sleeping"),
+    "a sleep within a timeout of the state": Wait([{**SLEEP, "timeouts": {"stateExecTimeout": "P2D"}}], "sleeping"),
+    "an event": Wait([EVENT], "event-awaited"),
+    "an event in time": Wait([{**EVENT, "timeouts": {"eventTimeout": "P1D"}}], "event-awaited"),
+    "a choice of events": Wait([CHOICE], "event-awaited"),
     "the event of a callback": Wait([_state("callback", action=FAST, eventRef="Never")], "event-awaited"),
     "the answer to an event": Wait(
         [_acting({"eventRef": {"produceEventRef": "Asked", "consumeEventRef": "Never"}})], "event-awaited"
     ),
     "a call": Wait([_acting(SLOW)], "slow"),
-    "a call in time": Wait([_acting(SLOW, timeouts={"actionExecTimeout": "P1D"})], "slow"),
+    "a call in time": Wait([_acting(SLOW, **A_DAY)], "slow"),
     "the sleep before a call": Wait([_acting({**SLOW, "sleep": {"before": "P1D"}})], "sleeping"),
     "the sleep after a call": Wait([_acting({**FAST, "sleep": {"after": "P1D"}})], "sleeping"),
     "another attempt at a call": Wait([_acting(FAILING)], "failing"),
@@ -104,55 +102,38 @@ WAITS = {
         [_acting({"subFlowRef": "bad", "retryRef": "patient"})], "action-retried", children=(FAILED,)
     ),
     "calls side by side": Wait([_acting(SLOW, SLOW, FAST, actionMode="parallel")], "slow"),
-    "branches": Wait(
-        [_state("parallel", branches=[{"name": "a", "actions": [SLOW]}, {"name": "b", "actions": [SUB]}])],
-        "slow", children=(CANCELLED,),
-    ),
-    "iterations": Wait(
-        [_state("foreach", inputCollection="${ [1, 2, 3] }", actions=[SLOW], mode="parallel")], "slow"
-    ),
-    "an iteration after the other": Wait(
-        [_state("foreach", inputCollection="${ [1, 2, 3] }", actions=[SLOW], mode="sequential")], "slow"
-    ),
+    "branches": Wait([_state("parallel", branches=BRANCHES)], "slow", children=(CANCELLED,)),
+    "iterations": Wait([_state("foreach", **THREE, mode="parallel")], "slow"),
+    "an iteration after the other": Wait([_state("foreach", **THREE, mode="sequential")], "slow"),
     "a sub-workflow": Wait([_acting(SUB)], "slow", children=(CANCELLED,)),
-    "a sub-workflow in time": Wait(
-        [_acting(SUB, timeouts={"actionExecTimeout": "P1D"})], "slow", children=(CANCELLED,)
-    ),
+    "a sub-workflow in time": Wait([_acting(SUB, **A_DAY)], "slow", children=(CANCELLED,)),
     "nothing that a sub-workflow does beside it": Wait(
-        [_acting({"subFlowRef": {"workflowId": "child", "invoke": "async"}}, {**FAST, "sleep": {"after": "P1D"}})],
-        "slow", children=(TERMINATED,),
+        [_acting(LEFT, {**FAST, "sleep": {"after": "P1D"}})], "slow", children=(TERMINATED,)
     ),
-    "the next round": Wait([_state("event", onEvents=EVENTS, end=True)], "event-awaited", {"keepActive": True}),
-    "nothing at all": Wait(
-        [{"name": "Wait", "type": "inject", "data": {}, "end": True}], "state-left", {"keepActive": True}
-    ),
-    "its own timeout": Wait(
-        [_acting(SLOW)], "slow", {"timeouts": {"workflowExecTimeout": {"duration": "P1D", "runBefore": "Before"}}}
-    ),
-    "what runs before its end": Wait(
-        [_state("sleep", duration="P1D")], "slow",
-        {"timeouts": {"workflowExecTimeout": {"duration": "PT0.1S", "runBefore": "Before"}}},
-    ),
-    "a compensation": Wait(
-        [DONE, UNDOING],
-        "slow",
-    ),
-    "a compensation, which goes on where that is asked for": Wait(
-        [DONE, UNDOING],
-        "slow", {"metadata": {"compensateOnCancel": True}}, calls=("slow", "undone"),
-    ),
-    "a sleep, after which it compensates": Wait(
-        [DONE, _state("sleep", duration="P1D")], "sleeping", {"metadata": {"compensateOnCancel": True}},
-        calls=("slow", "undone"),
-    ),
-    "a call, to go on as a new execution": Wait([_acting(SLOW)], "slow", options={SUSPEND_AFTER: 1}),
+    "the next round": Wait([{**EVENT, "end": True}], "event-awaited", {"keepActive": True}),
+    "nothing at all": Wait([inject("Wait", end=True)], "state-left", {"keepActive": True}),
+    "its own timeout": Wait([_acting(SLOW)], "slow", _limited("P1D")),
+    "what runs before its end": Wait([SLEEP], "slow", _limited("PT0.1S")),
+    "a compensation": Wait([DONE, UNDOING], "slow"),
+    "a compensation, which goes on where that is asked for": Wait([DONE, UNDOING], "slow", **UNDONE),
+    "a sleep, after which it compensates": Wait([DONE, SLEEP], "sleeping", **UNDONE),
+    "a call, to go on as a new execution": Wait([_acting(SLOW)], "slow", **CONTINUING),
     "calls side by side, to go on as a new execution": Wait(
-        [_acting(FAST, SLOW, actionMode="parallel")], "slow", options={SUSPEND_AFTER: 1}
+        [_acting(FAST, SLOW, actionMode="parallel")], "slow", **CONTINUING
     ),
-    "a sub-workflow, to go on as a new execution": Wait(
-        [_acting(SUB)], "slow", options={SUSPEND_AFTER: 1}, children=(CANCELLED,)
-    ),
-}  # fmt: skip
+    "a sub-workflow, to go on as a new execution": Wait([_acting(SUB)], "slow", **CONTINUING, children=(CANCELLED,)),
+}
+
+PATIENT = {"max_attempts": 9, "delay": "P1D", "multiplier": 1, "codes": [".*"]}
+
+
+def _action(function: str, **rest: Any) -> dict[str, Any]:
+    return {"type": "action", "action": {"function": function}, **rest}
+
+
+def _parallel(mode: str, *functions: str) -> dict[str, Any]:
+    return {"type": "parallel", "mode": mode, "actions": [{"function": one} for one in functions]}
+
 
 DIREKTIV = {
     "a delay": Wait([{"type": "delay", "duration": "P1D"}], "sleeping"),
@@ -163,33 +144,17 @@ DIREKTIV = {
     "one of several events": Wait(
         [{"type": "eventsXor", "events": [{"event": {"type": "never"}, "transition": "after"}]}], "event-awaited"
     ),
-    "a call": Wait([{"type": "action", "action": {"function": "slow"}}], "slow"),
-    "a call in time": Wait([{"type": "action", "action": {"function": "slow"}, "timeout": "P1D"}], "slow"),
+    "a call": Wait([_action("slow")], "slow"),
+    "a call in time": Wait([_action("slow", timeout="P1D")], "slow"),
     "another attempt": Wait(
-        [
-            {
-                "type": "action",
-                "action": {
-                    "function": "failing",
-                    "retries": {"max_attempts": 9, "delay": "P1D", "multiplier": 1, "codes": [".*"]},
-                },
-            }
-        ],
-        "action-retried",
+        [{"type": "action", "action": {"function": "failing", "retries": PATIENT}}], "action-retried"
     ),
-    "actions side by side": Wait(
-        [{"type": "parallel", "mode": "and", "actions": [{"function": "slow"}, {"function": "sub"}]}],
-        "slow", children=(CANCELLED,),
-    ),
-    "the first of several actions": Wait(
-        [{"type": "parallel", "mode": "or", "actions": [{"function": "slow"}, {"function": "slow"}]}], "slow"
-    ),
+    "actions side by side": Wait([_parallel("and", "slow", "sub")], "slow", children=(CANCELLED,)),
+    "the first of several actions": Wait([_parallel("or", "slow", "slow")], "slow"),
     "elements": Wait([{"type": "foreach", "array": "jq([{}, {}])", "action": {"function": "slow"}}], "slow"),
-    "a subflow": Wait([{"type": "action", "action": {"function": "sub"}}], "slow", children=(CANCELLED,)),
-    "a call, to go on as a new execution": Wait(
-        [{"type": "action", "action": {"function": "slow"}}], "slow", options={SUSPEND_AFTER: 1}
-    ),
-}  # fmt: skip
+    "a subflow": Wait([_action("sub")], "slow", children=(CANCELLED,)),
+    "a call, to go on as a new execution": Wait([_action("slow")], "slow", **CONTINUING),
+}
 
 
 def _direktiv(wait: Wait) -> Any:
@@ -212,11 +177,11 @@ def _leading(state: dict[str, Any]) -> dict[str, Any]:
     return {} if state["type"] == "eventsXor" else {"transition": "after"}
 
 
-DIREKTIV_CHILD = {
-    "id": "child",
-    "functions": [{"type": "knative-workflow", "id": "slow", "image": "slow"}],
-    "states": [{"id": "slow", "type": "action", "action": {"function": "slow"}}],
-}
+DIREKTIV_CHILD = load("""
+id: child
+functions: [{type: knative-workflow, id: slow, image: slow}]
+states: [{id: slow, type: action, action: {function: slow}}]
+""")
 
 
 def _workflow(wait: Wait) -> Any:
@@ -227,21 +192,16 @@ def _workflow(wait: Wait) -> Any:
     first = wait.states
     if "end" in first[0]:
         first, after = [{key: value for key, value in first[0].items() if key not in ("transition", "onErrors")}], {}
-    return load(
-        {
-            "id": "cancelled",
-            "specVersion": "0.8",
-            "functions": [{"name": name, "type": "custom"} for name in ("slow", "fast", "failing", "undone", "after")],
-            "events": [
-                {"name": "Never", "type": "never", "source": "s", "correlation": [{"contextAttributeName": "order"}]},
-                {"name": "Asked", "type": "asked", "source": "s", "kind": "produced"},
-            ],
-            "errors": [{"name": "any", "code": "*"}],
-            "retries": [{"name": "patient", "delay": "P1D", "maxAttempts": 9}],
-            "states": [*first, *ways, *([after] if after else [])],
-            **wait.more,
-        }
-    )
+    return define(
+        *first, *ways, *([after] if after else []),
+        functions=("slow", "fast", "failing", "undone", "after"),
+        events=[
+            {"name": "Never", "type": "never", "source": "s", "correlation": [{"contextAttributeName": "order"}]},
+            {"name": "Asked", "type": "asked", "source": "s", "kind": "produced"},
+        ],
+        errors=[{"name": "any", "code": "*"}], retries=[{"name": "patient", "delay": "P1D", "maxAttempts": 9}],
+        id="cancelled", **wait.more,
+    )  # fmt: skip
 
 
 class Services:
@@ -252,19 +212,15 @@ class Services:
         self.may_end = asyncio.Event()
 
     async def slow(self, _: JSON) -> JSON:
-        """Wait until it may end."""
         self.calls.append("slow")
         await self.may_end.wait()
         return {}
 
     def failing(self, _: JSON) -> JSON:
-        """Fail in a way that may be repeated."""
         self.calls.append("failing")
         raise CallFailed("not now", code=503)
 
     def called(self, name: str) -> Any:
-        """Return a function that ends at once."""
-
         def function(_: JSON) -> JSON:
             self.calls.append(name)
             return {}
@@ -273,11 +229,10 @@ class Services:
 
 
 async def _begun(handle: swf.Handle, sign: str, services: Services) -> None:
-    async with asyncio.timeout(30):
-        while sign not in services.calls:
-            if any(entry["kind"] == sign for entry in await handle.query("trace")):
-                return
-            await asyncio.sleep(0.02)
+    def has_begun(trace: Any) -> bool:
+        return sign in services.calls or any(entry["kind"] == sign for entry in trace)
+
+    await until(lambda: [] if sign in services.calls else handle.query("trace"), has_begun)
 
 
 async def _children(bench: Bench, handle: swf.Handle) -> Sequence[WorkflowExecutionStatus | None]:
@@ -289,31 +244,20 @@ async def _children(bench: Bench, handle: swf.Handle) -> Sequence[WorkflowExecut
         if event.event_type == started and attributes.workflow_type.name != MAILBOX:
             own = attributes.workflow_execution
             child = bench.client.get_workflow_handle(own.workflow_id, run_id=own.run_id)
-            async with asyncio.timeout(30):
-                while (status := (await child.describe()).status) is WorkflowExecutionStatus.RUNNING:
-                    await asyncio.sleep(0.02)
-            found.append(status)
+            ended = await until(child.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+            found.append(ended.status)
     return found
 
 
 @pytest.mark.parametrize("name", WAITS)
 async def test_waiting_for(bench: Bench, name: str) -> None:
     """The run ends Canceled, though an entry of `onErrors` catches everything; nothing that comes next is begun."""
-    bad = load(
-        {
-            "id": "bad",
-            "specVersion": "0.8",
-            "functions": [{"name": "failing", "type": "custom"}],
-            "states": [{"name": "Bad", "type": "operation", "actions": [{"functionRef": "failing"}], "end": True}],
-        }
-    )
-    await _ends_cancelled(bench, WAITS[name], _workflow(WAITS[name]), load(CHILD), bad)
+    await _ends_cancelled(bench, WAITS[name], _workflow(WAITS[name]), CHILD, BAD)
 
 
 @pytest.mark.parametrize("name", DIREKTIV)
 async def test_a_workflow_of_direktiv_waiting_for(bench: Bench, name: str) -> None:
-    """There is no error that its `catch` could handle, either."""
-    await _ends_cancelled(bench, DIREKTIV[name], _direktiv(DIREKTIV[name]), load(DIREKTIV_CHILD))
+    await _ends_cancelled(bench, DIREKTIV[name], _direktiv(DIREKTIV[name]), DIREKTIV_CHILD)
 
 
 async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) -> None:
@@ -324,9 +268,7 @@ async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) ->
         await _begun(handle, wait.sign, services)
         await handle.cancel()
         if wait.calls:
-            async with asyncio.timeout(30):
-                while "slow" not in services.calls:
-                    await asyncio.sleep(0.02)
+            await until(lambda: "slow" in services.calls)
             services.may_end.set()
         with pytest.raises(RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)
@@ -354,7 +296,7 @@ async def test_a_run_that_is_terminated(bench: Bench, child: JSON, status: Workf
     """Nothing of it runs any more; a sub-workflow is cancelled, terminated or left alone, as its action says."""
     services = Services()
     wait = Wait([_acting({"subFlowRef": child}, {**FAST, "sleep": {"after": "P1D"}})], "slow")
-    async with bench.worker(_workflow(wait), load(CHILD), slow=services.slow, fast={}) as running:
+    async with bench.worker(_workflow(wait), CHILD, slow=services.slow, fast={}) as running:
         handle = await running.start()
         await _begun(handle, wait.sign, services)
         await handle.terminate()

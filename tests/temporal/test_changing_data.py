@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.data import JSON, merge_patch
 from swf_temporal.base.errors import UsageError
@@ -16,12 +15,11 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, calling, define
+from tests.temporal.building import awaits, inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, replays, until
 
 EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
-WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT = awaits("Wait", "go")
 
 
 @pytest.mark.parametrize(
@@ -41,10 +39,8 @@ def test_a_merge_patch(target: JSON, patch: JSON, expected: JSON) -> None:
 
 
 async def output_of(handle: swf.Handle) -> Any:
-    """Return the output of an instance, whose whole history replays."""
     output = await asyncio.wait_for(swf.result(handle), PATIENCE)
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    await replayer.replay_workflow(await handle.fetch_history())
+    assert await replays(await handle.fetch_history()) is None
     return output
 
 
@@ -70,12 +66,10 @@ async def test_while_an_event_is_waited_for(bench: Bench) -> None:
 
 
 async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
-    """A pause ends when it would have, and what follows has the changed data."""
-    napping = define({"name": "Nap", "type": "sleep", "duration": "PT2S"}, id="changed-napping")
+    napping = define(sleeps("Nap", "PT2S"), id="changed-napping")
     async with bench.worker(napping) as worker:
         handle = await worker.start({"n": 1})
-        while (await swf.query(bench.client, handle.id, "status"))["state"] != "Nap":
-            await asyncio.sleep(0.02)
+        await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["state"] == "Nap")
         await change_data(bench.client, handle.id, {"n": 2})
         assert await output_of(handle) == {"n": 2}
         timers = [
@@ -103,13 +97,11 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
 
     action = {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }", "m": "${ .m }"}}}
     calling_two = define(
-        {"name": "Call", "type": "operation", "actions": [{"functionRef": "first"}, action]},
-        functions=("first", "second"), id="changed-calling",
-    )  # fmt: skip
+        operation("Call", {"functionRef": "first"}, action), functions=("first", "second"), id="changed-calling"
+    )
     async with bench.worker(calling_two, first=first, second=second) as worker:
         handle = await worker.start({"n": 1})
-        while not made:
-            await asyncio.sleep(0.02)
+        await until(lambda: made)
         changing = asyncio.create_task(change_data(bench.client, handle.id, {"n": 3}))
         await asyncio.sleep(0.2)
         assert not changing.done()
@@ -138,8 +130,7 @@ async def test_beside_branches(bench: Bench) -> None:
     async with bench.worker(parallel, slow=slow) as worker:
         handle = await worker.start({"n": 1})
         await worker.awaiting(handle, "go")
-        while not made:
-            await asyncio.sleep(0.02)
+        await until(lambda: made)
         await change_data(bench.client, handle.id, {"n": 2})
         await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"came": 1}})
         assert await output_of(handle) == {"n": 2, "came": 1, "slow": 1}
@@ -147,7 +138,6 @@ async def test_beside_branches(bench: Bench) -> None:
 
 
 async def test_an_instance_of_direktiv(bench: Bench) -> None:
-    """It is changed as others are."""
     listening = load(
         "direktiv_api: workflow/v1\nstates:\n"
         "- {id: listen, type: consumeEvent, event: {type: com.go}, transform: {n: 'jq(.n)'}}\n",
@@ -190,12 +180,8 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
     given: list[JSON] = []
     sequence = define(
         calling("Begin", "first"),
-        {"name": "Note", "type": "inject", "data": {"noted": True}},
-        {
-            "name": "Go",
-            "type": "operation",
-            "actions": [{"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}],
-        },
+        inject("Note", {"noted": True}),
+        operation("Go", {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}),
         functions=("first", "second"),
         id="changed-rerun",
     )
@@ -231,7 +217,7 @@ async def test_what_is_no_rerun(bench: Bench) -> None:
 
 async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
     """Its run ends, events that came before are known still, later ones are given again, and its options are kept."""
-    again = {"name": "Again", "type": "event", "onEvents": [{"eventRefs": ["stop"]}]}
+    again = awaits("Again", "stop")
     waiting = define(
         WAIT, calling("Between", "first"), again, functions=("first",), events=EVENTS, id="changed-running"
     )
@@ -264,9 +250,7 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
 
 async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: Bench) -> None:
     """What an update brings before the run has begun is taken after the first state was entered, and is given again."""
-    early = define(
-        {"name": "Begin", "type": "inject", "data": {"noted": True}}, WAIT, events=EVENTS, id="changed-early"
-    )
+    early = define(inject("Begin", {"noted": True}), WAIT, events=EVENTS, id="changed-early")
     queue = "changed-early"
     handle = await swf.start(bench.client, [early], {"n": 1}, workflow_id="changed-early", task_queue=queue)
     sending = asyncio.create_task(
@@ -290,7 +274,6 @@ async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: B
 
 
 async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
-    """The instance is left as it is."""
     one = define(calling("Go", "first"), functions=("first",), id="changed-large")
     async with bench.worker(one, first={}) as worker:
         handle = await worker.start({})

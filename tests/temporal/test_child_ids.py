@@ -2,12 +2,8 @@
 
 import asyncio
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.worker import (
@@ -20,16 +16,14 @@ from temporalio.worker import (
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of
+from tests.temporal.building import awaits, consumed
+from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of, reset, until
 
 SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
 CALL = {"name": "kid", "functionRef": "kid"}
 
-KID = define(
-    {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-    events=[{"name": "go", "type": "go", "source": "x"}], id="kid",
-)  # fmt: skip
+KID = define(awaits("wait", "go"), events=consumed("go"), id="kid")
 
 
 def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> Definition:
@@ -41,12 +35,9 @@ def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> 
 
 async def until_there(bench: Bench, handle: swf.Handle) -> str:
     """Wait until the run has begun its child; return the id of that."""
-    async with asyncio.timeout(30):
-        while True:
-            for event in await events_of(handle):
-                if event.event_type == EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED:
-                    return await child_of(bench.client, handle.id, "a/kid#1")
-            await asyncio.sleep(0.02)
+    started = "child_workflow_execution_started_event_attributes"
+    await until(lambda: events_of(handle), lambda found: any(one.HasField(started) for one in found))
+    return await child_of(bench.client, handle.id, "a/kid#1")
 
 
 async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> None:
@@ -60,7 +51,6 @@ async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> 
         statuses = [(await child.describe()).status for child in children]
         for child in children:
             await child.terminate()
-
     assert statuses == [WorkflowExecutionStatus.RUNNING] * 2
 
 
@@ -99,15 +89,11 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
         handle = await worker.start({})
         child = bench.client.get_workflow_handle(await until_there(bench, handle))
         before = await child.describe()
-        again = await reset(bench, handle)
-        status: WorkflowExecutionStatus | None = WorkflowExecutionStatus.RUNNING
-        async with asyncio.timeout(30):
-            while status is WorkflowExecutionStatus.RUNNING:
-                status = (await bench.client.get_workflow_handle(child.id, run_id=before.run_id).describe()).status
-                await asyncio.sleep(0.02)
-            if action is CALL:
-                while len(calls) < 2:
-                    await asyncio.sleep(0.02)
+        again = await reset(handle, bench.client)
+        former = bench.client.get_workflow_handle(child.id, run_id=before.run_id)
+        found = await until(former.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+        if action is CALL:
+            await until(lambda: len(calls) > 1)
         if action is CALL:
             for call in calls:
                 call.set()
@@ -115,25 +101,8 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
             await worker.awaiting(child, "go")
             await child.signal("go", {})
         output = await asyncio.wait_for(swf.result(again), PATIENCE)
-
-    assert status is WorkflowExecutionStatus.TERMINATED
+    assert found.status is WorkflowExecutionStatus.TERMINATED
     assert output == ({"done": 2} if action is CALL else {})
-
-
-async def reset(bench: Bench, handle: swf.Handle) -> swf.Handle:
-    """Let the server take the run back to its first workflow task."""
-    completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-    first = next(event.event_id for event in await events_of(handle) if event.event_type == completed)
-    execution = WorkflowExecution(workflow_id=handle.id, run_id=str(handle.first_execution_run_id))
-    request = ResetWorkflowExecutionRequest(
-        namespace=bench.client.namespace,
-        workflow_execution=execution,
-        reason="once more",
-        workflow_task_finish_event_id=first,
-        request_id=str(uuid4()),
-    )
-    answer = await bench.client.workflow_service.reset_workflow_execution(request)
-    return bench.client.get_workflow_handle(handle.id, run_id=answer.run_id)
 
 
 class SameId(Interceptor):
@@ -149,7 +118,6 @@ class SameId(Interceptor):
             super().init(SameId._Outbound(outbound))
 
     def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
-        """Return what stands between workflows and the SDK."""
         return self._Inbound
 
 

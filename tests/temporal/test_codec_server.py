@@ -16,9 +16,8 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
 from tests.processes import ending_with_us
+from tests.temporal.building import inject
 from tests.temporal.conftest import Bench, define
-
-pytestmark = pytest.mark.temporal
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
 CONFIG = """
@@ -39,7 +38,7 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
     config = bench.client.config()
     config["data_converter"] = converter_of(PayloadSettings.read())
     hidden = Bench(replace(bench.server, client=Client(**config)))
-    definition = define({"name": "a", "type": "inject", "data": {"done": True}}, id="shown")
+    definition = define(inject("a", {"done": True}), id="shown")
     noise = os.urandom(3000).hex()
 
     command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]
@@ -50,7 +49,6 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
             url = (await asyncio.to_thread(server.stdout.readline)).strip()
 
             async def temporal(*arguments: str, token: str = TOKEN) -> str:
-                """Run the program, with the codec server."""
                 address = bench.client.service_client.config.target_host
                 codec = ["--codec-endpoint", url, "--codec-auth", f"Bearer {token}"]
                 program = [find_program() or "temporal", "workflow", *arguments, "--address", address, *codec]
@@ -73,7 +71,6 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
         finally:
             server.terminate()
         log = await asyncio.to_thread(server.stderr.read)
-
     assert output == {"card": "4333", "done": True}
     history = (await bench.client.get_workflow_handle("by-the-program").fetch_history()).to_json()
     assert base64.b64encode(b'{"card"').decode()[:8] not in history

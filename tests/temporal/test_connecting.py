@@ -25,8 +25,6 @@ ANSWERS: dict[str, Callable[[bytes, Any], bytes]] = {
 
 
 class Place:
-    """An authority, what it has issued, and the environment of a client."""
-
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.authority = trustme.CA()
         self._folder = folder
@@ -41,13 +39,11 @@ class Place:
             issued.private_key_pem.write_to_path(folder / f"{name}.key")
 
     def client(self, **files: str) -> None:
-        """Let clients use TLS, with *files*."""
         self._monkeypatch.setenv("TEMPORAL_TLS", "true")
         for name, file in {"SERVER_CA_CERT": "ca.pem", **files}.items():
             self._monkeypatch.setenv(f"TEMPORAL_TLS_{name}_PATH", str(self._folder / file))
 
     def server(self, *, knows_clients: bool = False, **validity: Any) -> Any:
-        """Return the credentials of a server."""
         issued = self.authority.issue_cert("127.0.0.1", **validity)
         chain = b"".join(part.bytes() for part in issued.cert_chain_pems)
         return grpc.ssl_server_credentials(
@@ -59,12 +55,10 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """Return a place for a client and a server."""
     return Place(tmp_path, monkeypatch)
 
 
 async def told(address: str) -> str:
-    """Return what is said where a client connects."""
     with pytest.raises(UsageError) as error:
         await connect(address=address)
     return str(error.value)
@@ -100,21 +94,18 @@ async def test_a_server_that_requires_a_certificate(place: Place, files: dict[st
 
 
 async def test_a_server_that_lets_in(place: Place) -> None:
-    """With the certificate that it requires."""
     place.client(CLIENT_CERT="client.pem", CLIENT_KEY="client.key")
     with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
         await connect(address=address)
 
 
 async def test_a_server_whose_certificate_has_expired(place: Place) -> None:
-    """It is said."""
     place.client()
     with answering_server(ANSWERS, place.server(**PAST)) as address:
         assert "its certificate has expired" in await told(address)
 
 
 async def test_plaintext_to_tls(place: Place) -> None:
-    """The setting that asks for TLS is named."""
     with answering_server(ANSWERS, place.server()) as address:
         assert "does it speak TLS?\n  TEMPORAL_TLS=true asks for TLS" in await told(address)
 
@@ -122,7 +113,6 @@ async def test_plaintext_to_tls(place: Place) -> None:
 async def test_a_mistyped_key_of_a_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is logged, once, and what is known is used."""
     file = tmp_path / "temporal.toml"
     with answering_server(ANSWERS) as address:
         file.write_text(f'[profile.default]\naddress = "{address}"\nname_space = "sales"\n')

@@ -61,7 +61,6 @@ _CALL = "Failed client connect: `get_system_info` call error after connection: S
     ],
 )
 def test_in_words(error: str, what: str, hint: str, is_refusal: bool) -> None:  # noqa: FBT001 - a column of the table
-    """Each trouble has words of its own, and names what to look at."""
     trouble = trouble_of(error)
     assert what in trouble.what
     assert hint in trouble.hint

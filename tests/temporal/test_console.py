@@ -12,22 +12,16 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, named
 from tests.temporal.test_gateway import served, working
-
-pytestmark = pytest.mark.temporal
 
 _NUMBERS = count(1)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 
 APPROVAL = """
-id: ID
 name: Approval
-version: '1.0'
-specVersion: '0.8'
 dataInputSchema:
   schema:
     type: object
@@ -48,13 +42,7 @@ states:
 """
 
 
-def named(text: str = APPROVAL, id_: str = "console-{}-{}") -> Definition:
-    """Return the definition in *text* under an id of its own."""
-    return load(text.replace("ID", id_.format(os.getpid(), next(_NUMBERS))))
-
-
 async def page(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
-    """Return the page at *path*, and keep its cookies."""
     answer = await client.get(path)
     assert answer.status_code == status, answer.text
     assert "script-src 'self';" in answer.headers["content-security-policy"]
@@ -63,7 +51,6 @@ async def page(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
 
 
 async def post(client: httpx.AsyncClient, path: str, shown: str, **fields: str) -> httpx.Response:
-    """Send a form as the page *shown* has it."""
     found = re.search(r'name="csrf" value="(\w+)"', shown)
     assert found is not None
     data = {name.replace("__", "/"): value for name, value in fields.items()}
@@ -71,7 +58,6 @@ async def post(client: httpx.AsyncClient, path: str, shown: str, **fields: str) 
 
 
 async def until(client: httpx.AsyncClient, path: str, text: str) -> str:
-    """Return the page at *path* once it shows *text*."""
     async with asyncio.timeout(30):
         while text not in (shown := html.unescape(await page(client, path))):
             await asyncio.sleep(0.05)
@@ -80,7 +66,7 @@ async def until(client: httpx.AsyncClient, path: str, text: str) -> str:
 
 async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
     """It is started by a form, which says what is wrong with a value, and ends with the event of another form."""
-    approval = named()
+    approval = named(APPROVAL)
     path = f"/console/definitions/{approval.id}"
     async with working(bench, approval, console=True) as (client, _):
         homes = [await client.get(home) for home in ("/console", "/console/")]
@@ -115,7 +101,7 @@ async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
 
 async def test_actions(bench: Bench) -> None:
     """What a person does to an instance is done; one that has ended, and what cannot be done, is refused."""
-    approval = named()
+    approval = named(APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(2)]
         paths = [f"/console/instances/{one.id}" for one in handles]
@@ -132,10 +118,7 @@ async def test_actions(bench: Bench) -> None:
 
 
 async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
-    """Its page says how many run at once, and of which key."""
-    approval = named(
-        APPROVAL.replace("version: '1.0'", "metadata: {concurrency: {limit: 1, key: '${ .item }'}}\nversion: '1.0'")
-    )
+    approval = named("metadata: {concurrency: {limit: 1, key: '${ .item }'}}" + APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         first, second = [await worker.start({"item": "x<y", "quantity": 1}) for _ in range(2)]
         told = f'Waits for a place: at most 1 of {approval.id} at once with the key <code>"x<y"</code>'
@@ -152,7 +135,7 @@ async def _shown(client: httpx.AsyncClient, instance: str) -> str:
 
 async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     """Without a key there is a login alone; nothing of another tenant is on any page, and none of its forms counts."""
-    mine, foreign = named(), named()
+    mine, foreign = named(APPROVAL), named(APPROVAL)
     tenants = {"shop": _tenant(mine, KEY), "bank": _tenant(foreign, OTHER)}
     async with working(bench, mine, foreign, console=True, tenants=tenants) as (client, worker):
         own = await worker.start({"item": "x", "quantity": 1}, definition=0)
@@ -205,7 +188,7 @@ def _tenant(definition: Definition, key: str, **rest: Any) -> Tenant:
 )
 async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], operations: frozenset[Operation]) -> None:
     """They see what there is, and no form; what they send all the same is refused."""
-    approval = named()
+    approval = named(APPROVAL)
     tenants = {"shop": _tenant(approval, KEY, operations=operations)}
     async with working(bench, approval, console=True, tenants=tenants, **settings) as (client, worker):
         handle = await worker.start({"item": "x", "quantity": 1})
@@ -237,7 +220,7 @@ functions: [{{name: '{image}', type: custom, operation: f}}]
 states:
 - {{name: '{image}', type: inject, data: {{'{image}': '</pre>{image}'}}, end: true}}
 """
-    hostile = named(text, "{}-{}")
+    hostile = named(text)
     async with working(bench, hostile, console=True) as (client, worker):
         instance = await client.post(
             f"/workflows/{quote(hostile.id, safe='')}", params={"id": f"'\"<img>{os.getpid()}"}, json={image: image}
@@ -259,8 +242,7 @@ states:
 
 
 async def test_lists_have_pages(bench: Bench) -> None:
-    """Of fifty instances; counts are those of all."""
-    approval = named()
+    approval = named(APPROVAL)
     async with working(bench, approval, console=True) as (client, worker):
         handles = [await worker.start({"item": "x", "quantity": 1}) for _ in range(55)]
         path = f"/console/instances?definition={approval.id}&id={approval.id}"
@@ -281,6 +263,5 @@ async def test_lists_have_pages(bench: Bench) -> None:
 
 
 async def test_it_is_there_if_it_is_asked_for(bench: Bench) -> None:
-    """A gateway has no pages for people by itself."""
-    async with served(bench, [named()]) as client:
+    async with served(bench, [named(APPROVAL)]) as client:
         assert (await client.get("/console")).status_code == 404

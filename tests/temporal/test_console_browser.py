@@ -11,8 +11,8 @@ from selenium.common.exceptions import NoSuchElementException, StaleElementRefer
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from tests.temporal.conftest import Bench
-from tests.temporal.test_console import named
+from tests.temporal.conftest import Bench, named
+from tests.temporal.test_console import APPROVAL
 from tests.temporal.test_gateway import working
 
 _CHROMIUM, _DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -24,7 +24,6 @@ pytestmark = [
 
 @pytest.fixture
 def browser() -> Iterator[webdriver.Chrome]:
-    """A browser without a window."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(_CHROMIUM)
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
@@ -38,18 +37,13 @@ def browser() -> Iterator[webdriver.Chrome]:
 
 
 class Person:
-    """Who sits before the browser."""
-
     def __init__(self, driver: webdriver.Chrome) -> None:
         self._driver = driver
 
     def see(self, text: str) -> None:
-        """Wait until the page shows *text*, without loading it again."""
         self._do(lambda: text in self._driver.find_element(By.TAG_NAME, "main").text, f"{text!r} is not seen")
 
     def write(self, name: str, text: str) -> None:
-        """Write into the field of that name."""
-
         def write() -> bool:
             field = self._driver.find_element(By.NAME, name)
             field.clear()
@@ -59,8 +53,6 @@ class Person:
         self._do(write, f"there is no field {name}")
 
     def press(self, label: str) -> None:
-        """Press a button."""
-
         def press() -> bool:
             self._driver.find_element(By.XPATH, f"//button[normalize-space()='{label}']").click()
             return True
@@ -68,18 +60,16 @@ class Person:
         self._do(press, f"there is no button {label}")
 
     def _do(self, what: Callable[[], bool], failure: str) -> None:
-        """Do it, again if the page was replaced meanwhile."""
         moving = (StaleElementReferenceException, NoSuchElementException)
         WebDriverWait(self._driver, 20, ignored_exceptions=moving).until(lambda _: what(), failure)
 
     def run_script(self, text: str) -> Any:
-        """Return what a script yields in the page."""
         return self._driver.execute_script(text)
 
 
 async def test_a_person_starts_an_instance_and_answers_it(bench: Bench, browser: webdriver.Chrome) -> None:
     """The page of the instance moves by itself; nothing is blocked by its policy, and no script of a name runs."""
-    approval = named()
+    approval = named(APPROVAL)
     hostile = named("""
 id: 'ID-<img src=x onerror=document.title=1>'
 version: '1.0'

@@ -2,14 +2,10 @@
 
 import html
 
-import pytest
-
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench
 from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway_reruns import failed
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_it_is_shown_and_done_once(bench: Bench) -> None:
@@ -49,9 +45,7 @@ def _run(shown: str) -> str:
 async def test_who_may_not_is_offered_nothing(bench: Bench) -> None:
     """A key without that operation has no button, and its form is refused."""
     key = "an-ender-key-0123456789"
-    tenants = {
-        "ender": Tenant(workflows=("*",), operations=frozenset({Operation.READ, Operation.END}), keys=(key,)),
-    }
+    tenants = {"ender": Tenant(workflows=("*",), operations=frozenset({Operation.READ, Operation.END}), keys=(key,))}
     async with failed(bench, console=True, tenants=tenants) as (client, _, calls, handle):
         path = f"/console/instances/{handle.id}"
         await client.post("/console/login", data={"key": key})

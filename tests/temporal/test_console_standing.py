@@ -11,24 +11,17 @@ from typing import Any
 
 import httpx
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from swf_temporal.base.data import JSON
+from swf_temporal.operations import instances
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import Bench
-from tests.temporal.test_console import named, page, post, until
+from tests.temporal.conftest import Bench, named, reset
+from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway import served
 
-pytestmark = pytest.mark.temporal
-
 STANDING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events: [{name: Go, type: go, source: shop}]
 states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], transition: Again}
@@ -71,7 +64,7 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
         handles["late"] = await worker.start({}, options=second)
         await swf.send_event(bench.client, handles["continued"].id, {"id": "1", "type": "go", "source": "shop"})
         await bench.client.get_workflow_handle(handles["ended"].id).terminate(reason="enough of it")
-        await _reset(bench, handles["reset"].id)
+        await reset(handles["reset"], bench.client)
         await pause(bench.client, handles["paused"].id, "stocktaking")
         try:
             yield client, {name: one.id for name, one in handles.items()}
@@ -81,18 +74,10 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
                     await bench.client.get_workflow_handle(one.id).terminate()
 
 
-async def _reset(bench: Bench, instance: str) -> None:
-    request = ResetWorkflowExecutionRequest(
-        namespace=bench.client.namespace,
-        workflow_execution=WorkflowExecution(workflow_id=instance),
-        workflow_task_finish_event_id=4,
-        request_id=f"reset-{os.getpid()}",
-    )
-    await bench.client.workflow_service.reset_workflow_execution(request)
-
-
-async def test_every_page_tells_what_is_known(bench: Bench) -> None:
+async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of instances that do not answer, too: their status, input and graph; and it says why the rest is missing."""
+    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=2))
+    monkeypatch.setattr(instances, "_AT_WORK", timedelta(seconds=3))
     async with standing(bench) as (client, ids):
         await asyncio.gather(*(_look_at(client, instance, *SAYS[name]) for name, instance in ids.items()))
         definition = await page(client, "/console/definitions")
@@ -102,7 +87,7 @@ async def test_every_page_tells_what_is_known(bench: Bench) -> None:
         again = await post(client, f"/console/instances/{ids['paused']}/pause", tasks)
         resumed = await post(client, f"/console/instances/{ids['paused']}/resume", tasks)
         await until(client, f"/console/instances/{ids['paused']}", "Send Go")
-    assert definition.count("console-") >= 2
+    assert definition.count("named-") >= 2
     assert all(one in listed for one in ids.values())
     answering, _, silent = tasks.partition("did not answer, because they are paused or no worker is responding")
     assert [name for name, one in ids.items() if one in answering] == ["reset", "continued"]
@@ -135,7 +120,6 @@ async def _saying(client: httpx.AsyncClient, path: str, *texts: str) -> str:
 
 
 async def _first(client: httpx.AsyncClient, path: str) -> dict[str, str]:
-    """Return the parts of the page that a stream begins with."""
     async with asyncio.timeout(30), client.stream("GET", path) as answer:
         async for line in answer.aiter_lines():
             if line.startswith("data: "):

@@ -9,6 +9,7 @@ import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,6 @@ from swf_temporal.temporal.variables import MAX_BYTES
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
 from tests.temporal.conftest import Bench, events_of
 
-pytestmark = pytest.mark.temporal
-
 State = dict[str, Any]
 PATIENCE = 60
 QUEUE = "containers"
@@ -44,7 +43,6 @@ FUNCTIONS: list[State] = [{"type": "reusable", "id": "f", "image": "an/image:v1"
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    """The folder that is shared, in which nothing may be left."""
     folder = tmp_path / "shared"
     folder.mkdir()
     yield folder
@@ -52,69 +50,51 @@ def shared(tmp_path: Path) -> Iterator[Path]:
 
 
 def call(*files: dict[str, str], **more: Any) -> State:
-    """Return a state that calls the function."""
     return {"id": "call", "type": "action", "action": {"function": "f", "files": list(files)}, **more}
 
 
 def get(*variables: str) -> State:
-    """Return a state that gets variables, each of them `scope/key`."""
     named = [dict(zip(("scope", "key"), one.split("/"), strict=True)) for one in variables]
     return {"id": "get", "type": "getter", "variables": named}
 
 
-def workflow(name: str, states: Sequence[State], functions: Sequence[State] = FUNCTIONS) -> dict[str, Any]:
-    """Return a workflow of *states*, each of which leads to the next."""
+def workflow(name: str, states: Sequence[State]) -> dict[str, Any]:
     following = [one["id"] for one in states[1:]]
     ways = [{"transition": one} for one in following] + [{}]
-    return {
-        "id": name,
-        "functions": list(functions),
-        "states": [{**one, **way} for one, way in zip(states, ways, strict=True)],
-    }
+    led = [{**one, **way} for one, way in zip(states, ways, strict=True)]
+    return {"id": name, "functions": FUNCTIONS, "states": led}
 
 
+@dataclass
 class Served:
-    """A worker for one workflow, and its function."""
-
-    def __init__(self, client: Client, name: str, function: Container) -> None:
-        self.client = client
-        self.name = name
-        self.function = function
+    client: Client
+    name: str
+    function: Container
 
     async def run(self) -> Any:
-        """Return the output of an instance."""
         instance = await self.client.start(self.name, {}, task_queue=QUEUE)
         return await instance.result()
 
 
 @asynccontextmanager
-async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
-    bench: Bench,
-    name: str,
-    states: Sequence[State],
-    folder: Path,
-    function: Function,
-    *,
-    functions: Sequence[State] = FUNCTIONS,
-    is_shared: bool = True,
-    endpoint: Address | None = None,
+async def serving(
+    bench: Bench, whole: dict[str, Any], folder: Path, function: Function, endpoint: Address | None = None, **more: Any
 ) -> AsyncIterator[Served]:
-    """Serve a workflow of *states* whose function shares *folder*."""
+    """Serve a workflow whose function shares *folder*, unless the test gives options."""
     with container(folder, function) as served:
-        options = Options(shared_folder=SharedFolder(str(folder), MOUNTED)) if is_shared else Options()
+        options = more.get("options", Options(shared_folder=SharedFolder(str(folder), MOUNTED)))
         client = Client.of(bench.server)
         worker = Worker(
             client,
-            definitions=[load(workflow(name, states, functions))],
+            definitions=[load(whole)],
             settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
             call_settings=Settings(services={"an/image": options.replace(base_url=served.url)}),
         )
         async with worker:
-            yield Served(client, name, served)
+            yield Served(client, whole["id"], served)
 
 
 def out(asked: Asked) -> Path:
-    """Return where a function leaves files."""
     assert asked.folder is not None
     return asked.folder / "out"
 
@@ -159,10 +139,9 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
         get("workflow/n", "namespace/left", "instance/raw", "instance/link"),
         {**call(read), "id": "again"},
     ]
-    async with serving(bench, "containers-files", states, shared, function) as served:
+    async with serving(bench, workflow("containers-files", states), shared, function) as served:
         output = await served.run()
         first, again = served.function.posts
-
     assert {name: seen[name] for name in ("deep/words.txt", "coded", "packed/leaf", "missing")} == {
         "deep/words.txt": b"a word",
         "coded": b"hello",
@@ -176,26 +155,6 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
     assert first.action_id != again.action_id
 
 
-async def test_functions_of_all_types_are_given_files(bench: Bench, shared: Path) -> None:
-    """The text says so of each of them."""
-    images = [{"type": one, "id": one[-3:], "image": "an/image:v1"} for one in ("knative-workflow", "kubernetes-job")]
-    services = [{"type": one, "id": one[-3:], "service": "an/image"} for one in ("knative-namespace", "knative-global")]
-    functions = [*images, *services]
-    calls = [{**call({"key": "k"}), "id": one["id"]} for one in functions]
-    for state, function in zip(calls, functions, strict=True):
-        state["action"]["function"] = function["id"]
-    given = {"id": "set", "type": "setter", "variables": [{"key": "k", "scope": "instance", "value": 7}]}
-    seen: list[str] = []
-
-    def answer(asked: Asked) -> None:
-        assert asked.folder is not None
-        seen.append((asked.folder / "k").read_text())
-
-    async with serving(bench, "containers-types", [given, *calls], shared, answer, functions=functions) as served:
-        await served.run()
-    assert seen == ["7"] * 4
-
-
 async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:
     """A function that tells of an error has left its files all the same."""
 
@@ -204,7 +163,7 @@ async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:
         raise Refused("f.refused", "no")
 
     states = [call(catch=[{"error": "f.refused", "transition": "get"}]), get("workflow/n")]
-    async with serving(bench, "containers-error", states, shared, function) as served:
+    async with serving(bench, workflow("containers-error", states), shared, function) as served:
         output = await served.run()
     assert output == {"error": {"code": "f.refused", "msg": "no"}, "var": {"n": 7}}
 
@@ -221,7 +180,7 @@ async def test_contents_are_in_no_history(bench: Bench, shared: Path) -> None:
         call({"key": "large", "scope": "workflow"}),
         {**call({"key": "large", "scope": "workflow"}), "id": "again"},
     ]
-    async with serving(bench, "containers-large", states, shared, function) as served:
+    async with serving(bench, workflow("containers-large", states), shared, function) as served:
         instance = await served.client.start("containers-large", {}, task_queue=QUEUE)
         assert await instance.result() == {"return": 500_000}
         handle = bench.client.get_workflow_handle(instance.id)
@@ -236,37 +195,22 @@ async def test_an_asynchronous_call_leaves_variables(bench: Bench, shared: Path)
         (out(asked) / "instance" / "n").write_text("7")
         left.set()
 
-    rest: State = {"id": "rest", "type": "delay", "duration": "PT1S"}
     own: State = {
-        "id": "own",
-        "type": "switch",
-        "conditions": [{"condition": "jq(.var.n == null)", "transition": "rest"}],
+        "id": "own", "type": "switch", "conditions": [{"condition": "jq(.var.n == null)", "transition": "rest"}],
         "defaultTransition": "done",
-    }
-    done: State = {"id": "done", "type": "noop"}
-    states = [{**call(), "async": True}, rest, get("instance/n"), own, done]
+    }  # fmt: skip
+    rest: State = {"id": "rest", "type": "delay", "duration": "PT1S"}
+    states = [{**call(), "async": True}, rest, get("instance/n"), own, {"id": "done", "type": "noop"}]
     whole = workflow("containers-async", states)
     whole["states"][3].pop("transition")
-    with container(shared, function) as served:
-        client = Client.of(bench.server)
-        worker = Worker(
-            client,
-            definitions=[load(whole)],
-            settings=WorkerSettings(task_queue=QUEUE),
-            call_settings=Settings(
-                calls=Options(base_url=served.url, shared_folder=SharedFolder(str(shared), MOUNTED))
-            ),
-        )
-        async with worker:
-            instance = await client.start("containers-async", {}, task_queue=QUEUE)
-            assert await instance.result() == {"var": {"n": 7}}
+    async with serving(bench, whole, shared, function) as served:
+        assert await served.run() == {"var": {"n": 7}}
     assert left.is_set()
 
 
 async def test_files_need_a_folder(bench: Bench, shared: Path) -> None:
-    """The error says what to write, and can be caught."""
     states = [call({"key": "k"}, catch=[{"error": "NoSharedFolder"}])]
-    async with serving(bench, "containers-none", states, shared, lambda _: None, is_shared=False) as served:
+    async with serving(bench, workflow("containers-none", states), shared, lambda _: None, options=Options()) as served:
         output = await served.run()
         assert served.function.requests == []
     assert "'functions: {\"f\": {sharedFolder: …}}'" in output["error"]["msg"]
@@ -284,10 +228,9 @@ async def test_files_need_a_folder(bench: Bench, shared: Path) -> None:
 async def test_what_cannot_be_a_file_is_an_internal_error(
     bench: Bench, shared: Path, files: list[dict[str, str]], message: str
 ) -> None:
-    """The function is not called."""
     name = f"containers-wrong-{len(files)}-{files[0].get('type', '')}"
     given = {"id": "set", "type": "setter", "variables": [{"key": "k", "scope": "instance", "value": "x"}]}
-    async with serving(bench, name, [given, call(*files)], shared, lambda _: None) as served:
+    async with serving(bench, workflow(name, [given, call(*files)]), shared, lambda _: None) as served:
         with pytest.raises(RunEnded, match=message) as failed:
             await served.run()
         assert served.function.requests == []
@@ -295,12 +238,10 @@ async def test_what_cannot_be_a_file_is_an_internal_error(
 
 
 async def test_what_a_scope_cannot_hold_fails_for_good(bench: Bench, shared: Path) -> None:
-    """No catch is for that, as it is where a state stores it."""
-
     def function(asked: Asked) -> None:
         (out(asked) / "workflow" / "n").write_bytes(b"x" * (MAX_BYTES + 1))
 
-    async with serving(bench, "containers-full", [call(catch=[{"error": "*"}])], shared, function) as served:
+    async with serving(bench, workflow("containers-full", [call(catch=[{"error": "*"}])]), shared, function) as served:
         with pytest.raises(RunEnded) as failed:
             await served.run()
     assert failed.value.name == "PayloadTooLarge"
@@ -322,8 +263,12 @@ async def test_a_call_is_made_again_where_variables_cannot_be_reached(bench: Ben
     assert attempts == [{}, {}]
 
 
-async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Path) -> None:
+async def test_a_call_that_is_not_wanted_leaves_nothing(
+    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The function is told by a DELETE; its directory goes, and what it had left does not count."""
+    for module in (activities, host):
+        monkeypatch.setattr(module, "HEARTBEAT", timedelta(seconds=2))  # by which it hears of that
     ended = threading.Event()
 
     def function(asked: Asked) -> None:
@@ -331,7 +276,7 @@ async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Pa
         assert ended.wait(PATIENCE)
 
     states = [call(timeout="PT1S", catch=[{"error": "*timeout*", "transition": "get"}]), get("workflow/n")]
-    async with serving(bench, "containers-ended", states, shared, function) as served:
+    async with serving(bench, workflow("containers-ended", states), shared, function) as served:
         output = await served.run()
         async with httpx.AsyncClient() as client:  # until the worker has told the function
             while len(served.function.requests) < 2:
@@ -373,7 +318,7 @@ async def test_an_attempt_that_was_lost_does_not_end_the_next_one(
 
     monkeypatch.setattr(activities, "_beating", beating)
     monkeypatch.setattr(host, "HEARTBEAT", timedelta(seconds=2))
-    async with serving(bench, "containers-lost", [call()], shared, function) as served:
+    async with serving(bench, workflow("containers-lost", [call()]), shared, function) as served:
         await served.run()
     assert [one.method for one in served.function.requests] == ["POST", "POST"]
     assert len({one.action_id for one in served.function.requests}) == 1
@@ -415,12 +360,11 @@ async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: py
 
     states = [call(), get("workflow/shown", "instance/own", "namespace/own")]
     states[1]["variables"][2]["as"] = "raw"
-    async with serving(bench, "containers-asks", states, shared, function, endpoint=address) as served:
+    async with serving(bench, workflow("containers-asks", states), shared, function, address) as served:
         instance = await served.client.start(served.name, {}, task_queue=QUEUE)
         output: Any = await instance.result()
         async with httpx.AsyncClient(base_url=f"http://{address}") as client:
             late = await client.get("/log", params={"aid": output["return"], "log": "late"})
-
     assert told["answers"] == [(200, b""), (200, b""), (200, "déjà", "text/plain")]
     assert told["refused"] == [400, 400, 405, 404, 404, 413, 413]
     assert output["var"] == {"shown": [1], "own": b64encode("déjà".encode()).decode(), "raw": "/w=="}

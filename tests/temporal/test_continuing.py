@@ -21,18 +21,22 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
 from tests import sampling
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of
+from tests.temporal.building import awaits, consumed, inject, sleeps, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
-LOOP = (
-    calling("work", "f", transition="more"),
-    {
-        "name": "more",
-        "type": "switch",
-        "dataConditions": [{"condition": "${ .n < 12 }", "transition": "work"}],
-        "defaultCondition": {"end": True},
-    },
-)
+LOOP = (calling("work", "f", transition="more"), switch("more", "${ .n < 12 }", {"transition": "work"}, {"end": True}))
+LATE = awaits("wait", "late")
+LATE_EVENT = {"specversion": "1.0", "id": "1", "source": "x", "type": "late", "data": {"came": 1}}
+
+
+def each(items: str = "${ .items }", arguments: Any = "${ .item }", **rest: Any) -> Definition:
+    """Return a definition that calls `f` for each of *items*."""
+    state = {
+        "name": "each", "type": "foreach", "inputCollection": items, "outputCollection": "${ .out }",
+        "actions": [{"functionRef": {"refName": "f", "arguments": arguments}}], **rest,
+    }  # fmt: skip
+    return define(state, functions=("f",))
 
 
 async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) -> None:
@@ -43,7 +47,6 @@ async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) 
         handle = await worker.start(suspend_after=30)
         output = await swf.result(handle)
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert output == {"n": 12}
     assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert len(worker.scripted.calls) == 12
@@ -51,32 +54,16 @@ async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) 
 
 async def test_waits_and_events_survive_continuing(bench: Bench) -> None:
     """An instance that continues as new still has the events it kept and does not take one twice."""
-    definition = define(
-        calling("a", "f", "f", "f", "f", "f", "f", "f", "f"),
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}]},
-        functions=("f",),
-        events=[{"name": "late", "type": "late", "source": "x"}],
-    )
-    event = {"specversion": "1.0", "id": "1", "source": "x", "type": "late", "data": {"came": 1}}
+    definition = define(calling("a", *["f"] * 8), LATE, functions=("f",), events=consumed("late"))
     async with bench.worker(definition, f={"a": 1}) as worker:
-        handle = await worker.start(suspend_after=20, events=[event, event])
+        handle = await worker.start(suspend_after=20, events=[LATE_EVENT, LATE_EVENT])
 
         assert await swf.result(handle) == {"a": 1, "came": 1}
 
 
 async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
     """Iterations that are complete are not repeated after continuing, and results keep their order."""
-    definition = define(
-        {
-            "name": "each",
-            "type": "foreach",
-            "inputCollection": "${ .items }",
-            "outputCollection": "${ .out }",
-            "batchSize": 4,
-            "actions": [{"functionRef": {"refName": "f", "arguments": {"i": "${ .item }"}}}],
-        },
-        functions=("f",),
-    )
+    definition = each(arguments={"i": "${ .item }"}, batchSize=4)
     seen: list[int] = []
 
     def tenfold(given: dict[str, int]) -> int:
@@ -86,7 +73,6 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
     async with bench.worker(definition, f=tenfold) as worker:
         handle = await worker.start({"items": list(range(40))}, suspend_after=40)
         output = await swf.result(handle)
-
     assert isinstance(output, dict)
     assert output["out"] == [i * 10 for i in range(40)]
     assert sorted(seen) == list(range(40))
@@ -94,19 +80,14 @@ async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
 
 async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench) -> None:
     """Of those that are complete only what they came to is left, and the data stand in the record once."""
-    definition = define(
-        {
-            "name": "each", "type": "foreach", "inputCollection": "${ .items }", "batchSize": 3,
-            "actions": [{"functionRef": "f", "actionDataFilter": {"toStateData": "${ .sum }"}}],
-        },
-        functions=("f",),
-    )  # fmt: skip
+    action = {"functionRef": "f", "actionDataFilter": {"toStateData": "${ .sum }"}}
+    state = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "batchSize": 3, "actions": [action]}
+    definition = define(state, functions=("f",))
     data: dict[str, JSON] = {"items": list(range(60)), "more": "x" * 1000}
     async with bench.worker(definition, f=[1]) as worker:
         handle = await worker.start(data, suspend_after=50)
         output = await swf.result(handle)
         history = await bench.client.get_workflow_handle(handle.id).fetch_history()
-
     assert output == {**data, "sum": [1]}
     started = history.events[0].workflow_execution_started_event_attributes
     record = json.loads(started.input.payloads[1].data)
@@ -145,19 +126,8 @@ async def test_values_that_look_like_progress_are_carried_on_as_they_are(bench: 
 
 async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Bench) -> None:
     """A run does not continue as new while that would end sub-workflows that are to live as long as it does."""
-    parent = define(
-        {"name": "a", "type": "operation", "actions": [{"subFlowRef": {"workflowId": "child", "invoke": "async"}}]},
-        *LOOP,
-        functions=("f",),
-        id="parent",
-    )
-    child = define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        calling("work", "g"),
-        functions=("g",),
-        events=[{"name": "go", "type": "go", "source": "x"}],
-        id="child",
-    )
+    parent = define(subflow("a", {"workflowId": "child", "invoke": "async"}), *LOOP, functions=("f",), id="parent")
+    child = define(awaits("wait", "go"), calling("work", "g"), functions=("g",), events=consumed("go"), id="child")
     calls = count(1)
     worked = asyncio.Event()
 
@@ -172,7 +142,6 @@ async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Be
     async with bench.worker(parent, child, f=f, g=lambda _: worked.set()) as worker:
         handle = await worker.start(suspend_after=30)
         output = await asyncio.wait_for(swf.result(handle), 30)
-
     assert output == {"n": 12}
 
 
@@ -180,11 +149,11 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
     """However much there is to undo, the execution that was cancelled is the one that ends Canceled."""
     definition = define(
         calling("a", "f", compensatedBy="undo", transition="wait"),
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}], "end": True},
+        {**LATE, "end": True},
         calling("undo", *["g"] * 9, usedForCompensation=True),
         functions=("f", "g"),
         metadata={"compensateOnCancel": True},
-        events=[{"name": "late", "type": "late", "source": "x"}],
+        events=consumed("late"),
     )
     async with bench.worker(definition, f={}, g={}) as worker:
         handle = await worker.start(suspend_after=25)
@@ -193,7 +162,6 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 30)
         status = (await bench.client.get_workflow_handle(handle.id).describe()).status
-
     assert status == WorkflowExecutionStatus.CANCELED
     assert len(worker.scripted.calls) == 10
 
@@ -209,74 +177,28 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
     )
     async with bench.worker(definition, f={}, g={}, slow=lambda _: asyncio.Event().wait()) as worker:
         handle = await worker.start(suspend_after=8)
-        async with asyncio.timeout(30):
-            while not any(one["kind"] == "action-completed" and one["state"] == "both"
-                          for one in await handle.query("trace")):  # fmt: skip
-                await asyncio.sleep(0.02)
+        done = ("action-completed", "both")
+        await until(
+            lambda: handle.query("trace"), lambda all_: any((one["kind"], one["state"]) == done for one in all_)
+        )
         await handle.cancel()
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         found = await bench.client.get_workflow_handle(handle.id).describe()
-
     assert found.status is WorkflowExecutionStatus.CANCELED
     assert [name for name, *_ in worker.scripted.calls].count("g") == 1
 
 
-async def test_continue_as_starts_the_next_execution(bench: Bench) -> None:
-    """`continueAs` hands over to another definition under the same workflow id, with the data it selects."""
-    first = define(
-        {
-            "name": "a", "type": "inject", "data": {"n": 1},
-            "end": {"continueAs": {"workflowId": "second", "data": "${ {n} }"}},
-        },
-        id="first",
-    )  # fmt: skip
-    second = define({"name": "b", "type": "inject", "data": {"done": True}}, id="second")
-    async with bench.worker(first, second) as worker:
-        handle = await worker.start({"dropped": 0})
-
-        assert await swf.result(handle) == {"n": 1, "done": True}
-        assert (await bench.client.get_workflow_handle(handle.id).describe()).workflow_type == "second"
-
-
-async def test_events_nobody_took_go_along(bench: Bench) -> None:
-    """An event that came before `continueAs` and was not taken is there for the execution that takes over."""
-    first = define({"name": "a", "type": "inject", "data": {}, "end": {"continueAs": "second"}}, id="first")
-    second = define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}]},
-        id="second",
-        events=[{"name": "late", "type": "late", "source": "x"}],
-    )
-    event = {"specversion": "1.0", "id": "1", "source": "x", "type": "late", "data": {"came": 1}}
-    async with bench.worker(first, second) as worker:
-        assert await worker.run({}, events=[event]) == {"came": 1}
-
-
 async def test_continue_as_can_set_a_timeout(bench: Bench) -> None:
-    """`workflowExecTimeout` of a `continueAs` limits the execution that takes over."""
     to = {"workflowId": "second", "workflowExecTimeout": {"duration": "PT0.2S"}}
-    first = define({"name": "a", "type": "inject", "data": {}, "end": {"continueAs": to}}, id="first")
-    second = define({"name": "nap", "type": "sleep", "duration": "PT1H"}, id="second")
-    async with bench.worker(first, second) as worker:
-        failed = await worker.failure({})
-
-    assert failed.name == "TimedOut"
+    definitions = define(inject("a", end={"continueAs": to})), define(sleeps("nap", "PT1H"), id="second")
+    async with bench.worker(*definitions) as worker:
+        assert (await worker.failure({})).name == "TimedOut"
 
 
 async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> None:
     """A run that should continue as new, but holds too much for one payload, goes on and completes."""
-    definition = define(
-        {
-            "name": "each",
-            "type": "foreach",
-            "inputCollection": "${ .items }",
-            "outputCollection": "${ .out }",
-            "batchSize": 5,
-            "actions": [{"functionRef": {"refName": "f", "arguments": "${ .item }"}}],
-            "stateDataFilter": {"output": "${ .out | length }"},
-        },
-        functions=("f",),
-    )
+    definition = each(batchSize=5, stateDataFilter={"output": "${ .out | length }"})
     async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
         handle = await worker.start({"items": list(range(20))}, suspend_after=70)
 
@@ -286,16 +208,9 @@ async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> 
 
 async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench) -> None:
     """As soon as that is so, where the iterations that are left are too many for the history; it says what to do."""
-    definition = define(
-        {
-            "name": "each", "type": "foreach", "inputCollection": "${ [range(16000)] }", "batchSize": 5,
-            "outputCollection": "${ .out }", "actions": [{"functionRef": "f"}],
-        },
-        functions=("f",),
-    )  # fmt: skip
+    definition = each("${ [range(16000)] }", {}, batchSize=5)
     async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
         failed = await worker.failure({}, suspend_after=70)
-
     assert failed.name == "PayloadTooLarge"
     found = re.fullmatch(
         r".*?(\d+) of 16,000 iterations are done, and the run cannot continue with the others: their results take "
@@ -312,18 +227,6 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
     assert len(worker.scripted.calls) < 100
 
 
-def each(number: int, *, batch: int) -> Definition:
-    """Return a definition with so many calls of `f`, of which a batch is under way at once."""
-    return define(
-        {
-            "name": "each", "type": "foreach", "inputCollection": f"${{ [range({number})] }}",
-            "iterationParam": "number", "outputCollection": "${ .out }", "batchSize": batch,
-            "actions": [{"functionRef": {"refName": "f", "arguments": {"number": "${ .number }"}}}],
-        },
-        functions=("f",),
-    )  # fmt: skip
-
-
 async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is to continue as new does not wait for a call that later ones have passed."""
     monkeypatch.setattr(continuing, "MIN_LATER_CALLS", 5)
@@ -333,23 +236,19 @@ async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest
 
     async def f(given: dict[str, int]) -> int:
         if given["number"] == 0:
-            while not ended or asyncio.get_running_loop().time() - latest[0] < 1:
-                await asyncio.sleep(0.1)
+            await until(lambda: ended and asyncio.get_running_loop().time() - latest[0] >= 1)
             passed.append(len(ended))
         latest[0] = asyncio.get_running_loop().time()
         ended.append(given["number"])
         return given["number"]
 
     latest, passed = [0.0], list[int]()
-    definition = each(200, batch=5)
+    definition = each("${ [range(200)] }", {"number": "${ .item }"}, batchSize=5)
     async with bench.worker(definition, f=f) as worker:
         pin = Pin(pinned([definition]), definition.version, others={SUSPEND_AFTER: 60})
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id="beside", task_queue=worker.queue
-        )
+        handle = await worker.start_pinned(pin, "beside")
         output: Any = await asyncio.wait_for(swf.result(handle), PATIENCE)
         longest = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert output == {"out": list(range(200))}
     assert sorted(ended) == list(range(200))
     assert passed[0] > 30, f"{passed} calls went past it"
@@ -367,21 +266,30 @@ async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monke
         nonlocal ended
         now = asyncio.get_running_loop().time
         if given["number"] == 0:
-            while not ended or now() - latest[0] < 1:
-                await asyncio.sleep(0.1)
+            await until(lambda: ended and now() - latest[0] >= 1)
             passed.append(ended)
         latest[0], ended = now(), ended + 1
         return given["number"]
 
-    async with bench.worker(each(200, batch=5), f=f) as worker:
+    definition = each("${ [range(200)] }", {"number": "${ .item }"}, batchSize=5)
+    async with bench.worker(definition, f=f) as worker:
         handle = await worker.start({}, suspend_after=60)
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"out": list(range(200))}
-
+        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
+    assert len(worker.scripted.calls) == 200
+    assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert passed[0] < 30, f"{passed} calls went past it"
 
 
-MORE = {"events": [{"name": "more", "type": "more", "source": "test"}]}
-WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
+MORE = {"events": consumed("more", source="test")}
+WAIT = awaits("more", "more")
+OF_DIREKTIV = """
+id: sample
+functions: [{id: f, type: knative-global, service: f}]
+states:
+- {id: slow, type: action, action: {function: f}, transition: more}
+- {id: more, type: consumeEvent, event: {type: more}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -401,19 +309,7 @@ WAIT = {"name": "more", "type": "event", "onEvents": [{"eventRefs": ["more"]}]}
             ),
             "it a timeout, or mark it as long-running",
         ),
-        (
-            load(
-                {
-                    "id": "sample",
-                    "functions": [{"id": "f", "type": "knative-global", "service": "f"}],
-                    "states": [
-                        {"id": "slow", "type": "action", "action": {"function": "f"}, "transition": "more"},
-                        {"id": "more", "type": "consumeEvent", "event": {"type": "more"}},
-                    ],
-                }
-            ),
-            "its state a timeout, or call it with async: true",
-        ),
+        (load(OF_DIREKTIV), "its state a timeout, or call it with async: true"),
     ],
     ids=["0.8", "0.7", "Direktiv"],
 )
@@ -439,58 +335,18 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
         with pytest.raises(RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         never.set()
-
     assert failed.value.name == "HistoryTooLong"
     assert f"seconds: give {told}" in failed.value.message
 
 
 def more(number: int) -> dict[str, JSON]:
-    """Return an event that nothing waits for."""
     return {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {}}
 
 
-async def test_a_slow_call_among_many_holds_nobody_up_for_good(bench: Bench) -> None:
-    """A run that is to continue waits for it, begins nothing meanwhile, and does nothing twice."""
-    definition = each(80, batch=5)
-    others = asyncio.Event()
-    seen: list[int] = []
-
-    async def f(given: dict[str, int]) -> int:
-        number = given["number"]
-        seen.append(number)
-        if number == 3:
-            await others.wait()
-            while asyncio.get_running_loop().time() - latest[0] < 0.5:
-                await asyncio.sleep(0.1)
-        latest[0] = asyncio.get_running_loop().time()
-        if number == 8:
-            others.set()
-        return number
-
-    latest = [0.0]
-    async with bench.worker(definition, f=f) as worker:
-        handle = await worker.start({}, suspend_after=60)
-        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
-        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
-    assert output == {"out": list(range(80))}
-    assert sorted(seen) == list(range(80))
-    assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
-
-
 async def test_many_at_once(bench: Bench) -> None:
-    """A foreach over hundreds of elements without a batchSize completes, in order."""
-    number = sampling.count(400, 1000)
-    definition = define(
-        {
-            "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
-            "actions": [{"functionRef": {"refName": "f", "arguments": "${ .item }"}}],
-        },
-        functions=("f",),
-    )  # fmt: skip
-    async with bench.worker(definition, f=lambda i: i + 1) as worker:
+    number = sampling.count(200, 1000)
+    async with bench.worker(each(), f=lambda i: i + 1) as worker:
         output = await worker.run({"items": list(range(number))})
-
     assert isinstance(output, dict)
     assert output["out"] == list(range(1, number + 1))
 
@@ -500,11 +356,11 @@ async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench
     """Also while its parameters are evaluated once more: it is cancelled before the first task of the execution."""
     definition = define(
         calling("a", "f", "f", compensatedBy="undo", transition="wait"),
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}], "end": True},
+        {**LATE, "end": True},
         calling("undo", "g", usedForCompensation=True),
         functions=("f", "g"),
         metadata={"compensateOnCancel": True},
-        events=[{"name": "late", "type": "late", "source": "x"}],
+        events=consumed("late"),
         timeouts={"workflowExecTimeout": {"duration": timeout}},
     )
     async with bench.worker(definition, f={}) as worker:
@@ -514,10 +370,9 @@ async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench
     started = first.workflow_execution_started_event_attributes
     assert started.continued_execution_run_id
     record = await bench.client.data_converter.decode(started.input.payloads)
-    again = await bench.client.start_workflow("sample", args=record, id=f"{handle.id}-again", task_queue=worker.queue)
+    again = await worker.begin("sample", *record, workflow_id=f"{handle.id}-again")
     await again.cancel()
     async with bench.worker(definition, queue=worker.queue, g={}) as worker:
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(again), PATIENCE)
-
     assert [name for name, *_ in worker.scripted.calls] == ["g"]

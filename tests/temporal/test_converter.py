@@ -24,6 +24,7 @@ from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.worker import make_worker
+from tests.temporal.building import operation
 from tests.temporal.conftest import Bench
 
 CALLING = {
@@ -32,9 +33,7 @@ CALLING = {
     "specVersion": "0.8",
     "start": "Call",
     "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
-    "states": [
-        {"name": "Call", "type": "operation", "actions": [{"name": "ask", "functionRef": "answer"}], "end": True}
-    ],
+    "states": [operation("Call", {"name": "ask", "functionRef": "answer"}, end=True)],
 }
 
 
@@ -50,16 +49,13 @@ class Noting(PayloadCodec, WithSerializationContext):
         self._context = context
 
     def with_context(self, context: SerializationContext) -> "Noting":
-        """Return the codec for what belongs to that."""
         return Noting(context, self.noted)
 
     async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Encode."""
         self.noted += [(self._context, payload.data) for payload in payloads]
         return list(payloads)
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
-        """Decode."""
         return list(payloads)
 
 
@@ -81,7 +77,6 @@ async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
 
 
 async def test_any_other_error_keeps_its_stack() -> None:
-    """Of a mistake that nobody foresaw the history tells where it was made."""
     assert "test_converter.py" in (await written(ValueError("no"))).stack_trace
 
 

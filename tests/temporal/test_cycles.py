@@ -1,18 +1,17 @@
 """Definitions that run in a cycle, or deep down, on a real server."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError
 
-from swf_temporal.base.data import JSON
-from swf_temporal.languages.loading import load
+from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from tests.sampling import count
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of
+from tests.temporal.building import inject, operation, subflow, switch
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
 STRICT = InstanceLimits(states=2_000, executions=10, depth=25)
@@ -20,28 +19,13 @@ LONG = "é" * 600
 """In bytes 1,200."""
 
 
-def _counting(to: int, **more: Any) -> Any:
+def _counting(to: int) -> Definition:
     """Return a definition that counts, by two states a round."""
-    return define(
-        {"name": "Count", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
-        {
-            "name": "Enough",
-            "type": "switch",
-            "dataConditions": [{"condition": f"${{ .n >= {to} }}", "end": True}],
-            "defaultCondition": {"transition": "Count"},
-        },
-        **more,
-    )
-
-
-async def test_a_loop_that_ends_is_run_to_its_end(bench: Bench) -> None:
-    """Below the limit nothing happens, though the limits were looked up."""
-    async with bench.worker(_counting(900), limits=STRICT) as worker:
-        assert await worker.run({"n": 0}) == {"n": 900}
+    count = inject("Count", {"n": "${ .n + 1 }"}, transition="Enough")
+    return define(count, switch("Enough", f"${{ .n >= {to} }}", {"end": True}, {"transition": "Count"}))
 
 
 async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
-    """It would run for ever; the operator's limit ends it."""
     async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0})
     assert ended.name == "StepLimitExceeded"
@@ -49,58 +33,15 @@ async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> N
 
 
 async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
-    """A run that continues as new does not begin to count anew."""
     async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0}, **{SUSPEND_AFTER: 1_500})
     assert "2,000 states ran" in str(ended)
 
 
-async def test_a_cycle_of_the_same_data_is_given_up_by_default(bench: Bench) -> None:
-    """Nothing can change any more."""
-    cycle = define(
-        {"name": "A", "type": "inject", "data": {"x": 1}, "transition": "B"},
-        {"name": "B", "type": "inject", "data": {"x": 2}, "transition": "A"},
-    )
-    async with bench.worker(cycle) as worker:
-        ended = await worker.failure()
-    assert "began with the same data 5,000 times without waiting" in str(ended)
-    assert "without waiting for anything, in a cycle: states 'A' and 'B'" in str(ended)
-
-
-async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
-    """A call waits for something outside: the count begins anew, however often that is."""
-    rounds = 0
-
-    def count(_: JSON) -> JSON:
-        nonlocal rounds
-        rounds += 1
-        return {"n": rounds}
-
-    definition = load(
-        {
-            "id": "asking",
-            "specVersion": "0.8",
-            "functions": [{"name": "ask", "type": "custom"}],
-            "states": [
-                {"name": "Ask", "type": "operation", "actions": [{"functionRef": "ask"}], "transition": "Enough"},
-                {
-                    "name": "Enough",
-                    "type": "switch",
-                    "dataConditions": [{"condition": "${ .n >= 550 }", "end": True}],
-                    "defaultCondition": {"transition": "Ask"},
-                },
-            ],
-        }
-    )
-    limits = InstanceLimits(states=1_000)
-    async with bench.worker(definition, limits=limits, ask=count) as worker:
-        assert (await worker.run({"n": 0})) == {"n": 550}
-
-
 async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(bench: Bench) -> None:
     """The cycle leads through two workflows; what either of them waits for would end it."""
     first, second = (
-        define({"name": f"In {own}", "type": "inject", "data": {}, "end": {"continueAs": other}}, id=own)
+        define(inject(f"In {own}", end={"continueAs": other}), id=own)
         for own, other in (("ping", "pong"), ("pong", "ping"))
     )
     async with bench.worker(first, second, limits=STRICT) as worker:
@@ -111,10 +52,8 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
 
 
 async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Bench) -> None:
-    """Each waits for the next."""
     first, second = (
-        define({"name": "Down", "type": "operation", "actions": [{"subFlowRef": other}], "end": True}, id=own)
-        for own, other in (("chicken", "egg"), ("egg", "chicken"))
+        define(subflow("Down", other, end=True), id=own) for own, other in (("chicken", "egg"), ("egg", "chicken"))
     )
     async with bench.worker(first, second, limits=STRICT) as worker:
         ended = await worker.failure()
@@ -126,39 +65,26 @@ async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Ben
 @pytest.mark.filterwarnings("ignore:Cannot find activity to cancel:UserWarning")  # of the SDK, for one that has ended
 async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(bench: Bench) -> None:
     """All levels fail, though each handles whatever error; nothing is left of them."""
-    bomb = define(
-        {
-            "name": "Burst",
-            "type": "parallel",
-            "branches": [{"name": f"b{n}", "actions": [{"subFlowRef": "bomb"}]} for n in range(10)],
-            "onErrors": [{"errorRef": "any", "end": True}],
-            "end": True,
-        },
-        id="bomb",
-        errors=[{"name": "any", "code": "*"}],
-    )
+    branches = [{"name": f"b{n}", "actions": [{"subFlowRef": "bomb"}]} for n in range(10)]
+    caught = [{"errorRef": "any", "end": True}]
+    burst = {"name": "Burst", "type": "parallel", "branches": branches, "onErrors": caught}
+    bomb = define(burst, id="bomb", errors=[{"name": "any", "code": "*"}])
     limits = InstanceLimits(descendants=1_000)
     async with bench.worker(bomb, limits=limits) as worker:
         ended = await worker.failure()
         assert ended.name == "TooManySubflows"
         assert "'bomb' runs itself, and no more than 1,000 are run" in str(ended)
         query = f"TaskQueue = '{worker.queue}'"
-        async with asyncio.timeout(60):
-            while (await bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'")).count:
-                await asyncio.sleep(0.1)
+        await until(
+            lambda: bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'"), lambda one: not one.count
+        )
         assert (await bench.client.count_workflows(query)).count < 500
 
 
 async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(bench: Bench) -> None:
     """Nobody waits for them, so that they would never end: one that begins the next without waiting is one too many."""
     definition = define(
-        {
-            "name": "Again",
-            "type": "operation",
-            "actions": [{"subFlowRef": {"workflowId": "seed", "invoke": "async", "onParentComplete": "continue"}}],
-            "end": True,
-        },
-        id="seed",
+        subflow("Again", {"workflowId": "seed", "invoke": "async", "onParentComplete": "continue"}, end=True), id="seed"
     )
     async with bench.worker(definition, limits=STRICT) as worker:
         handle = await worker.start()
@@ -172,26 +98,17 @@ async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(b
 
 
 async def test_many_levels_with_long_names_end_right(bench: Bench) -> None:
-    """Whatever they are called, and whatever their ids would be."""
     down = f"Down {LONG}"
     definition = define(
-        {
-            "name": "Look",
-            "type": "switch",
-            "dataConditions": [{"condition": "${ .level > 0 }", "transition": down}],
-            "defaultCondition": {"transition": "Bottom"},
-        },
-        {
-            "name": down,
-            "type": "operation",
-            "actions": [{"subFlowRef": "tower", "actionDataFilter": {"fromStateData": "${ {level: (.level - 1)} }"}}],
-            "end": True,
-        },
-        {"name": "Bottom", "type": "inject", "data": {"reached": True}, "end": True},
+        switch("Look", "${ .level > 0 }", {"transition": down}, {"transition": "Bottom"}),
+        operation(
+            down, {"subFlowRef": "tower", "actionDataFilter": {"fromStateData": "${ {level: (.level - 1)} }"}}, end=True
+        ),
+        inject("Bottom", {"reached": True}, end=True),
         id="tower",
     )
     async with bench.worker(definition) as worker:
-        handle = await worker.start({"level": count(40, 200)})
+        handle = await worker.start({"level": count(12, 200)})
         assert await asyncio.wait_for(handle.result(), 100) == {"level": 0, "reached": True}
         started = EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED
         child = next(event for event in await events_of(handle) if event.event_type == started)

@@ -1,38 +1,28 @@
 """An event with a delay is a workflow of its own on a real server: it outlives its instance, and can be taken back."""
 
-import asyncio
 import re
 from typing import Any
 
 import pytest
 from temporalio.client import WorkflowFailureError
-from temporalio.worker import Replayer
 
 from swf_temporal.languages.loading import load
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.publishing import DELAYED_EVENT, DelayedEvent
-from tests.temporal.conftest import Bench, Running
-
-pytestmark = pytest.mark.temporal
+from swf_temporal.temporal.publishing import DELAYED_EVENT
+from tests.temporal.conftest import Bench, Running, listed, replays
 
 
 def telling(name: str, delay: str) -> Any:
-    """Return a workflow that generates an event with a delay, and ends."""
     event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}
     return load({"id": name, "states": [{"id": "tell", "type": "generateEvent", "delay": delay, "event": event}]})
 
 
 async def only_event(running: Running, workflow_id: str) -> Any:
     """Return the one workflow that sends an event of the instance *workflow_id*, as soon as the server lists it."""
-    query = f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}"
-    async with asyncio.timeout(30):
-        while True:
-            found = [one async for one in running.bench.client.list_workflows(query)]
-            if found:
-                [begun] = found
-                assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
-                return running.bench.client.get_workflow_handle(begun.id)
-            await asyncio.sleep(0.05)
+    [begun] = await listed(
+        running.bench.client, f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}", 1
+    )
+    assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
+    return running.bench.client.get_workflow_handle(begun.id)
 
 
 async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
@@ -47,7 +37,7 @@ async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
         assert (sent.type, sent.source, sent.data) == ("shop.order", "shop", 7)
         assert event.id.endswith(sent.id)
         history = await event.fetch_history()
-    await Replayer(workflows=[DelayedEvent], data_converter=CONVERTER).replay_workflow(history)
+    assert await replays(history) is None
 
 
 async def test_can_be_taken_back(bench: Bench) -> None:

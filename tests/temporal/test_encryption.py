@@ -3,13 +3,12 @@
 import asyncio
 import base64
 import os
-from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.client import WorkflowHistory
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -19,41 +18,38 @@ from swf_temporal.operations.instances import facts_of
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.converter import CONVERTER, converter_of
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.converter import converter_of
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of, listed
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.building import awaits, consumed, inject, operation, subflow
+from tests.temporal.conftest import (
+    Bench,
+    calling,
+    child_of,
+    define,
+    failed_task,
+    listed,
+    replays,
+    until,
+    with_converter,
+)
 
 CARD = "4111-1111-1111-1111"
 """What must not stand in any history."""
-FAILED_TASK = "workflow_task_failed_event_attributes"
 
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three keys in variables."""
     for number in (1, 2, 3):
         monkeypatch.setenv(f"TEST_KEY_{number}", base64.b64encode(bytes([number] * 32)).decode())
 
 
 def encryption(current: str = "1", numbers: str = "12", **options: Any) -> EncryptionSettings:
-    """Return settings with some of the keys."""
     return EncryptionSettings(keys={number: f"env:TEST_KEY_{number}" for number in numbers}, key=current, **options)
 
 
-def with_payloads(bench: Bench, settings: PayloadSettings) -> Bench:
-    """Return a bench on the same server whose payloads are as *settings* say."""
-    config = bench.client.config()
-    config["data_converter"] = converter_of(settings)
-    return Bench(replace(bench.server, client=Client(**config)))
-
-
 def encrypted(bench: Bench, *args: Any, **options: Any) -> Bench:
-    """Return a bench on the same server whose payloads are encrypted."""
-    return with_payloads(bench, PayloadSettings(encryption=encryption(*args, **options)))
+    return with_converter(bench, converter_of(PayloadSettings(encryption=encryption(*args, **options))))
 
 
 def shown(history: WorkflowHistory) -> str:
@@ -68,32 +64,18 @@ def shown(history: WorkflowHistory) -> str:
     return text + "\n".join(decoded)
 
 
-async def failed_tasks(handle: swf.Handle) -> list[str]:
-    """Return why workflow tasks failed."""
-    found = [one for one in await events_of(handle) if one.HasField(FAILED_TASK)]
-    return [one.workflow_task_failed_event_attributes.failure.message for one in found]
-
-
-async def until_failed(handle: swf.Handle) -> str:
-    """Return why a workflow task failed, once one has."""
-    async with asyncio.timeout(30):
-        while not (failures := await failed_tasks(handle)):
-            await asyncio.sleep(0.05)
-    return failures[0]
-
-
 WAITING = define(
     calling("Charge", "charge"),
-    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
-    {"name": "Ask", "type": "operation", "actions": [{"subFlowRef": "child"}]},
-    {"name": "Go", "type": "inject", "data": {}, "end": {"continueAs": "last"}},
+    awaits("Wait", "paid"),
+    subflow("Ask", "child"),
+    inject("Go", end={"continueAs": "last"}),
     functions=("charge",),
-    events=[{"name": "paid", "type": "paid", "source": "/x"}],
+    events=consumed("paid", source="/x"),
     id="waiting",
     description=CARD,
 )
 CHILD = define(calling("Charge", "charge"), functions=("charge",), id="child", description=CARD)
-LAST = define({"name": "z", "type": "inject", "data": {"last": True}}, id="last", description=CARD)
+LAST = define(inject("z", {"last": True}), id="last", description=CARD)
 
 
 async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
@@ -116,12 +98,7 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
         assert CARD not in shown(history)
         assert "specVersion" not in shown(history)
         assert "binary/swf-encrypted" in shown(history)
-        replayer = Replayer(
-            workflows=[Interpreter],
-            workflow_runner=UnsandboxedWorkflowRunner(),
-            data_converter=hidden.client.data_converter,
-        )
-        await replayer.replay_workflow(history)
+        assert await replays(history, converter=hidden.client.data_converter) is None
 
 
 @pytest.mark.parametrize("action", [outlasting.CALL, outlasting.SUBFLOW], ids=["a call", "a sub-workflow"])
@@ -154,7 +131,7 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
 
     definition = define(calling("Pay", "pay"), functions=("pay",), id="paying")
     retrying = define(
-        {"name": "Pay", "type": "operation", "actions": [{"functionRef": "pay", "retryRef": "slow"}]},
+        operation("Pay", {"functionRef": "pay", "retryRef": "slow"}),
         functions=("pay",),
         id="retrying",
         retries=[{"name": "slow", "delay": "PT1H", "maxAttempts": 3}],
@@ -165,11 +142,9 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         waiting = await worker.start({}, definition=1)
-        async with asyncio.timeout(30):
-            while "lastFailure" not in str(facts := await facts_of(AppClient(hidden.client), waiting.id)):
-                await asyncio.sleep(0.05)
+        client = AppClient(hidden.client)
+        facts = await until(lambda: facts_of(client, waiting.id), lambda found: "lastFailure" in str(found))
         await waiting.terminate()
-
     assert failed.value.fault is not None
     assert failed.value.fault.message == f"no money on {CARD}"
     assert f"no money on {CARD}" in failed.value.message
@@ -181,21 +156,28 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
     assert "Broke" in shown(history)
 
 
-async def test_a_key_is_replaced_in_the_middle_of_a_run(bench: Bench) -> None:
-    """A worker and a client with a new key go on with what an old one has encrypted."""
-    async with encrypted(bench, "1", "1").worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated") as old:
+@pytest.mark.parametrize("what", ["another key", "from now on"])
+async def test_encryption_changes_in_the_middle_of_a_run(bench: Bench, what: str) -> None:
+    """Workers and clients with a new key go on with what an old one has encrypted, or with plain text.
+
+    Encryption is switched on so that first all only read: what a client encrypts already is understood by them.
+    """
+    is_rotation = what == "another key"
+    before = encrypted(bench, "1", "1") if is_rotation else bench
+    reading = encrypted(bench, "2", "12") if is_rotation else encrypted(bench, encrypt=False)
+    writing = reading if is_rotation else encrypted(bench)
+    queue = f"changed-{is_rotation}"
+    async with before.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue) as old:
         handle = await old.start({"n": 1}, definition=0)
         await old.awaiting(handle, "paid")
-    new = encrypted(bench, "2", "12")
-    async with new.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue="rotated"):
-        await swf.send_data(new.client, handle.id, "paid", {"paid": True})
-        new_handle = new.client.get_workflow_handle(handle.id)
-        assert await asyncio.wait_for(swf.result(new_handle), 60) == {
-            "n": 1, "card": CARD, "paid": True, "last": True
-        }  # fmt: skip
-        history = await bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id).fetch_history()
-    ids = {base64.b64encode(number).decode() for number in (b"1", b"2")}
-    assert all(f'"swf-key-id": "{key_id}"' in history.to_json() for key_id in ids)
+    async with reading.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue):
+        await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
+        output = await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)
+    assert output == {"n": 1, "card": CARD, "paid": CARD, "last": True}
+    first = bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id)
+    history = (await first.fetch_history()).to_json()
+    ids = {base64.b64encode(number).decode() for number in (b"1", b"2")} if is_rotation else set()
+    assert all(f'"swf-key-id": "{key_id}"' in history for key_id in ids)
 
 
 @pytest.mark.parametrize("kind", sample(["none", "missing", "wrong"], "keys that a worker lacks", 1))
@@ -206,8 +188,9 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
     queue = f"keyless-{kind}"
     right = encrypted(bench, "1", "1")
     handle = await swf.start(
-        right.client, [WAITING, CHILD, LAST], {"n": 1}, workflow_id=f"keyless-{kind}-{os.getpid()}", task_queue=queue
-    )
+        right.client, [WAITING, CHILD, LAST], {"n": 1}, workflow_id=f"keyless-{kind}-{os.getpid()}", task_queue=queue,
+        options={"task_timeout": timedelta(seconds=2)},  # after which a failed one is tried again
+    )  # fmt: skip
     if kind == "none":
         other, told = bench, "encrypted with the key '1', and no keys are configured here"
     elif kind == "missing":
@@ -216,7 +199,7 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
         monkeypatch.setenv("TEST_KEY_1", os.environ["TEST_KEY_3"])
         other, told = encrypted(bench, "1", "1"), "names the key '1' cannot be decrypted in 'default'"
     async with other.worker(WAITING, CHILD, LAST, charge={}, queue=queue):
-        assert told in await until_failed(handle)
+        assert told in await failed_task(handle)
     async with right.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue) as worker:
         await worker.awaiting(handle, "paid")
         await handle.terminate()
@@ -225,15 +208,13 @@ async def test_a_worker_without_the_key_says_so_and_the_run_waits(
 async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) -> None:
     """A worker without keys does not take an encrypted failure for another one, which `onErrors` would not catch."""
     definition = define(
-        {
-            "name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}],
-        },
+        awaits("Wait", "go"),
         {**calling("Pay", "pay"), "onErrors": [{"errorRef": "broke", "transition": "Caught"}], "end": True},
-        {"name": "Caught", "type": "inject", "data": {"caught": "${ $WORKFLOW.error.code }"}},
+        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}),
         functions=("pay",),
         errors=[{"name": "broke", "code": "402"}],
-        events=[{"name": "go", "type": "go", "source": "/x"}],
-    )  # fmt: skip
+        events=consumed("go", source="/x"),
+    )
     hidden = encrypted(bench)
 
     def refuse(_: object) -> object:
@@ -247,32 +228,14 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
         await swf.send_data(bench.client, handle.id, "go", {})
         assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
     history = await handle.fetch_history()
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    with pytest.raises(Exception, match="no keys are configured here"):
-        await replayer.replay_workflow(history)
-
-
-async def test_encryption_is_switched_on_with_instances_under_way(bench: Bench) -> None:
-    """First all only read, then all write: a run that began as plain text ends encrypted, and so does its event."""
-    async with bench.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout") as plain:
-        handle = await plain.start({"n": 1}, definition=0)
-        await plain.awaiting(handle, "paid")
-    reading, writing = encrypted(bench, encrypt=False), encrypted(bench)
-    async with reading.worker(WAITING, CHILD, LAST, charge={"a": 1}, queue="rollout"):
-        # A client that encrypts already is understood by a worker that only reads.
-        await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
-        assert (await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)) == {
-            "n": 1, "a": 1, "paid": CARD, "last": True
-        }  # fmt: skip
+    assert "no keys are configured here" in str(await replays(history))
 
 
 async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
     """Applied again, a schedule is unchanged; what it starts can be read; its id and its type stay readable."""
     hidden = encrypted(bench)
     definition = define(
-        {"name": "a", "type": "inject", "data": {"done": True}},
-        id="secretly",
-        start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}},
+        inject("a", {"done": True}), id="secretly", start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}}
     )
     async with hidden.worker(definition) as worker:
         applied = [
@@ -284,13 +247,12 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         assert CARD.encode() not in raw.SerializeToString()
         assert b"madeFrom" not in raw.SerializeToString()
         await schedules.trigger(hidden.client, "secretly")
-        async with asyncio.timeout(30):
-            while not (recent := (await schedules.describe(hidden.client, "secretly")).info.recent_actions):
-                await asyncio.sleep(0.05)
-        started: Any = recent[0].action
+        described = await until(
+            lambda: schedules.describe(hidden.client, "secretly"), lambda one: one.info.recent_actions
+        )
+        started: Any = described.info.recent_actions[0].action
         output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
         await schedules.delete(hidden.client, "secretly")
-
     assert output == {"card": CARD, "done": True}
 
 
@@ -299,7 +261,7 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     settings = PayloadSettings(
         storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000), encryption=encryption()
     )
-    hidden = with_payloads(bench, settings)
+    hidden = with_converter(bench, converter_of(settings))
     noise = base64.b64encode(os.urandom(20_000)).decode()
     definition = define(calling("a", "f"), functions=("f",))
     async with hidden.worker(definition, f={"noise": noise + CARD}) as worker:
@@ -309,9 +271,5 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()}
     assert len(before) >= 3
     assert all(CARD.encode() not in path.read_bytes() for path in before)
-    replayer = Replayer(
-        workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter_of(settings)
-    )
-    await replayer.replay_workflow(history)
-
+    assert await replays(history, converter=converter_of(settings)) is None
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()} == before

@@ -15,23 +15,18 @@ from pydantic import BaseModel
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import RawValue
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Worker
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of
+from tests.temporal.conftest import Bench, Running, child_of, define, events_of, replays, until
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""
@@ -40,16 +35,12 @@ NUMBERS = count(1)
 
 
 class Card(BaseModel):
-    """What one activity takes."""
-
     owner: str
     expires: datetime
 
 
 @dataclass
 class Receipt:
-    """What it gives."""
-
     owner: str
     amount: int
     at: datetime
@@ -57,8 +48,6 @@ class Receipt:
 
 @dataclass
 class Shop:
-    """Plain activities, as somebody wrote them with the SDK."""
-
     fails: int = 0
     raises: Callable[[], Exception] = lambda: RuntimeError("still busy")
     times: list[float] = field(default_factory=list)
@@ -68,12 +57,10 @@ class Shop:
 
     @activity.defn(name="ChargeCard")
     async def charge(self, card: Card, amount: int) -> Receipt:
-        """Take two typed arguments."""
         return Receipt(card.owner, amount, card.expires)
 
     @activity.defn
     async def owner(self, card: Card) -> str:
-        """Take one."""
         return card.owner
 
     @activity.defn
@@ -82,22 +69,18 @@ class Shop:
 
     @activity.defn
     async def odd(self) -> RawValue:
-        """Give what nobody here can read."""
         return RawValue(Payload(metadata={"encoding": b"binary/odd"}, data=b"?"))
 
     @activity.defn
     async def message(self) -> Struct:
-        """Give a message of protobuf."""
         return Struct(fields={"a": Value(string_value="b")})
 
     @activity.defn
     async def raw(self) -> bytes:
-        """Give what is not JSON."""
         return b"\x00\xff"
 
     @activity.defn
     async def work(self, label: str) -> str:
-        """Fail a few times."""
         self.times.append(asyncio.get_running_loop().time())
         self.seen.append(activity.info().activity_id)
         if len(self.times) <= self.fails:
@@ -106,7 +89,6 @@ class Shop:
 
     @activity.defn
     async def wait(self) -> None:
-        """Beat until told to stop."""
         self.started.set()
         try:
             while True:
@@ -118,40 +100,27 @@ class Shop:
 
     @activity.defn
     async def silent(self) -> None:
-        """Take longer than anybody wants to wait, without a sign of life."""
         self.times.append(asyncio.get_running_loop().time())
         await asyncio.sleep(60)
 
 
 @asynccontextmanager
 async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
-    """Run the shop's worker, and yield its task queue."""
     config = bench.client.service_client.config
     client = await Client.connect(config.target_host, data_converter=pydantic_data_converter)
     queue = f"shop-{os.getpid()}-{next(NUMBERS)}"
-    activities: list[Callable[..., Any]] = [
-        shop.charge,
-        shop.owner,
-        shop.nothing,
-        shop.raw,
-        shop.odd,
-        shop.message,
-        shop.work,
-        shop.wait,
-        shop.silent,
-    ]
+    simple = (shop.charge, shop.owner, shop.nothing, shop.raw, shop.odd, shop.message)
+    activities: list[Callable[..., Any]] = [*simple, shop.work, shop.wait, shop.silent]
     async with Worker(client, task_queue=queue, activities=activities):
         yield queue
 
 
 def calling(operation: str, arguments: JSON = None, **rest: Any) -> Definition:
     """Return a workflow that makes one call."""
-    metadata = rest.pop("metadata", {})
+    function = {"name": "f", "type": "custom", "operation": operation, "metadata": rest.pop("metadata", {})}
     action = {"functionRef": {"refName": "f", "arguments": arguments}, **rest.pop("action", {})}
-    state = {"name": "Call", "type": "operation", "actions": [action], "end": True, **rest.pop("state", {})}
-    function = {"name": "f", "type": "custom", "operation": operation, "metadata": metadata}
-    whole = {"id": "sample", "version": "1.0.0", "specVersion": "0.8", "functions": [function], "states": [state]}
-    return load({**whole, **rest})
+    state = {"name": "Call", "type": "operation", "actions": [action], **rest.pop("state", {})}
+    return define(state, functions=(function,), **rest)
 
 
 @asynccontextmanager
@@ -196,16 +165,12 @@ async def test_arguments_that_are_too_much_together_fail_the_run(bench: Bench, a
     """A server takes all of them as one; each alone would not be too large."""
     async with running(bench, Shop(), "nothing", arguments) as worker:
         ended = await worker.failure({"given": given})
-
-    assert ended.fault is not None
-    assert ended.fault.name == "PayloadTooLarge"
+    assert ended.name == "PayloadTooLarge"
 
 
 async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
-    """The fault says how it is written."""
     async with running(bench, Shop(), "odd") as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "MalformedAnswer"
     assert "'odd' is written as binary/odd, and not as JSON" in str(ended)
@@ -237,7 +202,6 @@ async def test_its_failure_is_a_fault(bench: Bench) -> None:
     retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
     async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert (ended.fault.name, ended.fault.code, ended.fault.body) == ("Declined", "Declined", {"limit": 5})
     assert (ended.fault.function, ended.fault.state) == ("f", "Call")
@@ -246,7 +210,6 @@ async def test_its_failure_is_a_fault(bench: Bench) -> None:
 
 
 async def test_a_definition_catches_it_by_its_type(bench: Bench) -> None:
-    """`errors` names the type, as it would a Python exception's."""
     errors = [{"name": "declined", "code": "RuntimeError"}]
     state = {"onErrors": [{"errorRef": "declined", "end": True}]}
     async with running(bench, Shop(fails=9), "work", "x", errors=errors, state=state) as worker:
@@ -312,20 +275,17 @@ async def test_attempts_are_the_definitions(
     }
     async with running(bench, shop, "work", "x", action=action, **parts) as worker:
         ended = await worker.failure()
-
     assert ended.name == "RuntimeError"
     assert len(shop.times) == attempts
 
 
 async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
-    """Whoever knows the activity better says so in the function's metadata."""
     shop = Shop(fails=9)
     metadata = {"retryPolicy": {"initialInterval": "PT0.01S", "maximumAttempts": 2}}
     retries = [{"name": "again", "delay": "PT0.01S", "maxAttempts": 5}]
     parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}}
     async with running(bench, shop, "work", "x", metadata=metadata, **parts) as worker:
         await worker.failure()
-
     assert len(shop.times) == 2
 
 
@@ -338,10 +298,8 @@ async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
     ],
 )
 async def test_each_timeout_is_a_fault(bench: Bench, metadata: dict[str, str], code: str, told: str) -> None:
-    """A person reads which of Temporal's timeouts passed."""
     async with running(bench, Shop(), "silent", metadata=metadata) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == code
     assert told in str(ended)
@@ -363,25 +321,26 @@ async def test_a_timeout_is_tried_again_as_the_definition_says(
     metadata = {"startToCloseTimeout": "PT0.1S"}
     async with running(bench, shop, "silent", action=action, metadata=metadata, **parts) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "Timeout"
     assert len(shop.times) == (1 if "nonRetryableErrors" in action else 2)
 
 
-@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
-async def test_an_action_and_its_retries_have_one_timeout(bench: Bench, increment: str) -> None:
+async def test_an_action_and_its_retries_have_one_timeout(bench: Bench) -> None:
     """`actionExecTimeout` holds for all attempts together; the fault says what the last one failed with."""
-    retries = [{"name": "again", "delay": "PT3S", "increment": increment}]
-    state = {"timeouts": {"actionExecTimeout": "PT5S"}}
-    parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
-    shop = Shop(fails=9)
-    async with running(bench, shop, "work", "x", **parts) as worker:
-        ended = await worker.failure()
 
-    assert ended.name == "TimedOut"
-    assert "the last attempt ended with RuntimeError: still busy" in str(ended)
-    assert len(shop.times) == 2
+    async def timed(increment: str) -> None:
+        retries = [{"name": "again", "delay": "PT3S", "increment": increment}]
+        state = {"timeouts": {"actionExecTimeout": "PT5S"}}
+        parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
+        shop = Shop(fails=9)
+        async with running(bench, shop, "work", "x", **parts) as worker:
+            ended = await worker.failure()
+        assert ended.name == "TimedOut"
+        assert "the last attempt ended with RuntimeError: still busy" in str(ended)
+        assert len(shop.times) == 2
+
+    await asyncio.gather(*map(timed, ("PT0S", "PT0.01S")))
 
 
 async def test_nobody_takes_it(bench: Bench) -> None:
@@ -389,26 +348,20 @@ async def test_nobody_takes_it(bench: Bench) -> None:
     definition = calling("temporal:work@nobody-here", "x", metadata={"scheduleToStartTimeout": "PT0.2S"})
     async with bench.worker(definition) as worker:
         ended = await worker.failure()
-
     assert ended.fault is not None
     assert ended.fault.code == "NoWorker"
     assert "no worker of the task queue 'nobody-here' took the activity 'work' in time" in str(ended)
 
 
 async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
-    """`actionExecTimeout` means what it always means; the fault says what was wrong."""
     state = {"timeouts": {"actionExecTimeout": "PT0.2S"}}
     async with bench.worker(calling("temporal:work@nobody-here", "x", state=state)) as worker:
-        ended = await worker.failure()
-
-    assert ended.name == "TimedOut"
+        assert (await worker.failure()).name == "TimedOut"
 
 
 async def test_an_activity_that_nobody_offers_is_told(bench: Bench) -> None:
-    """The other worker says what it has."""
     async with running(bench, Shop(), "ChargeCart") as worker:
         ended = await worker.failure()
-
     assert ended.name == "NotFoundError"
     assert "ChargeCart" in str(ended)
     assert "is not registered on this worker, available activities: ChargeCard" in str(ended)
@@ -419,25 +372,17 @@ async def test_our_own_worker_is_not_taken_for_the_other(bench: Bench, arguments
     """Without a queue it is the workflow's own. Arguments there are data, even if they look like a call of ours."""
     async with bench.worker(calling("temporal:f", arguments), f=lambda _: "called") as worker:
         ended = await worker.failure()
-
     assert ended.name == "NotFoundError"
     assert "does not have the activity 'f'" in str(ended)
     assert worker.scripted.calls == []
 
 
 async def test_a_program_adds_activities_to_its_own_worker(bench: Bench) -> None:
-    """Then a function needs no queue."""
-    definition, scripted = calling("temporal:work", "done"), Scripted({})
-    queue = f"own-{os.getpid()}-{next(NUMBERS)}"
-    ours = make_worker(
-        bench.client, Catalogue([definition]), scripted, scripted, task_queue=queue, activities=[Shop().work]
-    )
-    async with ours:
-        assert await Running(bench, [definition], scripted, queue, ours).run() == "done"
+    async with bench.worker(calling("temporal:work", "done"), activities=[Shop().work]) as worker:
+        assert await worker.run() == "done"
 
 
 async def test_cancelling_reaches_it(bench: Bench) -> None:
-    """An activity that beats learns that nobody wants its result any more."""
     shop = Shop()
     async with running(bench, shop, "wait", metadata={"heartbeatTimeout": "PT1S"}) as worker:
         handle = await worker.start()
@@ -446,74 +391,57 @@ async def test_cancelling_reaches_it(bench: Bench) -> None:
         with pytest.raises(RunEnded):
             await swf.result(handle)
         await asyncio.wait_for(shop.stopped.wait(), 20)
-
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
 
 
 async def test_nobody_need_wait_for_it(bench: Bench) -> None:
-    """Invoked `async` it goes on when the run has ended."""
     shop = Shop()
     action = {"functionRef": {"refName": "f", "arguments": "x", "invoke": "async"}}
     async with running(bench, shop, "work", action=action) as worker:
         assert await worker.run({"kept": 1}) == {"kept": 1}
-        async with asyncio.timeout(20):
-            while not shop.seen:
-                await asyncio.sleep(0.02)
+        await until(lambda: shop.seen)
+
+
+LONG_SERIES: dict[str, Any] = {
+    "retries": [{"name": "again", "delay": "PT0.01S", "jitter": 0.5, "maxAttempts": 30}],
+    "action": {"retryRef": "again"}, "state": {"timeouts": {"actionExecTimeout": "PT1M"}},
+}  # fmt: skip
 
 
 async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
     """Between two attempts the run goes on in a new execution, and counts on where it was."""
     shop = Shop(fails=29)
-    state = {"timeouts": {"actionExecTimeout": "PT30S"}}
-    retries = [{"name": "again", "delay": "PT0.01S", "jitter": 0.5, "maxAttempts": 30}]
-    parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
-    async with running(bench, shop, "work", "${ .label }", **parts) as worker:
+    async with running(bench, shop, "work", "${ .label }", **LONG_SERIES) as worker:
         handle = await worker.start({"label": "done"}, suspend_after=60)
         assert await swf.result(handle) == {"label": "done", "response": "done"}
         history = await handle.fetch_history()
         first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-
     assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
     assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
-    await replayed(history)
+    assert await replays(history) is None
 
 
 async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> None:
     """The workflow that makes the call goes on in a new execution, and the run waits for it as before."""
     shop, often = Shop(fails=29), ("--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=60")
-    parts: dict[str, Any] = {
-        "retries": [{"name": "again", "delay": "PT0.01S", "jitter": 0.5, "maxAttempts": 30}],
-        "action": {"retryRef": "again"},
-        "state": {"timeouts": {"actionExecTimeout": "PT1M"}},
-        "metadata": {"longRunning": "true"},
-    }
+    parts = {**LONG_SERIES, "metadata": {"longRunning": "true"}}
     async with local_server(extra=often) as server, running(Bench(server), shop, "work", "x", **parts) as worker:
         handle = await worker.start({})
         assert await asyncio.wait_for(swf.result(handle), 60) == "x"
         child = server.client.get_workflow_handle(await child_of(server.client, handle.id, "Call/f#1"))
         history = await child.fetch_history()
         executions = [one.run_id async for one in server.client.list_workflows(f"WorkflowId = '{child.id}'")]
-
     assert len(executions) >= 3
     assert shop.seen == [f"f.{number}" for number in range(1, 31)]
-    await replayed(history)
+    assert await replays(history) is None
 
 
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
 async def test_replays(bench: Bench, increment: str) -> None:
-    """What was decided in the workflow is decided in the same way again."""
     retries = [{"name": "again", "delay": "PT0.01S", "increment": increment, "jitter": 0.5, "maxAttempts": 4}]
     shop = Shop(fails=3)
     async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
         handle = await worker.start()
         await swf.result(handle)
         history = await handle.fetch_history()
-
-    await replayed(history)
-
-
-async def replayed(history: WorkflowHistory) -> None:
-    """Replay *history*, without a server."""
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
-    outcome = await replayer.replay_workflow(history)
-    assert outcome.replay_failure is None
+    assert await replays(history) is None

@@ -48,7 +48,6 @@ def test_a_policy_has_the_rules_delays(rule: RetryRule, attempt: int) -> None:
     ],
 )
 def test_what_the_engine_cannot_say_has_no_policy(rule: RetryRule) -> None:
-    """Then the workflow counts the attempts itself."""
     assert policy_for(rule) is None
 
 
@@ -91,7 +90,6 @@ def test_errors_that_are_not_tried_again(name: str, code: str | None, types: set
 
 
 def test_an_error_that_is_all_errors() -> None:
-    """Then nothing is tried again."""
     policy = policy_for(RetryRule(never=(("any", "*"),)))
 
     assert policy is not None
@@ -99,7 +97,6 @@ def test_an_error_that_is_all_errors() -> None:
 
 
 def test_a_policy_of_ones_own_has_the_engines_defaults() -> None:
-    """What is not said is as anybody who knows the engine expects."""
     policy = policy_of(ExternalRetryPolicy(maximum_attempts=2, never=("Declined",)))
 
     assert policy.initial_interval == timedelta(seconds=1)

@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject, sleeps
+from tests.temporal.conftest import Bench, define, replays
 
 COUNT = "([range(120000)] | length)"
 CONDITIONS = [{"condition": f"${{ {COUNT} < {number} }}", "end": True} for number in range(5)]
@@ -31,9 +28,9 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
     """What was found in time stands in the history, and so does that another expression took too long."""
     definition = define(
         {**CHOOSING, "dataConditions": CONDITIONS},
-        {"name": "Keep", "type": "inject", "data": TEXT},
-        {"name": "Wait", "type": "sleep", "duration": "PT0.01S"},
-        {"name": "Endless", "type": "inject", "data": {"x": "${ 1 | until(false; . + 1) }"}},
+        inject("Keep", TEXT),
+        sleeps("Wait", "PT0.01S"),
+        inject("Endless", {"x": "${ 1 | until(false; . + 1) }"}),
     )
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
@@ -48,14 +45,7 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
     evaluated = sum(event.HasField("marker_recorded_event_attributes") for event in history.events)
     assert evaluated == len(CONDITIONS) + 2 + 1
     guard.configure(guard.EvaluationLimits(seconds=0.1))
-    replayer = Replayer(
-        workflows=[Interpreter],
-        interceptors=SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
-    await replayer.replay_workflow(history)
+    assert await replays(history) is None
 
 
 @pytest.mark.parametrize(
@@ -71,21 +61,18 @@ async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
     bench: Bench, expression: str, data: dict[str, JSON]
 ) -> None:
     """A limit that data lead to is a fault of the run. Taken for one of the machine, it fails tasks for ever."""
-    definition = define({"name": "Evaluate", "type": "inject", "data": {"x": expression}})
+    definition = define(inject("Evaluate", {"x": expression}))
     async with bench.worker(definition) as worker:
         handle = await worker.start(data)
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), 60)
-    assert failed.value.fault is not None
-    assert failed.value.fault.name == "ExpressionLimitExceeded"
+    assert failed.value.name == "ExpressionLimitExceeded"
 
 
 async def test_what_is_recorded_of_evaluations_counts_as_it_is_written(bench: Bench) -> None:
     """A character that is not ASCII takes six bytes in a history. A server takes no more than 4 MiB at once."""
     text = {"x": '${ [range(280) | "я" * 1000] }'}
-    states = [
-        {"name": name, "type": "inject", "data": text, "stateDataFilter": {"output": "${ {} }"}} for name in "ABCDE"
-    ]
+    states = [inject(name, text, stateDataFilter={"output": "${ {} }"}) for name in "ABCDE"]
     definition = define(*states)
     async with bench.worker(definition) as worker:
         handle = await worker.start({})

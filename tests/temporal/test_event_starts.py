@@ -1,38 +1,24 @@
 """Events that start instances on a real server: once for each event and correlation key."""
 
-import asyncio
-import os
 from itertools import count
 from typing import Any
 
 import pytest
 from temporalio.api.enums.v1 import EventType
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import Arrived, mailbox_id, route
-from swf_temporal.languages.loading import load
-from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Family, Receipt, dispatch
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
-from tests.temporal.conftest import Bench, Running, child_of, events_of, listed
+from tests.temporal.conftest import HEAD, Bench, Running, child_of, events_of, listed, named, replays, until
 
-pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
 
 
-def named(text: str) -> Definition:
-    """Return the definition in *text* under an id of its own."""
-    return load(text.replace("ID", f"started-{os.getpid()}-{next(_NUMBERS)}"))
-
-
-ORDER = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
+ORDER = (
+    HEAD
+    + """
 events:
 - {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
 - {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
@@ -40,12 +26,9 @@ states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Pay}
 - {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
 """
+)
 
 BOTH = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events:
 - {name: A, type: a, source: s, correlation: [{contextAttributeName: of}]}
 - {name: B, type: b, source: s, correlation: [{contextAttributeName: of}]}
@@ -58,10 +41,6 @@ states:
 """
 
 LOOSE = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events: [{name: A, type: a, source: s}, {name: B, type: b, source: s}]
 states:
 - {name: Wait, type: event, onEvents: [{eventRefs: [A], eventDataFilter: {toStateData: .a}}], transition: Then}
@@ -75,8 +54,14 @@ states: [{id: a, type: noop, transform: 'jq({a: .a.data, b: .b.data})'}]
 """
 
 
+def with_call(name: str) -> str:
+    """Return `ORDER` with a call between its two states."""
+    state = f"- {{name: Do, type: operation, actions: [{{functionRef: {name}}}], transition: Pay}}"
+    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Do}\n" + state)
+    return text.replace("events:", f"functions: [{{name: {name}, type: custom}}]\nevents:")
+
+
 def event(id_: str, type_: str, source: str, data: Any = None, **attributes: Any) -> CloudEvent:
-    """Return an event."""
     return CloudEvent(id_, source, type_, data, attributes)
 
 
@@ -93,21 +78,14 @@ async def send(
 
 async def output(bench: Bench, instance: str | None) -> Any:
     """Return what an instance comes to, once it is there."""
-    assert instance is not None
-    async with asyncio.timeout(30):
-        while True:
-            found = await bench.client.count_workflows(f"WorkflowId = '{instance}'")
-            if found.count:
-                return await result(bench.client.get_workflow_handle(instance))
-            await asyncio.sleep(0.05)
+    await until(lambda: bench.client.count_workflows(f"WorkflowId = '{instance}'"), lambda found: found.count)
+    return await result(bench.client.get_workflow_handle(str(instance)))
 
 
 async def looked_at(running: Running, key: dict[str, str], arrived: int) -> None:
     """Wait until the mailbox of a key has looked at so many deliveries: each of them is a signal."""
     handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
-    async with asyncio.timeout(30):
-        while await handle.query("looked at") < arrived:
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("looked at"), lambda one: one >= arrived)
 
 
 async def instances(running: Running, number: int) -> list[Any]:
@@ -158,27 +136,18 @@ async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
 
 async def test_what_an_instance_begins_has_a_turn_of_its_own(bench: Bench) -> None:
     """As beneath one that no mailbox has begun: by a fairness key."""
-    noting = {"functionRef": {"refName": "note", "invoke": "async"}}
-    definition = load(
-        {
-            "id": f"noting-{os.getpid()}",
-            "specVersion": "0.8",
-            "functions": [{"name": "note", "type": "custom"}],
-            "events": [
-                {"name": "Placed", "type": "p", "source": "s", "correlation": [{"contextAttributeName": "order"}]}
-            ],
-            "states": [
-                {
-                    "name": "Wait",
-                    "type": "event",
-                    "onEvents": [{"eventRefs": ["Placed"], "actions": [noting]}],
-                    "end": True,
-                }
-            ],
-        }
+    definition = named(
+        ORDER.partition("states:")[0].replace("events:", "functions: [{name: note, type: custom}]\nevents:")
+        + """
+states:
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Placed], actions: [{functionRef: {refName: note, invoke: async}}]}]
+  end: true
+"""
     )
     async with bench.worker(definition, note={}) as running:
-        [receipt] = await send(running, event("1", "p", "s", order=7))
+        [receipt] = await send(running, event("1", "placed", "shop", order=7))
         await output(bench, receipt.instance)
         assert receipt.instance is not None
         begun = bench.client.get_workflow_handle(await child_of(bench.client, receipt.instance, "Wait/note#1"))
@@ -189,7 +158,6 @@ async def test_what_an_instance_begins_has_a_turn_of_its_own(bench: Bench) -> No
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:
-    """An event that starts nothing waits for the instance of its key."""
     async with bench.worker(named(ORDER)) as running:
         await send(running, event("1", "paid", "bank", "early", order=1))
         [receipt] = await send(running, event("2", "placed", "shop", "late", order=1))
@@ -260,10 +228,28 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
             seen=[(digest_of_event("s", id_), 4e9) for id_ in "10"], gathered=[Arrived(first, 4e9)], window=3600.0
         ).to_json()
         workflow_id = mailbox_id(definition.id, {"of": "x"})
-        handle = await bench.client.start_workflow(MAILBOX, record, id=workflow_id, task_queue=running.queue)
+        handle = await running.begin(MAILBOX, record, workflow_id=workflow_id)
         await send(running, event("0", "b", "s", 0, of="x"), first, second)
         [found] = await instances(running, 1)
         assert await output(bench, found.id) == {"a": 1, "b": 2}
         await looked_at(running, {"of": "x"}, 3)
-        replayer = Replayer(workflows=[EventMailbox], workflow_runner=UnsandboxedWorkflowRunner())
-        await replayer.replay_workflow(await handle.fetch_history())
+        assert await replays(await handle.fetch_history()) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "started"),
+    [
+        ("{type: event, event: {type: a}}", [["a"], ["a"]]),
+        ("{type: eventsXor, events: [{type: a}, {type: b}]}", [["a"], ["a"], ["b"]]),
+        ("{type: eventsAnd, events: [{type: a}, {type: b}]}", [["a", "b"]]),
+        ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", [["a", "b"]]),
+    ],
+)
+async def test_starts_of_direktiv(bench: Bench, start: str, started: list[list[str]]) -> None:
+    states = "states: [{id: a, type: noop, transform: 'jq({kinds: keys})'}]"
+    async with bench.worker(named(f"id: /ID\nstart: {start}\n{states}")) as running:
+        events = [event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x"), event("3", "a", "s", 3, of="y")]
+        await send(running, *events, *events)
+        found = await instances(running, len(started))
+        outputs: list[Any] = [await result(bench.client.get_workflow_handle(one.id)) for one in found]
+        assert sorted(one["kinds"] for one in outputs) == started

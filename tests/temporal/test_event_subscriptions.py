@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.client_errors import AlreadyStartedError
 from swf_temporal.base.cloud_event import CloudEvent
@@ -18,21 +17,14 @@ from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal import event_mailboxes as mailbox_subscribers
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import ROUTED
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.records import pinned
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, define, events_of, listed
-from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.building import awaits, inject, sleeps
+from tests.temporal.conftest import Bench, Running, define, events_of, listed, named, replays, until
+from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, output, send
 
 SHIPMENT = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 events:
 - name: Shipped
   type: shipped
@@ -45,16 +37,12 @@ states:
 
 
 def shipped(id_: str, data: Any = None, *, parcel: Any, leg: Any) -> Any:
-    """Return an event of a parcel and a leg of its way."""
     return event(id_, "shipped", "depot", data, parcel=parcel, leg=leg)
 
 
 async def kept_by(running: Running, key: dict[str, str], held: int) -> None:
-    """Wait until the mailbox of a key keeps so many events."""
     handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
-    async with asyncio.timeout(30):
-        while (await handle.query("status"))["held"] != held:
-            await asyncio.sleep(0.02)
+    await until(lambda: handle.query("status"), lambda one: one["held"] == held)
 
 
 async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
@@ -73,10 +61,9 @@ async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
         again = await running.start({"parcel": "7"})
         await send(running, shipped("6", "last", parcel=7, leg="b"))
         assert await result(again) == {"parcel": "7", "first": "other", "second": "last"}
-        replayer = Replayer(workflows=[EventMailbox, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in (mine, other, again, mailbox):
-            await replayer.replay_workflow(await handle.fetch_history())
+            assert await replays(await handle.fetch_history()) is None
 
 
 async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> None:
@@ -86,16 +73,12 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in handles:
             await running.awaiting(handle, "Shipped")
-        async with asyncio.timeout(30):
-            while not await _are_subscribed(mailbox, 3):
-                await asyncio.sleep(0.05)
+        await until(lambda: _are_subscribed(mailbox, 3))
         await handles[2].terminate()
         await send(running, shipped("1", 1, parcel=7, leg="a"), shipped("2", 2, parcel=7, leg="a"))
         for handle in handles[:2]:
             assert await result(handle) == {"parcel": "7", "first": 1, "second": 2}
-        async with asyncio.timeout(30):
-            while not await _are_subscribed(mailbox, 0):
-                await asyncio.sleep(0.05)
+        await until(lambda: _are_subscribed(mailbox, 0))
 
 
 TWO = (
@@ -128,9 +111,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
         await handle.signal(ROUTED, second)
     async with bench.worker(definition, queue=running.queue) as running:
         if comes == "after":
-            async with asyncio.timeout(30):
-                while not any(entry["kind"] == "event-taken" for entry in await handle.query("trace")):
-                    await asyncio.sleep(0.05)
+            await until(lambda: handle.query("trace"), lambda one: any(entry["kind"] == "event-taken" for entry in one))
             await handle.signal(ROUTED, second)
         await handle.signal(ROUTED, third)
         assert await result(handle) == {}
@@ -141,7 +122,7 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
-    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=1))
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
     definition = named(SHIPMENT)
     record = MailboxRecord(
@@ -149,11 +130,11 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
-        await bench.client.start_workflow(MAILBOX, record, id=mailbox_, task_queue=running.queue)
+        await running.begin(MAILBOX, record, workflow_id=mailbox_)
         mailbox = bench.client.get_workflow_handle(mailbox_)
         for number in range(20):
             await send(running, shipped(str(number), parcel=7, leg="b"))
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.2)
         assert await _are_subscribed(mailbox, 0)
 
 
@@ -197,7 +178,7 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
 
 async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) -> None:
     """An event that was handed over before, and that neither takes, goes back when the other ends."""
-    other = define({"name": "Rest", "type": "inject", "data": {}}, id=f"{named(ORDER).id}-other")
+    other = define(inject("Rest"), id=f"{named(ORDER).id}-other")
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     async with bench.worker(order, other) as running:
         await takes_one_of_two(running)
@@ -205,7 +186,7 @@ async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) ->
 
 async def test_its_mailbox_goes_on_while_the_other_workflow_runs(bench: Bench) -> None:
     """That one has its id, but is no instance of its key: the next has an id of its own, and gets what comes then."""
-    other = define({"name": "Rest", "type": "sleep", "duration": "PT1H"}, id=f"{named(ORDER).id}-other")
+    other = define(sleeps("Rest", "PT1H"), id=f"{named(ORDER).id}-other")
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     placed = [event(str(n), "placed", "shop", n, order=7) for n in range(4)]
     paid = [event(f"p{n}", "paid", "bank", n, order=7) for n in range(4)]
@@ -335,7 +316,6 @@ async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
 
 
 async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
-    """Whoever sends it is told, and nothing of it is there."""
     async with bench.worker(named(SHIPMENT)) as running:
         with pytest.raises(UsageError, match="bytes"):
             await send(running, shipped("1", "x" * 3_000_000, parcel=7, leg="a"))
@@ -348,7 +328,7 @@ async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
 async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str) -> None:
     """Whoever may start workflows takes the id of an instance; the event waits until it is free again."""
     thief = define(
-        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["Placed"]}, {"eventRefs": ["Paid"]}]},
+        awaits("w", "Placed", "Paid"),
         events=[{"name": name, "type": name.lower(), "source": "*"} for name in ("Placed", "Paid")],
         id=f"thief-{next(Bench.numbers)}",
     )
@@ -361,12 +341,10 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         await running.awaiting(squatter, "Placed")
         await send(running, event("3", "placed", "shop", 3, order=1))
         mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"order": "1"}))
-        async with asyncio.timeout(30):
-            while not any(
-                one.HasField("start_child_workflow_execution_failed_event_attributes")
-                for one in await events_of(mailbox)
-            ):
-                await asyncio.sleep(0.1)
+        await until(
+            lambda: events_of(mailbox),
+            lambda found: any(one.HasField("start_child_workflow_execution_failed_event_attributes") for one in found),
+        )
         await send(running, event("4", "paid", "bank", 4, order=1))
         await squatter.terminate()
         begun = await instances(running, 2 if how == "has ended" else 1)
@@ -380,8 +358,7 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
 
 @pytest.mark.parametrize("what", ["instance", "mailbox"])
 async def test_an_event_is_not_accepted_where_another_workflow_has_the_id(bench: Bench, what: str) -> None:
-    """Its sender is told, instead of taking it for done."""
-    thief = define({"name": "w", "type": "sleep", "duration": "PT1H"}, id=f"thief-{next(Bench.numbers)}")
+    thief = define(sleeps("w", "PT1H"), id=f"thief-{next(Bench.numbers)}")
     first = event("1", "placed", "shop", 1, order=1) if what == "mailbox" else event("1", "a", "s", 1)
     async with bench.worker(named(ORDER if what == "mailbox" else LOOSE), thief) as running:
         definition = running.definitions[0].id

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from temporalio import activity
 from temporalio.client import Schedule, ScheduleActionStartWorkflow, ScheduleSpec, ScheduleState
 from temporalio.service import RPCError
 
@@ -22,6 +23,7 @@ from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables
+from tests.temporal.building import inject
 from tests.temporal.conftest import Bench, define, events_of, failed_task
 
 NEWER: dict[str, Any] = {"format": 99}
@@ -29,11 +31,10 @@ OTHER: dict[str, Any] = {"colour": "blue"}
 CALL: dict[str, Any] = {"function": {"name": "f"}, "source": ""}
 VARIABLE: dict[str, Any] = {"content": "eA==", "mimeType": "text/plain"}
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}
-DEFINITION = define({"name": "a", "type": "inject", "data": {"x": 1}})
+DEFINITION = define(inject("a", {"x": 1}))
 
 
 def read_call(record: Any) -> Any:
-    """Return the call of a record."""
     return call_of(CallRecord.from_json(record), activity_id="a", state="a")
 
 
@@ -56,7 +57,6 @@ def test_a_higher_format_is_refused(read: Callable[[Any], Any], record: dict[str
 
 
 def test_a_higher_semantics_number_is_refused() -> None:
-    """A release cannot run a definition by a meaning that it does not know."""
     with pytest.raises(NewerRecord, match="semantics of a run, 99, is newer"):
         Pin.from_json({"semantics": 99})
 
@@ -88,12 +88,7 @@ async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
     data: list[Any] = [{}] if workflow_type == "sample" else []
     async with bench.worker(DEFINITION) as worker:
         known, newer = [
-            await bench.client.start_workflow(
-                workflow_type,
-                args=[*data, {**record, **more}],
-                id=f"{n}-{workflow_type}",
-                task_queue=worker.queue,
-            )
+            await worker.begin(workflow_type, *data, {**record, **more}, workflow_id=f"{n}-{workflow_type}")
             for n, more in enumerate((OTHER, NEWER))
         ]
         assert "99, is newer than this release" in await failed_task(newer)
@@ -110,10 +105,9 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
         variables = TemporalVariables(bench.client, worker.queue)
         await variables.write_variables({of: Variable(b"x", "text/plain")}, "1")
         scope = bench.client.get_workflow_handle("variables:namespace:formats")
-        mailbox = await bench.client.start_workflow(
+        mailbox = await worker.begin(
             MAILBOX,
-            id="formats-mailbox",
-            task_queue=worker.queue,
+            workflow_id="formats-mailbox",
             start_signal=TAKE,
             start_signal_args=[{"subscriber": "a", "values": {}, **NEWER}],
         )
@@ -126,7 +120,6 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
 
 
 async def test_the_end_of_a_workflow_is_looked_for_by_a_release_that_knows_how(bench: Bench) -> None:
-    """Another attempt may be made by such a worker."""
     with pytest.raises(NewerRecord, match="a wait for the end of a workflow"):
         await Endings(bench.client).ending({"id": "a", "run": "b", "since": 0.0, **NEWER})
 
@@ -143,7 +136,6 @@ async def test_where_variables_are_is_read_by_a_release_that_knows_the_place(ben
 
 
 async def test_facts_of_a_schedule(bench: Bench) -> None:
-    """They are read with what is unknown beside them, and not those of a higher format."""
     facts = {"definition": "formats", "version": None, "digest": "d", "madeFrom": "m", **OTHER}
     for number, memo in enumerate((facts, {**facts, **NEWER})):
         action = ScheduleActionStartWorkflow("formats", id="formats", task_queue="formats", memo={MEMO: memo})
@@ -158,11 +150,10 @@ async def test_facts_of_a_schedule(bench: Bench) -> None:
 
 
 async def test_what_a_worker_resolves_is_carried_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unknown field of it is a fact about the run, as those of a pin are."""
     written = Pin.to_json
-    monkeypatch.setattr(Pin, "to_json", lambda pin: {**written(pin), **OTHER})
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}, "end": {"continueAs": "again"}})
-    again = define({"name": "b", "type": "inject", "data": {"y": 1}}, id="again")
+    monkeypatch.setattr(Pin, "to_json", lambda pin: {**written(pin), **(OTHER if activity.in_activity() else {})})
+    definition = define(inject("a", {"x": 1}, end={"continueAs": "again"}))
+    again = define(inject("b", {"y": 1}), id="again")
     async with bench.worker(definition, again) as worker:
         handle = await swf.start_known(bench.client, "sample", workflow_id="formats-known", task_queue=worker.queue)
         assert await swf.result(handle) == {"x": 1, "y": 1}

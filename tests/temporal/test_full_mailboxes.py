@@ -37,8 +37,8 @@ from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
-from tests.temporal.conftest import Bench, Running, events_of
-from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
+from tests.temporal.conftest import Bench, Running, events_of, named, until
+from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, output, send, with_call
 
 pytestmark = pytest.mark.temporal
 KEY = {"order": "7"}
@@ -46,7 +46,6 @@ TEXT = "x" * 50_000
 
 
 def paid(number: int, text: str = TEXT) -> CloudEvent:
-    """Return an event that starts nothing."""
     return event(str(number), "paid", "bank", text, order=7)
 
 
@@ -96,7 +95,7 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, {"account": "7"})
-        handle = await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
+        handle = await running.begin(MAILBOX, record, workflow_id=mailbox)
         await known(handle, given[-1])
         await sent(running, taking(9))
         await sent(running, taking(10, last=True))
@@ -115,22 +114,19 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
     ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, KEY)
-        await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
+        await running.begin(MAILBOX, record, workflow_id=mailbox)
         with pytest.raises(MailboxFullError):
             await send(running, paid(24))
         await sent(running, paid(24))
 
 
 async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
-    """Wait until a mailbox has dealt with an event."""
     async with asyncio.timeout(30):
         ask = partial(mailbox.query, RECEPTION, args=[one.source, one.id])
-        while not Reception.from_json(await answer_of(ask)).is_known:
-            await asyncio.sleep(0.02)
+        await until(lambda: answer_of(ask), lambda one: Reception.from_json(one).is_known)
 
 
 def taking(number: int, type_: str = "item", *, last: bool = False) -> CloudEvent:
-    """Return an event of the definition that takes many."""
     return event(str(number), type_, "flood", {"n": number, "last": last, "text": TEXT[:48_000]}, account="7")
 
 
@@ -161,7 +157,6 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
 async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sender that goes back to the first ones brings them along again."""
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 20)
     definition = named(BOTH)
     async with bench.worker(definition) as running:
@@ -180,7 +175,6 @@ async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
 
 
 def changed(definition: Definition) -> Definition:
-    """Return the same definition with another text."""
     return load(definition.source.text + "\ndescription: changed\n")
 
 
@@ -195,7 +189,6 @@ async def with_definitions(handle: WorkflowHandle[Any, Any]) -> list[bool]:
 
 
 async def sent(running: Running, one: CloudEvent) -> None:
-    """Send an event, again if need be, until it is accepted."""
     async with asyncio.timeout(60):
         while True:
             try:
@@ -219,30 +212,12 @@ async def test_a_full_mailbox_keeps_an_event_from_no_other(bench: Bench) -> None
         assert await output(bench, receipt.instance) == {"placed": "y", "paid": "z"}
 
 
-CALLING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-functions: [{name: f, type: custom}]
-events:
-- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
-- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
-states:
-- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Do}
-- {name: Do, type: operation, actions: [{functionRef: f}], transition: Pay}
-- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
-"""
-
-
 async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> None:
     """It runs, and so is not taken for one that has ended: what was accepted for it is not lost."""
     most, is_over = 10, asyncio.Event()
     limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
 
     class Short(Part):
-        """An execution that is soon long."""
-
         def begin(self, definition: Definition, host: TemporalHost) -> None:  # noqa: ARG002 - as the others
             self.instance.is_long = lambda: workflow.info().get_current_history_length() > 2 * most
 
@@ -253,12 +228,10 @@ async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> Non
     options = OperatorOptions(parts=(*PARTS, Short))
     async with (
         local_server(extra=limit) as server,
-        Bench(server).worker(named(CALLING), options=options, f=f) as running,
+        Bench(server).worker(named(with_call("f")), options=options, f=f) as running,
     ):
         [receipt] = await send(running, event("s", "placed", "shop", 1, order=7))
-        async with asyncio.timeout(30):
-            while not running.scripted.calls:
-                await asyncio.sleep(0.02)
+        await until(lambda: running.scripted.calls)
         assert receipt.instance is not None
         instance = server.client.get_workflow_handle(receipt.instance)
         for number in range(most):

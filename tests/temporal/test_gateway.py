@@ -10,13 +10,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 import jwt
 import pytest
-from cloudevents.core.bindings.http import to_binary_event, to_structured_event
-from cloudevents.core.v1.event import CloudEvent as PresentEvent
 from cloudevents.v1.conversion import to_binary, to_structured
 from cloudevents.v1.http import CloudEvent as FormerEvent
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -30,7 +27,6 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.asgi_server import asgi_server
@@ -41,7 +37,8 @@ from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
-from tests.temporal.conftest import Bench, Measured, Running, events_of, until_ready
+from tests.temporal.conftest import Bench, Measured, Running, events_of, named, until, until_ready
+from tests.temporal.test_event_starts import ORDER
 
 pytestmark = pytest.mark.temporal
 
@@ -49,24 +46,7 @@ _NUMBERS = count(1)
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
 
-ORDER = """
-id: ID
-name: Orders
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-events:
-- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
-- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
-states:
-- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Pay}
-- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
-"""
-
 CALCULATION = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 dataInputSchema:
   schema: {type: object, properties: {n: {$ref: '#/definitions/n'}}, required: [n], definitions: {n: {type: integer}}}
 states:
@@ -74,10 +54,6 @@ states:
 """
 
 WAITING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: {stateName: Begin}
 events: [{name: Paid, type: paid, source: bank}]
 states:
 - {name: Begin, type: inject, data: {}, transition: Wait}
@@ -85,43 +61,26 @@ states:
 """
 
 FAILING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 functions: [{name: f, type: custom, operation: f}]
 states:
 - {name: Fail, type: foreach, inputCollection: '${ .none }', iterationParam: x, actions: [{functionRef: f}], end: true}
 """
 
 
-def named(text: str) -> Definition:
-    """Return the definition in *text* under an id of its own."""
-    return load(text.replace("ID", f"gateway-{os.getpid()}-{next(_NUMBERS)}"))
-
-
 def event(type_: str, source: str, identifier: str | None = None, **rest: Any) -> dict[str, Any]:
-    """Return an event in JSON."""
-    return {
-        "specversion": "1.0",
-        "id": identifier or f"{type_}-{next(_NUMBERS)}",
-        "source": source,
-        "type": type_,
-        **rest,
-    }
+    id_ = identifier or f"{type_}-{next(_NUMBERS)}"
+    return {"specversion": "1.0", "id": id_, "source": source, "type": type_, **rest}
 
 
 @asynccontextmanager
 async def served(
     bench: Bench, definitions: Sequence[Definition] | Catalogue, queue: str = "gateway-nobody", **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve *definitions*; yield a client."""
     address = Address("127.0.0.1", 0)
     chosen = GatewaySettings(address=address, task_queue=queue, **settings)
-    clients: dict[str | None, Client] = {None: Client.of(bench.server)}
+    catalogue = definitions if isinstance(definitions, Catalogue) else Catalogue(definitions)
     async with (
-        gateway(
-            chosen, definitions if isinstance(definitions, Catalogue) else Catalogue(definitions), clients, ""
-        ) as url,
+        gateway(chosen, catalogue, {None: Client.of(bench.server)}, "") as url,
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
     ):
         yield client
@@ -137,7 +96,6 @@ async def working(
 
 
 async def send(client: httpx.AsyncClient, sent: Any, path: str = "/events", **headers: str) -> httpx.Response:
-    """Send an event, or several, in JSON."""
     media = BATCH if isinstance(sent, list) else STRUCTURED
     return await client.post(path, content=json.dumps(sent), headers={"Content-Type": media, **headers})
 
@@ -152,7 +110,6 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
 
 
 async def result_of(client: httpx.AsyncClient, location: str) -> dict[str, Any]:
-    """Return what came of the instance at *location*."""
     answer = await client.get(f"{location}/result", params={"wait": 30})
     assert answer.status_code == 200, answer.text
     told: dict[str, Any] = answer.json()
@@ -307,9 +264,7 @@ async def test_an_instance_without_room_keeps_an_event_from_no_other() -> None:
         other, full = [(await client.post(f"/workflows/{waiting.id}")).json()["id"] for _ in range(2)]
         for number in range(most):
             await server.client.get_workflow_handle(full).signal("unknown", number)
-        async with asyncio.timeout(30):
-            while (await server.client.count_workflows(f"WorkflowType = '{waiting.id}'")).count < 2:
-                await asyncio.sleep(0.05)
+        await until(lambda: server.client.count_workflows(f"WorkflowType = '{waiting.id}'"), lambda one: one.count >= 2)
         refused = await send(client, event("paid", "bank", "p-1"))
         told = await result_of(client, f"/instances/{other}")
         router = Router(Client.of(server), Catalogue([waiting]), worker.queue)
@@ -320,7 +275,6 @@ async def test_an_instance_without_room_keeps_an_event_from_no_other() -> None:
 
 
 async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:
-    """It is told which event was not taken, and what became of each."""
     orders = named(ORDER)
     async with working(bench, orders) as (client, _):
         path = (await client.post(f"/workflows/{orders.id}")).headers["location"]
@@ -362,12 +316,8 @@ async def test_how_instances_end(bench: Bench) -> None:
         cancelled = await client.post(f"{path}/cancel")
         outcome = await result_of(client, path)
         again = await client.post(f"{path}/cancel")
-        listed = await client.get("/instances", params={"definition": waiting.id})
-        for _ in range(100):  # the server's list lags a little behind
-            if [one["status"] for one in listed.json()["instances"]] == ["cancelled"]:
-                break
-            await asyncio.sleep(0.1)
-            listed = await client.get("/instances", params={"definition": waiting.id, "status": "cancelled"})
+        of_it = {"definition": waiting.id, "status": "cancelled"}  # the server's list lags a little behind
+        listed = await until(lambda: client.get("/instances", params=of_it), lambda one: one.json()["instances"])
         unknown = await client.get("/instances", params={"status": "over"})
     assert (failed.status_code, failed.json()["status"]) == (200, "failed")
     assert failed.json()["error"]["name"] == "WrongData"
@@ -386,7 +336,7 @@ async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
     tenants = {
         "us": Tenant(workflows=(ours.id,), sources=("shop", "ban*"), keys=(our_key, f"{our_key}-next")),
         "them": Tenant(workflows=(theirs.id,), keys=(their_key,)),
-        "reader": Tenant(workflows=("gateway-*",), operations=frozenset([Operation.READ]), keys=(reader,)),
+        "reader": Tenant(workflows=("named-*",), operations=frozenset([Operation.READ]), keys=(reader,)),
     }
     placed = event("placed", "shop", order="7")
     async with working(bench, ours, theirs, tenants=tenants) as (client, _):
@@ -401,7 +351,7 @@ async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
         mixed = await send(client, [placed, event("placed", "market", order="7")], **by(our_key))
         not_ours = await client.post(f"/workflows/{theirs.id}", headers=by(our_key))
         not_there = await client.post("/workflows/nowhere", headers=by(our_key))
-        misspelt = await client.get("/workflows/gateway-0", headers=by(reader))
+        misspelt = await client.get("/workflows/named-0", headers=by(reader))
         unseen = await client.get(accepted.headers["location"], headers=by(their_key))
         seen = await client.get(accepted.headers["location"], headers=by(reader))
         ignored = await send(client, placed, **by(their_key))
@@ -453,7 +403,6 @@ async def test_limits(bench: Bench) -> None:
 
 
 async def test_a_batch_as_large_as_the_rate_is_taken_after_a_pause_and_a_larger_one_never(bench: Bench) -> None:
-    """It is not told for ever to come again later."""
     key = "a-key-of-16-chars"
     tenant = Tenant(workflows=("*",), keys=(key,), rate=Rate(4, 0.4))
     async with served(bench, [named(ORDER)], tenants={"one": tenant}) as client:
@@ -516,7 +465,6 @@ async def test_definitions_that_could_not_be_read(bench: Bench, tmp_path: Path) 
 
 
 async def test_each_event_is_counted(measured: Measured) -> None:
-    """By what became of it; of names there is nothing."""
     orders = named(ORDER)
     async with served(measured, [orders]) as client:
         await send(client, [event("placed", "shop", order="1"), event("unknown", "shop")])
@@ -557,11 +505,8 @@ async def test_a_page_sends_events_with_attributes_of_its_own(bench: Bench) -> N
             wanted = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers}
             answer = await client.options("/events", headers={"Origin": origin, **wanted})
             taken = answer.headers.get("access-control-allow-headers")
-            return (answer.status_code, taken, answer.headers.get("access-control-allow-origin")) == (
-                200,
-                headers,
-                origin,
-            )
+            allowed = answer.headers.get("access-control-allow-origin")
+            return (answer.status_code, taken, allowed) == (200, headers, origin)
 
         assert [await may(page, method) for method in ("POST", "PUT", "GET")] == [True] * 3
         assert not await may(page, "DELETE")
@@ -570,7 +515,7 @@ async def test_a_page_sends_events_with_attributes_of_its_own(bench: Bench) -> N
 
 async def test_paths_and_methods(bench: Bench) -> None:
     """Ids are percent-encoded, with slashes; what is not there is told."""
-    namespaced = load(CALCULATION.replace("ID", f"/billing/{os.getpid()} ü.yaml"))
+    namespaced = named(CALCULATION, f"/billing/{os.getpid()} ü.yaml")
     path = f"/workflows/%2Fbilling%2F{os.getpid()}%20%C3%BC.yaml"
     async with working(bench, namespaced) as (client, worker):
         shown = await client.get(path)
@@ -593,16 +538,12 @@ async def test_paths_and_methods(bench: Bench) -> None:
 
 
 APPROVAL = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 events:
 - name: Decided
   type: decided
   source: desk
   metadata: {dataSchema: {type: object, required: [approved], properties: {approved: {type: boolean}}}}
 - {name: Withdrawn, type: withdrawn, source: desk}
-start: {stateName: Begin}
 states:
 - {name: Begin, type: inject, data: {}, transition: Wait}
 - name: Wait
@@ -627,12 +568,7 @@ async def test_tasks(bench: Bench) -> None:
         instance = (await client.post(f"/workflows/{approval.id}")).json()["id"]
         await worker.awaiting(worker.bench.client.get_workflow_handle(instance), "Decided")
         path, decided = f"/tasks/{instance}", {"event": "Decided"}
-        listed = await client.get("/tasks")
-        for _ in range(100):  # the server's list lags a little behind
-            if listed.json()["tasks"]:
-                break
-            await asyncio.sleep(0.1)
-            listed = await client.get("/tasks")
+        listed = await until(lambda: client.get("/tasks"), lambda one: one.json()["tasks"])  # the list lags behind
         shown = await client.get(path, params=decided)
         which = await client.get(path)
         unfit = await client.post(path, params=decided, json={"approved": "yes"})
@@ -712,118 +648,16 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
 
 
 SOME = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-events:
-- {name: Some, type: com.example.someevent, source: '/mycontext/#'}
-- {name: Other, type: com.example.someotherevent, source: '/mycontext/#'}
-states:
-- name: Wait
-  type: event
-  onEvents:
-  - {eventRefs: [Some], eventDataFilter: {toStateData: .got}}
-  - {eventRefs: [Other], eventDataFilter: {toStateData: .got}}
-  end: true
+events: [{name: Some, type: com.example.someevent, source: '/mycontext/#'}]
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [Some], eventDataFilter: {toStateData: .got}}], end: true}]
 """
 
-BINARY_EXAMPLE = """\
-POST /events HTTP/1.1
-Host: webhook.example.com
-ce-specversion: 1.0
-ce-type: com.example.someevent
-ce-time: 2018-04-05T03:56:24Z
-ce-id: 1234-1234-1234
-ce-source: /mycontext/subcontext
-Content-Type: application/json; charset=utf-8
-Content-Length: nnnn
 
-{"much": "wow"}"""
-
-STRUCTURED_EXAMPLE = """\
-PUT /events HTTP/1.1
-Host: webhook.example.com
-Content-Type: application/cloudevents+json; charset=utf-8
-Content-Length: nnnn
-
-{
-    "specversion" : "1.0",
-    "type" : "com.example.someevent",
-    "source" : "/mycontext/4",
-    "id" : "B234-1234-1234",
-    "time" : "2018-04-05T17:31:00Z",
-    "comexampleextension1" : "value",
-    "comexampleothervalue" : 5,
-    "datacontenttype" : "application/vnd.apache.thrift.binary",
-    "data_base64" : "gA=="
-}"""
-
-BATCHED_EXAMPLE = """\
-PUT /events HTTP/1.1
-Host: webhook.example.com
-Content-Type: application/cloudevents-batch+json; charset=utf-8
-Content-Length: nnnn
-
-[
-    {
-        "specversion" : "1.0",
-        "type" : "com.example.someevent",
-        "source" : "/mycontext/4",
-        "id" : "C234-1234-1234",
-        "datacontenttype" : "application/json",
-        "data" : {"appinfoA" : "abc", "appinfoB" : 123, "appinfoC" : true}
-    },
-    {
-        "specversion" : "1.0",
-        "type" : "com.example.someotherevent",
-        "source" : "/mycontext/9",
-        "id" : "D234-1234-1234",
-        "datacontenttype" : "application/xml",
-        "data" : "<much wow=\\"xml\\"/>"
-    }
-]"""
-
-
-async def test_requests_as_the_binding_shows_them(bench: Bench) -> None:
-    """Byte by byte over a socket, in each mode: what the events carry is what the instances get."""
-    some = named(SOME)
-    wanted = [
-        (BINARY_EXAMPLE, [{"much": "wow"}]),
-        (STRUCTURED_EXAMPLE, ["gA=="]),
-        (BATCHED_EXAMPLE, [{"appinfoA": "abc", "appinfoB": 123, "appinfoC": True}, '<much wow="xml"/>']),
-    ]
-    key = "a-key-of-16-chars"  # with keys, the gateway has whatever name its proxy gives it
-    async with working(bench, some, tenants={"one": Tenant(workflows=("*",), keys=(key,))}) as (client, _):
-        client.headers["X-API-Key"] = key
-        for example, outputs in wanted:
-            head, _, body = example.partition("\n\n")
-            head = head.replace("nnnn", str(len(body.encode()))).replace("\n", "\r\n")
-            reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
-            writer.write(f"{head}\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n{body}".encode())
-            status, _, answer = (await reader.read()).partition(b"\r\n")
-            writer.close()
-            assert b" 202 " in status, answer
-            content = json.loads(answer.partition(b"\r\n\r\n")[2])
-            instances = [one["receipts"][0]["instance"] for one in content.get("events", [content])]
-            got = [(await result_of(client, f"/instances/{quote(one, safe='')}"))["output"]["got"] for one in instances]
-            assert got == outputs
-
-
-async def test_what_clients_of_cloudevents_send(bench: Bench) -> None:
-    """The Python SDK, in its present and its former form, in binary and structured mode."""
-    some = named(SOME)
-    attributes = {"type": "com.example.someevent", "source": "/mycontext/ü 1", "comexampleother": "€ 5"}
-    former = FormerEvent(attributes, {"n": 1})
-    messages = [
-        (dict(one.headers), one.body)
-        for to_http in (to_binary_event, to_structured_event)
-        for one in [to_http(PresentEvent({**attributes, "datacontenttype": "application/json"}, {"n": 1}))]
-    ]
-    messages += [to_structured(former)]
-    binary = FormerEvent({**attributes, "source": "/mycontext/1", "comexampleother": "5"}, {"n": 1})
-    messages += [to_binary(binary)]
-    async with working(bench, some) as (client, _):
+async def test_what_former_clients_of_cloudevents_send(bench: Bench) -> None:
+    attributes = {"type": "com.example.someevent", "source": "/mycontext/1", "comexampleother": "5"}
+    structured = {**attributes, "source": "/mycontext/ü 1", "comexampleother": "€ 5"}
+    messages = [to_structured(FormerEvent(structured, {"n": 1})), to_binary(FormerEvent(attributes, {"n": 1}))]
+    async with working(bench, named(SOME)) as (client, _):
         for headers, body in messages:
             answer = await client.post("/events", content=body, headers=headers)
             assert answer.status_code == 202, answer.text

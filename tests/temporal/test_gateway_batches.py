@@ -21,8 +21,9 @@ from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
-from tests.temporal.conftest import Bench, Measured, listed, measured_at
-from tests.temporal.test_gateway import ORDER, event, named, problem, send, served
+from tests.temporal.conftest import Bench, Measured, listed, measured_at, named, until
+from tests.temporal.test_event_starts import ORDER
+from tests.temporal.test_gateway import event, problem, send, served
 
 pytestmark = pytest.mark.temporal
 
@@ -31,7 +32,6 @@ ORDERS, REPEATED = 25, 10
 
 
 def events(*names: str) -> list[CloudEvent]:
-    """Return events of these ids."""
     return [CloudEvent(name, "s", "t") for name in names]
 
 
@@ -105,9 +105,7 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
     async with serving(orders, port, database) as (client, measured):
         async with local_server(port=port, database=database):
             sending = asyncio.create_task(send(client, batch))
-            async with asyncio.timeout(60):
-                while len(measured.counted("swf_gateway_events")) < 10:
-                    await asyncio.sleep(0.005)
+            await until(lambda: len(measured.counted("swf_gateway_events")) >= 10)
         broken = await sending
         assert problem(broken) == (503, "unavailable")
         told = broken.json()
@@ -132,7 +130,6 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
 
 
 async def test_what_is_too_large_is_told(bench: Bench) -> None:
-    """The event, and not only the definitions that go with it."""
     definition = named(ORDER.replace(", correlation: [{contextAttributeName: order}]", ""))
     async with served(bench, [definition]) as client:
         refused = await send(client, [event("placed", "shop", data="x" * 2_200_000)])

@@ -11,13 +11,12 @@ from schemathesis.core.failures import FailureGroup
 
 from swf_temporal.http.gateway import instances
 from tests.sampling import count
-from tests.temporal.conftest import PATIENCE, Bench
-from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, working
+from tests.temporal.conftest import PATIENCE, Bench, named
+from tests.temporal.test_event_starts import ORDER
+from tests.temporal.test_gateway import CALCULATION, WAITING, working
 
 EXAMPLES = 4, 60
 """How many requests that fit, and how many that do not, are made of each operation: few, or many."""
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_it_does_what_its_description_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,31 +18,27 @@ from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput
+from tests.temporal.building import awaits, consumed, operation
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
-pytestmark = pytest.mark.temporal
-
 DEFINITION = define(
     calling("First", "first"),
-    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+    awaits("Wait", "go"),
     calling("Last", "last"),
     functions=("first", "last"),
-    events=[{"name": "go", "type": "go", "source": "x"}],
+    events=consumed("go"),
     id="gone-on",
 )
 INNER = define(calling("Only", "last"), functions=("last",), id="inner")
-OUTER = define(
-    {"name": "Run", "type": "operation", "actions": [{"name": "inner", "subFlowRef": "inner"}]}, id="outer-of-inner"
-)
+OUTER = define(operation("Run", {"name": "inner", "subFlowRef": "inner"}), id="outer-of-inner")
 
 
 @asynccontextmanager
 async def failed(bench: Bench, **settings: Any) -> AsyncIterator[tuple[httpx.AsyncClient, Running, Calls, swf.Handle]]:
     """Serve an instance that has failed in its last state, whose function no longer fails."""
-    calls = Calls()
-    calls.broken = {"last"}
+    calls = Calls("last")
     definitions = (DEFINITION, INNER, OUTER)
     async with (
         bench.worker(*definitions, **calls.functions("first", "last")) as worker,
@@ -77,7 +73,6 @@ async def test_one_that_failed_is_retried(bench: Bench) -> None:
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
 async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
-    """Events that came since are given to it again, or dropped."""
     async with failed(bench) as (client, worker, calls, handle):
         path = f"/instances/{handle.id}"
         options = {"from": "First", "action": "first", "dropEvents": str(drops).lower()}
@@ -92,7 +87,6 @@ async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
 
 
 async def test_what_is_refused(bench: Bench) -> None:
-    """It says why to programs, and what to do to people."""
     async with failed(bench) as (client, worker, calls, handle):
         calls.broken = {"last"}
         outer = await worker.start({}, definition=2)
@@ -116,7 +110,6 @@ async def test_what_is_refused(bench: Bench) -> None:
 
 
 async def _inner(bench: Bench, outer: str) -> str:
-    """Return the id of the sub-workflow that an instance has run."""
     history = await bench.client.get_workflow_handle(outer).fetch_history()
     started = (one.child_workflow_execution_started_event_attributes for one in history.events)
     return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)

@@ -10,16 +10,10 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import PATIENCE, Bench
-from tests.temporal.test_gateway import CALCULATION, WAITING, event, named, problem, send, served, working
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.conftest import Bench, named, until
+from tests.temporal.test_gateway import CALCULATION, WAITING, event, problem, send, served, working
 
 APPROVAL = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Prepare
 metadata: {compensateOnCancel: true}
 functions:
 - {name: prepare, type: custom, operation: prepare}
@@ -43,28 +37,18 @@ states:
 """
 
 CALLING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 functions: [{name: call, type: custom, operation: call}]
 states:
 - {name: Call, type: operation, actions: [{functionRef: call, actionDataFilter: {toStateData: .answer}}], end: true}
 """
 
 SLEEPING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Begin
 states:
 - {name: Begin, type: inject, data: {begun: true}, transition: Sleep}
 - {name: Sleep, type: sleep, duration: PT10M, end: true}
 """
 
 OUTER = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
 states:
 - {name: Inner, type: operation, actions: [{subFlowRef: INNER}], end: true}
 """
@@ -72,12 +56,8 @@ states:
 
 async def listed(client: httpx.AsyncClient, path: str, ids: set[str]) -> list[dict[str, Any]]:
     """Return what is listed at *path* once that are the instances with these *ids*: the server's list lags behind."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            rows: list[dict[str, Any]] = (await client.get(path)).json()
-            if {one["id"] for one in rows} == ids:
-                return rows
-            await asyncio.sleep(0.1)
+    answer = await until(lambda: client.get(path), lambda one: {row["id"] for row in one.json()} == ids)
+    return list(answer.json())
 
 
 async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
@@ -100,8 +80,7 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
         missing = [await client.get(other.headers["location"]), await client.delete(other.headers["location"])]
         for number in range(2):  # of the two that are left, each takes one
             await send(client, event("decided", "desk", order=str(number), data="yes"))
-        while (gone := await client.get(first.headers["location"])).status_code == 200:
-            await asyncio.sleep(0.05)
+        gone = await until(lambda: client.get(first.headers["location"]), lambda one: one.status_code != 200)
         output = (await client.get(f"/instances/{first.json()['id']}/result", params={"wait": 30})).json()["output"]
         schema = (await client.get(f"{path}/schema")).json()
     assert (first.status_code, other.status_code, none.status_code) == (201, 201, 201)
@@ -220,9 +199,8 @@ async def test_no_worker(bench: Bench) -> None:
 
 
 async def test_paths_of_the_gateway_come_first(bench: Bench) -> None:
-    """And without the option there are no others."""
     calculation = named(CALCULATION)
-    events = named(CALCULATION.replace("id: ID", "id: events"))
+    events = named(CALCULATION, "events")
     async with working(bench, calculation, events, sonataflow_api=True) as (client, _):
         not_started = await client.post("/events", json={"n": 1})
         started = await client.post("/workflows/events", json={"n": 1}, params={"wait": 30})

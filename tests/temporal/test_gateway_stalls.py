@@ -16,9 +16,7 @@ from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from tests.proxying import Proxy, proxying
-from tests.temporal.conftest import Bench, until_ready
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.conftest import Bench, until, until_ready
 
 MEDIA = {
     "/events": "application/cloudevents+json",
@@ -64,13 +62,11 @@ async def test_requests_whose_client_has_left_end(bench: Bench) -> None:
             asyncio.create_task(client.post("/workflows/stalled", json={})),
         ]
         async with asyncio.timeout(10):
-            while requests_at_work() < len(asked):
-                await asyncio.sleep(0.01)
+            await until(lambda: requests_at_work() >= len(asked))
             ready = await client.get("/readyz")
             for one in asked:
                 one.cancel()
-            while requests_at_work():
-                await asyncio.sleep(0.01)
+            await until(lambda: not requests_at_work())
     assert ready.status_code == 503
 
 

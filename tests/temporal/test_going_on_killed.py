@@ -6,6 +6,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -15,7 +16,7 @@ from temporalio.client import WorkflowFailureError
 
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import COMMAND, Place
-from tests.temporal.test_outlasting_killed import start_worker
+from tests.temporal.conftest import Bench, killed, start_worker, until
 
 INSTANCES = ("killed-1", "killed-2")
 
@@ -31,8 +32,6 @@ class Shop:
 
 @contextmanager
 def served(shop: Shop) -> Iterator[str]:
-    """Serve *shop* for as long as the context lasts; yield its URL."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             path = self.path.removeprefix("/")
@@ -62,30 +61,24 @@ def served(shop: Shop) -> Iterator[str]:
         server.server_close()
 
 
-def definition(url: str) -> str:
-    """Return a definition that reserves by a local call, and then charges, which has so many seconds."""
-    return f"""\
+DEFINITION = """
 id: shop
 specVersion: "0.8"
-version: "1.0"
 functions:
-  - {{name: reserve, type: http, operation: "rest:POST:{url}/reserve", metadata: {{local: true}}}}
-  - {{name: charge, type: http, operation: "rest:POST:{url}/charge"}}
+- {name: reserve, type: http, operation: "rest:POST:URL/reserve", metadata: {local: true}}
+- {name: charge, type: http, operation: "rest:POST:URL/charge"}
 states:
-  - {{name: Reserve, type: operation, actions: [{{functionRef: reserve}}], transition: Charge}}
-  - name: Charge
-    type: operation
-    actions: [{{functionRef: charge}}]
-    timeouts: {{actionExecTimeout: PT4S}}
-    end: true
+- {name: Reserve, type: operation, actions: [{functionRef: reserve}], transition: Charge}
+- name: Charge
+  type: operation
+  actions: [{functionRef: charge}]
+  timeouts: {actionExecTimeout: PT4S}
+  end: true
 """
 
 
-async def until(shop: Shop, path: str, number: int) -> None:
-    """Wait until so many requests have come."""
-    async with asyncio.timeout(60):
-        while len(shop.keys[path]) < number:
-            await asyncio.sleep(0.05)
+async def asked(shop: Shop, path: str, number: int) -> None:
+    await until(lambda: len(shop.keys[path]) >= number)
 
 
 @pytest.mark.temporal
@@ -95,16 +88,18 @@ async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_pat
     async with local_server() as server:
         address = server.client.service_client.config.target_host
         with served(shop) as url:
-            place.write("shop.sw.yaml", definition(url))
+            place.write("shop.sw.yaml", DEFINITION.replace("URL", url))
             place.write("functions.py", "def unused(): ...\n")
-            worker = start_worker(tmp_path, address, "swf", SWF_ALLOW_HOSTS="127.0.0.1")
+            functions = ("--functions", str(tmp_path / "functions.py"))
+            env = {"SWF_ALLOW_HOSTS": "127.0.0.1", "HEARTBEAT": "3"}
+            start = partial(start_worker, Bench(server), tmp_path, "swf", *functions, **env)
+            worker = start()
             try:
                 for instance in INSTANCES:
                     await server.client.start_workflow("shop", {}, id=instance, task_queue="swf")
-                await until(shop, "charge", 2)
-                worker.kill()
-                worker.wait(30)
-                worker = start_worker(tmp_path, address, "swf", SWF_ALLOW_HOSTS="127.0.0.1")
+                await asked(shop, "charge", 2)
+                killed(worker)
+                worker = start()
                 for instance in INSTANCES:
                     with pytest.raises(WorkflowFailureError):
                         await server.client.get_workflow_handle(instance).result()
@@ -115,9 +110,7 @@ async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_pat
                 )
                 outputs = [await server.client.get_workflow_handle(instance).result() for instance in INSTANCES]
             finally:
-                worker.kill()
-                worker.wait(30)
-
+                killed(worker)
     assert (process.returncode, "2 instances go on" in process.stderr) == (0, True), process.stderr
     assert outputs == [{"reserve": True, "charge": True}] * 2
     assert len(set(shop.keys["reserve"])) == len(shop.keys["reserve"]) == 2

@@ -78,7 +78,6 @@ def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
 
 
 def test_failure_text_in_the_words_of_a_draft() -> None:
-    """A draft that speaks of tasks is told of tasks."""
     fault = TimedOut("task 'Ship' took longer than it may", state="Ship")
     assert failure_text("orders", fault, Words("task", "onError entry")).splitlines() == [
         "workflow 'orders' failed in task 'Ship'",
@@ -89,11 +88,8 @@ def test_failure_text_in_the_words_of_a_draft() -> None:
 
 @workflow.defn(sandboxed=False)
 class Late:
-    """An execution whose definition is not looked up in time."""
-
     @workflow.run
     async def run(self) -> None:
-        """Fail as the engine has a call fail that took too long."""
         failure = EngineTimeout("activity timed out", type=None, last_heartbeat_details=[])
         instance = Instance(Pin(), is_continued=False, is_long=lambda: False)
         await InstanceLog(instance).end(Ending("failed", failure=failure))
@@ -101,7 +97,6 @@ class Late:
 
 
 async def test_a_failure_of_the_engine_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """It has its line, as any other."""
     async with Worker(bench.client, task_queue="late", workflows=[Late]):
         with pytest.raises(WorkflowFailureError):
             await bench.client.execute_workflow(Late.run, id="late", task_queue="late")

@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.records import Record
@@ -19,14 +15,13 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import Instance, OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.replaying import replay
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define, reset
 from tests.temporal.test_rerunning import Calls, ended
 
 
 @dataclass(slots=True)
 class CountRecord(Record):
-    """What is carried over."""
-
     count: int = 0
 
 
@@ -40,22 +35,19 @@ class StatesCounted(Part):
         self.count = self.carried(CountRecord).count
 
     def note(self, entry: TraceEntry) -> None:
-        """Count a state."""
         self.count += entry.kind is TraceKind.STATE_ENTERED
 
     def status(self) -> dict[str, Any]:
-        """Return the count."""
         return {"statesEntered": self.count}
 
     def record(self, to: ContinuedAs | None = None) -> CountRecord | None:
-        """Carry the count on; another definition counts anew."""
         return CountRecord(self.count) if to is None else None
 
 
-WAIT: dict[str, JSON] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT: dict[str, JSON] = awaits("Wait", "go")
 DEFINITION = define(
-    {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"), calling("Last", "second"),
-    functions=("first", "second"), events=[{"name": "go", "type": "go", "source": "x"}], id="counted",
+    inject("Begin"), WAIT, calling("Call", "first"), calling("Last", "second"),
+    functions=("first", "second"), events=consumed("go"), id="counted",
 )  # fmt: skip
 
 
@@ -63,8 +55,7 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
     """It is carried through continue-as-new, a reset, a retry and a rerun, each of which counts from where it was."""
     monkeypatch.setattr(workflow, "PARTS", (*PARTS, StatesCounted))
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
-    calls, client = Calls(), Client(bench.client)
-    calls.broken = {"second"}
+    calls, client = Calls("second"), Client(bench.client)
     async with bench.worker(DEFINITION, options=OperatorOptions(), **calls.functions("first", "second")) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")
@@ -78,25 +69,11 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
         retried = await _count_after(bench, await plan.begin(client), handle.id)
         plan = await plan_rerun(client, handle.id, "Wait")
         rerun = await _count_after(bench, await plan.begin(client), handle.id)
-        reset = await _count_after(bench, await reset_to_first_task(bench, handle.id), handle.id)
+        begun = await reset(latest, bench.client)
+        after_reset = await _count_after(bench, str(begun.run_id), handle.id)
         history = await bench.client.get_workflow_handle(handle.id).fetch_history()
-    assert (retried, rerun, reset) == (4, 4, 4)
+    assert (retried, rerun, after_reset) == (4, 4, 4)
     assert (await replay(history, CONVERTER)).failure is None
-
-
-async def reset_to_first_task(bench: Bench, instance: str) -> str:
-    """Reset an instance to its first workflow task, as `temporal workflow reset` does, and return its new run."""
-    handle = bench.client.get_workflow_handle(instance)
-    events = (await handle.fetch_history()).events
-    task = next(one.event_id for one in events if one.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
-    request = ResetWorkflowExecutionRequest(
-        namespace=bench.client.namespace,
-        workflow_execution=WorkflowExecution(workflow_id=instance),
-        reason="a test",
-        workflow_task_finish_event_id=task,
-        request_id=str(uuid4()),
-    )
-    return (await bench.client.workflow_service.reset_workflow_execution(request)).run_id
 
 
 async def _count_after(bench: Bench, run: str, instance: str) -> int:

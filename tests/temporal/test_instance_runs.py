@@ -16,19 +16,16 @@ from swf_temporal.operations.pictures import runs_of_instance
 from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.settings.http import Tenant
 from swf_temporal.temporal import continuing
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define, reset
 from tests.temporal.test_console import page
 from tests.temporal.test_gateway import served
-from tests.temporal.test_instance_parts import reset_to_first_task
 from tests.temporal.test_rerunning import Calls, ended
 
-pytestmark = pytest.mark.temporal
-
-WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+WAIT = awaits("Wait", "go")
 DEFINITION = define(
-    {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"),
-    functions=("first",), events=[{"name": "go", "type": "go", "source": "x"}], id="has-many-runs",
-)  # fmt: skip
+    inject("Begin"), WAIT, calling("Call", "first"), functions=("first",), events=consumed("go"), id="has-many-runs"
+)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
 TENANTS = {
     "shop": Tenant(keys=(KEY,), workflows=(DEFINITION.id,)),
@@ -39,8 +36,7 @@ TENANTS = {
 async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """So it is for status, the gateway, and the console, as in the graph; the console has a page of each run."""
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
-    calls, client = Calls(), Client(bench.client)
-    calls.broken = {"first"}
+    calls, client = Calls("first"), Client(bench.client)
     async with bench.worker(DEFINITION, **calls.functions("first")) as worker:
         old = await worker.start({}, workflow_id="many-runs")
         await worker.awaiting(old, "go")
@@ -54,7 +50,7 @@ async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pyt
         for planned in (plan_retry(client, handle.id), plan_rerun(client, handle.id, "Call")):
             run = await (await planned).begin(client)
             assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) is not None
-        await ended(bench.client.get_workflow_handle(handle.id, run_id=await reset_to_first_task(bench, handle.id)))
+        await ended(await reset(bench.client.get_workflow_handle(handle.id), bench.client))
         foreign = await worker.start({})
     runs = [one async for one in list_runs(client, handle.id)]
     [drawn] = await runs_of_instance(client, handle.id)

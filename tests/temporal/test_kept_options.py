@@ -7,13 +7,7 @@ from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionDescription
-from temporalio.common import (
-    Priority,
-    RetryPolicy,
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-)
+from temporalio.common import Priority, RetryPolicy, SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from swf_temporal.events.routing import instance_id
 from swf_temporal.operations.client import Client
@@ -21,8 +15,8 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define
-from tests.temporal.test_event_starts import ORDER, event, named, send
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define, named, until
+from tests.temporal.test_event_starts import ORDER, event, send
 
 pytestmark = pytest.mark.temporal
 
@@ -56,7 +50,6 @@ async def searched() -> AsyncIterator[Bench]:
 
 
 async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[str, Any]:
-    """Return of an execution what `OPTIONS` says."""
     handle = bench.client.get_workflow_handle(described.id, run_id=described.run_id)
     started = (await anext(handle.fetch_history_events(page_size=1))).workflow_execution_started_event_attributes
     config = described.raw_description.execution_config
@@ -73,15 +66,14 @@ async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[s
 
 def _same(found: dict[str, Any]) -> bool:
     """Tell whether they are those of the start; the server has filled in the longest pause, and orders attributes."""
-    policy, attributes = found["retry_policy"], found["search_attributes"]
-    wanted = OPTIONS["search_attributes"]
+    policy, wanted = found["retry_policy"], OPTIONS["search_attributes"]
     assert isinstance(wanted, TypedSearchAttributes)
+    told = (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
+    attributes = [{one.key: one.value for one in each} for each in (found["search_attributes"], wanted)]
     return (
-        (found["run_timeout"], found["priority"], found["memo"])
-        == (OPTIONS["run_timeout"], OPTIONS["priority"], OPTIONS["memo"])
-        and (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
-        == (timedelta(seconds=2), 1, ["Never"])
-        and {one.key: one.value for one in attributes} == {one.key: one.value for one in wanted}
+        all(found[key] == OPTIONS[key] for key in ("run_timeout", "priority", "memo"))
+        and told == (timedelta(seconds=2), 1, ["Never"])
+        and attributes[0] == attributes[1]
     )
 
 
@@ -115,15 +107,11 @@ async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: 
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
         assert await asyncio.wait_for(result(first), PATIENCE) == {"placed": 0, "paid": 0}
         handle = searched.client.get_workflow_handle(id_)
-        async with asyncio.timeout(PATIENCE):
-            while (described := await handle.describe()).run_id == first.first_execution_run_id:
-                await asyncio.sleep(0.05)
+        described = await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         assert _same(found := await _kept(described, searched)), found
         await running.awaiting(handle, "Paid")
         await handle.terminate()
 
 
 async def _has_kept(bench: Bench, instance: str) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not (await bench.client.get_workflow_handle(instance).query("status"))["kept"]:
-            await asyncio.sleep(0.05)
+    await until(lambda: bench.client.get_workflow_handle(instance).query("status"), lambda one: one["kept"])

@@ -10,10 +10,9 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import RetryPolicy
 from temporalio.service import RPCError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.calls import Function
@@ -23,24 +22,21 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.call_records import record_of
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.building import awaits, consumed, inject, operation
+from tests.temporal.conftest import Bench, calling, define, events_of, replays, until
 
 NUMBERS = count(1)
 
 
 def served(**rest: Any) -> Definition:
-    """Return the definition that the worker serves."""
     return define(calling("a", "f"), functions=("f",), **rest)
 
 
 def another() -> Definition:
-    """Return what somebody else makes of it: it calls another function."""
     return define(calling("a", "f", "steal"), functions=("f", "steal"))
 
 
@@ -51,7 +47,6 @@ async def started(bench: Bench, queue: str, pin: Mapping[str, Any], **options: A
 
 
 async def refused(handle: swf.Handle) -> str:
-    """Return why the instance was refused."""
     with pytest.raises(RunEnded) as ended:
         await asyncio.wait_for(swf.result(handle), 30)
     assert ended.value.name == "UnknownDefinition"
@@ -70,7 +65,6 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
     """The fault says which text it was, who refuses it, and what to do; nothing is called."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         message = await refused(await started(bench, worker.queue, Pin(pinned([another()])).to_json()))
-
     assert "came with the input as '<definition>' (SHA-256" in message
     assert "--known-definitions-only" in message
     assert "start the instance by the id of its definition" in message
@@ -80,27 +74,25 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
 def forged() -> dict[str, Pin]:
     """Return what somebody may write who knows a definition that is served."""
     [known], [own] = pinned([served()]), pinned([another()])
-    steal = FunctionCall(
-        id="a/steal#1", function=Function(name="steal", type="custom"), arguments=None, state="a", action="a/steal#1"
-    )
+    steal = Function(name="steal", type="custom")
+    call = record_of(FunctionCall(id="a/steal#1", function=steal, arguments=None, state="a", action="a/steal#1"), "x")
+    progress: Any = {"frame": {"state": "a", "data": {}}}
     return {
         "the digest of another text": Pin([replace(own, sha256=known.sha256)]),
         "no digest": Pin([replace(own, sha256="")]),
         "a second definition": Pin([known, own]),
-        "one call": Pin([known], call=record_of(steal, "x.yaml")),
-        "one call alone": Pin([], call=record_of(steal, "x.yaml")),
-        "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
-        "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
+        "one call": Pin([known], call=call),
+        "one call alone": Pin([], call=call),
+        "the middle of a run": Pin([known], progress=progress),
+        "the middle of a run alone": Pin([], progress=progress),
         "a part of another run": Pin([own], lineage=Lineage(is_part=True)),
     }
 
 
 @pytest.mark.parametrize("what", forged())
 async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
-    """Whatever a pin claims, nothing is called for it."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         await refused(await started(bench, worker.queue, forged()[what].to_json()))
-
     assert worker.scripted.calls == []
 
 
@@ -110,21 +102,17 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         instance = f"admission-{os.getpid()}-{next(NUMBERS)}"
         delivery = Delivery(CloudEvent("1", "s", "t"), starts=True, instance=instance, definitions=[own]).to_json()
-        mailbox = await bench.client.start_workflow(
-            MAILBOX, id=f"own-{instance}", task_queue=worker.queue, start_signal=TAKE, start_signal_args=[delivery]
+        mailbox = await worker.begin(
+            MAILBOX, workflow_id=f"own-{instance}", start_signal=TAKE, start_signal_args=[delivery]
         )
         child = bench.client.get_workflow_handle(instance)
-        async with asyncio.timeout(60):
-            while not await is_there(child):
-                await asyncio.sleep(0.1)
+        await until(lambda: is_there(child))
         await refused(child)
         await mailbox.terminate()
-
     assert worker.scripted.calls == []
 
 
 async def is_there(handle: swf.Handle) -> bool:
-    """Tell whether there is such a workflow."""
     with suppress(RPCError):
         return bool(await handle.describe())
     return False
@@ -134,12 +122,9 @@ async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
     """It would be sent as if an instance had produced it."""
     async with bench.worker(served(), only_known=True, f={}) as worker:
         delayed = {"event": {"id": "1", "source": "s", "type": "t"}, "seconds": 0}
-        handle = await bench.client.start_workflow(
-            DELAYED_EVENT, delayed, id=f"admission-{os.getpid()}-{next(NUMBERS)}", task_queue=worker.queue
-        )
+        handle = await worker.begin(DELAYED_EVENT, delayed, workflow_id=f"admission-{os.getpid()}-{next(NUMBERS)}")
         with pytest.raises(RunEnded, match="begun by the instance that produces it alone"):
             await swf.result(handle)
-
     assert worker.scripted.published == []
 
 
@@ -156,7 +141,6 @@ async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:
                 await asyncio.sleep(0.1)
         await latest.terminate()
         ends = [(await bench.client.get_workflow_handle(handle.id, run_id=run).describe()).status for run in runs]
-
     assert set(ends[:3]) == {WorkflowExecutionStatus.FAILED}
     assert worker.scripted.calls == []
 
@@ -167,12 +151,9 @@ async def test_a_retry_of_the_engine_leads_not_around_it(bench: Bench) -> None:
     pin, again = Pin(pinned([another()])).to_json(), RetryPolicy(initial_interval=timedelta(milliseconds=100))
     handle = await started(bench, queue, pin, run_timeout=timedelta(seconds=3), retry_policy=again)
     latest = bench.client.get_workflow_handle(handle.id)
-    async with asyncio.timeout(60):
-        while (await latest.describe()).run_id == handle.first_execution_run_id:
-            await asyncio.sleep(0.1)
+    await until(latest.describe, lambda one: one.run_id != handle.first_execution_run_id)
     async with bench.worker(served(), queue=queue, only_known=True, f={}, steal={}) as worker:
         await refused(handle)
-
     assert worker.scripted.calls == []
 
 
@@ -182,7 +163,6 @@ async def test_documents_are_found_beside_the_text_that_is_served(bench: Bench) 
         [known] = pinned([served()])
         pin = Pin([replace(known, name="http://evil.example/x.yaml")])
         await swf.result(await started(bench, worker.queue, pin.to_json()))
-
     assert worker.scripted.sources == [served().source.name]
 
 
@@ -190,19 +170,18 @@ def long() -> Definition:
     """Return a definition that continues as new, has a sub-workflow, a call that nobody waits for, and waits."""
     unawaited = {"functionRef": {"refName": "g", "invoke": "async"}}
     return define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        awaits("wait", "go"),
         calling("a", *["f"] * 8),
-        {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "child"}, unawaited]},
-        {"name": "b", "type": "inject", "data": {"b": 1}, "end": {"continueAs": "last"}},
+        operation("sub", {"subFlowRef": "child"}, unawaited),
+        inject("b", {"b": 1}, end={"continueAs": "last"}),
         functions=("f", "g"),
-        events=[{"name": "go", "type": "go", "source": "s"}],
+        events=consumed("go", source="s"),
     )
 
 
 def others() -> list[Definition]:
-    """Return the definitions that it leads to."""
     child = define(calling("c", "f"), functions=("f",), id="child")
-    return [child, define({"name": "l", "type": "inject", "data": {"last": True}}, id="last")]
+    return [child, define(inject("l", {"last": True}), id="last")]
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -220,7 +199,6 @@ async def test_an_instance_goes_on_under_the_text_that_it_began_with(bench: Benc
         output = await asyncio.wait_for(swf.result(handle), 60)
         await asyncio.wait_for(called.wait(), 30)
         message = await refused(await started(bench, queue, Pin(pinned([long(), *others()])).to_json()))
-
     assert output == {"f": 1, "b": 1, "last": True}
     assert "is not served here" in message
 
@@ -236,20 +214,12 @@ async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, onl
             await swf.result(failed)
 
     for handle in (ran, failed):
-        history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
+        history = await handle.fetch_history()
         for options in (OperatorOptions(), OperatorOptions(only_known=True)):
-            replayer = Replayer(
-                workflows=[Interpreter],
-                interceptors=[OperatorOptionsInterceptor(options)],
-                workflow_runner=UnsandboxedWorkflowRunner(),
-                data_converter=CONVERTER,
-            )
-            outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-            assert outcome.replay_failure is None
+            assert await replays(history, OperatorOptionsInterceptor(options)) is None
 
 
 async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:
-    """A worker that takes every run records nothing about that."""
     async with bench.worker(served(), f={"ok": 1}) as worker:
         handle = await worker.start()
         await swf.result(handle)

@@ -1,9 +1,6 @@
 """Calls that are made within the workflow task."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from datetime import timedelta
@@ -11,19 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.variables import NotLocal
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
-from swf_temporal.temporal.workflow import Interpreter
-from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of, gives_way
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    calling,
+    define,
+    events_of,
+    gives_way,
+    killed,
+    replays,
+    start_worker,
+)
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOCAL = {"local": True}
@@ -36,17 +40,8 @@ def local(*states: dict[str, Any], **rest: Any) -> Definition:
 
 
 async def counted(handle: swf.Handle) -> Counter[str]:
-    """Count the events of an instance by their kinds."""
     kinds = (str(event.WhichOneof("attributes")) for event in await events_of(handle))
     return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
-
-
-async def replays(handle: swf.Handle) -> bool:
-    """Tell whether the history of an instance replays."""
-    history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-    runner = UnsandboxedWorkflowRunner()
-    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
-    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
 
 
 async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
@@ -70,7 +65,6 @@ async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> N
     async with bench.worker(local(calling("Two", "work", "work")), work=lambda _: {"done": True}) as worker:
         handle = await worker.start({}, **{SUSPEND_AFTER: 2})
         await swf.result(handle)
-
     assert (await bench.client.get_workflow_handle(handle.id).describe()).run_id != handle.first_execution_run_id
     begun = handle.first_execution_run_id
     assert [key for *_, key, _ in worker.scripted.calls] == [f"{handle.id}/{begun}/Two/work#{n}" for n in (1, 2)]
@@ -86,34 +80,18 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
 
     action = {"functionRef": "work", "retryRef": "Later"}
     rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT6S", "maxAttempts": 3}
-    definition = local({"name": "Work", "type": "operation", "actions": [action]}, retries=[rule])
+    definition = local(operation("Work", action), retries=[rule])
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})
         await swf.result(handle)
-
     assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3]
     assert len({key for *_, key, _ in worker.scripted.calls}) == 1
     events = await counted(handle)
     assert (events["marker_recorded"], events["timer_fired"], events["activity_task_completed"]) == (1, 1, 1)
-    assert await replays(handle)
-
-
-async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
-    """What the call failed with is known by its code, as if an activity had failed."""
-    state = calling("Work", "work", onErrors=[{"errorRef": "Gone", "transition": "Other"}], transition="Other")
-    errors = [{"name": "Gone", "code": "410"}]
-
-    def work(_: JSON) -> JSON:
-        raise CallFailed("no more", code="410")
-
-    definition = local(state, calling("Other", "other"), errors=errors)
-    async with bench.worker(definition, work=work, other={"x": 1}) as worker:
-        assert await worker.run({}) == {"x": 1}
+    assert await replays(await handle.fetch_history()) is None
 
 
 async def test_what_a_worker_refuses_is_an_ordinary_activity(bench: Bench) -> None:
-    """It is asked once for each function of a run."""
-
     def work(_: JSON) -> JSON:
         if len(worker.scripted.calls) == 1:
             raise NotLocal("not here")
@@ -144,14 +122,14 @@ async def test_the_timeout_of_an_action_ends_a_local_call(bench: Bench) -> None:
     """A call that does not end in time fails as any other does, and so it does on replay."""
     caught = [{"errorRef": "Late", "transition": "Nap"}]
     state = calling("Work", "work", timeouts={"actionExecTimeout": "PT0.2S"}, onErrors=caught, transition="Nap")
-    nap = {"name": "Nap", "type": "sleep", "duration": "PT0.01S"}
-    seen = {"name": "Seen", "type": "inject", "data": {"error": "${ $WORKFLOW.error.message }"}}
+    nap = sleeps("Nap", "PT0.01S")
+    seen = inject("Seen", {"error": "${ $WORKFLOW.error.message }"})
     definition = local(state, nap, seen, errors=[{"name": "Late", "code": "TimedOut"}])
     async with bench.worker(definition, work=lambda _: asyncio.sleep(60)) as worker:
         handle = await worker.start({})
         output: Any = await swf.result(handle)
     assert output["error"] == "action 'work' took longer than it may"
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 @pytest.mark.parametrize("side_by_side", [1, 20])
@@ -184,19 +162,16 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
 
     definition = local(calling("Work", "work"))
     async with bench.worker(definition, work=work) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, {}, id="seen", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
-        )
+        handle = await worker.begin(definition.id, {}, workflow_id="seen", task_timeout=timedelta(seconds=1))
         await begun.wait()
         status = await handle.query("status")
         await handle.cancel()
         await asyncio.wait_for(cancelled.wait(), PATIENCE)
         with pytest.raises(WorkflowFailureError):
             await handle.result()
-
     assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 class Service:
@@ -207,7 +182,6 @@ class Service:
         self.is_asked_twice = asyncio.Event()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
@@ -233,16 +207,14 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
     handle = await bench.client.start_workflow(
         "sample", {}, id="lost", task_queue="lost", task_timeout=timedelta(seconds=2)
     )
-    worker = _worker(bench, tmp_path)
+    worker = start_worker(bench, tmp_path, "lost", SWF_ALLOW_HOSTS="127.0.0.1")
     try:
         await asyncio.wait_for(service.is_asked_twice.wait(), PATIENCE)
-        worker.kill()
-        worker.wait()
-        worker = _worker(bench, tmp_path)
+        killed(worker)
+        worker = start_worker(bench, tmp_path, "lost", SWF_ALLOW_HOSTS="127.0.0.1")
         await asyncio.wait_for(handle.result(), PATIENCE)
     finally:
-        worker.kill()
-        worker.wait()
+        killed(worker)
         server.close()
 
     run = (await handle.describe()).run_id
@@ -252,13 +224,6 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
     assert (made[keys[0]] <= 2, made[keys[1]], made[keys[2]]) == (True, 2, 1)
 
 
-def _worker(bench: Bench, folder: Path) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", "lost"]
-    address = bench.client.service_client.config.target_host
-    env = {"PATH": os.environ["PATH"], "TEMPORAL_ADDRESS": address, "SWF_ALLOW_HOSTS": "127.0.0.1"}
-    return subprocess.Popen([*ending_with_us(), *command], env=env)
-
-
 async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
     """A service that refuses a call may answer at length: several such answers are more than a server takes at once."""
     names = [f"S{number}" for number in range(6)]
@@ -266,7 +231,7 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
         calling(name, "work", onErrors=[{"errorRef": "Refused", "transition": after}], transition=after)
         for name, after in zip(names, [*names[1:], "Last"], strict=True)
     ]
-    last = {"name": "Last", "type": "inject", "data": {"x": 1}}
+    last = inject("Last", {"x": 1})
 
     def work(_: JSON) -> JSON:
         raise CallFailed("no", code="400", body="x" * 1_000_000)
@@ -276,7 +241,7 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
         handle = await worker.start({})
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"x": 1}
     assert len({key for *_, key, _ in worker.scripted.calls}) == len(names)
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 FILLING = [1_500_000, 780_000, 380_000, 170_000]
@@ -297,13 +262,12 @@ async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -
     assert isinstance(output, dict)
     assert sorted(output) == ["r0", "r2"]
     assert sum(map(gives_way, await events_of(handle))) == 1
-    assert await replays(handle)
+    assert await replays(await handle.fetch_history()) is None
 
 
 async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:
-    """It is as much as an output may be."""
     results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
-    last = {"name": "Last", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {n: length} }"}}
+    last = inject("Last", stateDataFilter={"output": "${ {n: length} }"})
     definition = filling(end={"continueAs": {"workflowId": "next", "data": "${ . }"}})
     async with bench.worker(definition, define(last, id="next"), work=lambda _: next(results)) as worker:
         handle = await worker.start({})

@@ -24,7 +24,7 @@ from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.variables import TemporalVariables
 from tests.containers import Asked, container
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, until
 
 pytestmark = [pytest.mark.temporal, pytest.mark.timeout(300)]
 
@@ -48,7 +48,6 @@ def f(given, folder):
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    """The folder that is shared, in which nothing may be left."""
     folder = tmp_path / "shared"
     folder.mkdir()
     yield folder
@@ -79,7 +78,6 @@ def process(*command: str, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 async def told(started: "subprocess.Popen[bytes]") -> str:
-    """Return the next line that a process writes."""
     assert started.stdout is not None
     line = await asyncio.wait_for(asyncio.to_thread(started.stdout.readline), PATIENCE)
     return line.decode().strip()
@@ -87,7 +85,6 @@ async def told(started: "subprocess.Popen[bytes]") -> str:
 
 @contextmanager
 def worker(bench: Bench, queue: str, folder: Path, url: str, *stopping: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a worker in a process of its own."""
     address = bench.client.service_client.config.target_host
     command = (sys.executable, "-m", "tests.temporal.container_worker", address, queue, str(folder), url, *stopping)
     with process(*command) as started:
@@ -120,7 +117,6 @@ async def test_a_worker_is_killed_during_a_call(bench: Bench, shared: Path) -> N
                 output = await asyncio.wait_for(instance.result(), PATIENCE)
         finally:
             over.set()
-
     assert output == {"return": "done", "var": {"n": 2}}
     ids = [one.action_id for one in served.posts]
     assert seen == [("", [f"{ids[0]}-1"]), ("", [f"{ids[0]}-2"])]
@@ -149,7 +145,6 @@ async def test_a_worker_is_killed_after_it_stored(bench: Bench, shared: Path) ->
             assert await store.read_variable(n) == Variable(b"1")
             await store.write_variables({n: Variable(b"7")}, "another")
             output: Any = await asyncio.wait_for(instance.result(), PATIENCE)
-
     assert output == {"return": "call 2", "var": {"n": 7}}
     assert given[0] == ""
     assert given[1] in {"1", "7"}  # whichever it held when the second attempt began
@@ -176,9 +171,7 @@ async def test_a_function_is_killed_during_a_call(local: tuple[Client, str], tmp
     with process(*command, MARKER=str(marker)) as first:
         assert (await told(first)).startswith("http://")
         instance = await client.start(counting("lost-function"), {}, task_queue="lost-function")
-        async with asyncio.timeout(PATIENCE):
-            while not marker.exists():
-                await asyncio.sleep(0.05)
+        await until(marker.exists)
         first.kill()
     with process(*command, MARKER=str(marker)) as second:
         assert (await told(second)).startswith("http://")

@@ -1,18 +1,15 @@
 """Instances that get more events than one execution, or one payload, has room for: none lost, none twice, in order."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.client_errors import InboxFullError
@@ -22,51 +19,36 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.workflow import Interpreter
-from tests.processes import ending_with_us
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import awaits, consumed, switch
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, killed, replays, start_worker, until
 
-NUMBERS = {"name": "number", "type": "number", "source": "test"}
-GO = {"name": "go", "type": "go", "source": "test"}
+EVENTS = consumed("number", "go", source="test")
 LAST = 58
 
 
 def number(n: int, **more: JSON) -> dict[str, JSON]:
-    """Return the event that brings *n*."""
     return {"specversion": "1.0", "id": str(n), "source": "test", "type": "number", "data": {"n": n, **more}}
 
 
 def go(n: int = 0) -> dict[str, JSON]:
-    """Return an event that lets an instance go on."""
     return {"specversion": "1.0", "id": f"go-{n}", "source": "test", "type": "go", "data": {}}
 
 
 def taking(first: dict[str, Any], last: int = LAST) -> Definition:
     """Return a workflow that begins with the state *first*, and then takes numbers one by one up to *last*."""
+    taken = {"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}
+    output = {"output": "${ {numbers: (.numbers + [.n])} }"}
     return define(
         {**first, "transition": "take"},
-        {
-            "name": "take",
-            "type": "event",
-            "onEvents": [{"eventRefs": ["number"], "eventDataFilter": {"data": "${ .n }", "toStateData": "${ .n }"}}],
-            "stateDataFilter": {"output": "${ {numbers: (.numbers + [.n])} }"},
-            "transition": "more",
-        },
-        {
-            "name": "more",
-            "type": "switch",
-            "dataConditions": [{"condition": f"${{ .numbers | length < {last} }}", "transition": "take"}],
-            "defaultCondition": {"end": True},
-        },
-        functions=("f",),
-        events=[NUMBERS, GO],
-    )
+        {"name": "take", "type": "event", "onEvents": [taken], "stateDataFilter": output, "transition": "more"},
+        switch("more", f"${{ .numbers | length < {last} }}", {"transition": "take"}, {"end": True}),
+        functions=("f",), events=EVENTS,
+    )  # fmt: skip
 
 
 def waiting(last: int = LAST) -> Definition:
     """Return a workflow that asks for numbers only when it has been told to go on."""
-    return taking({"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, last)
+    return taking(awaits("wait", "go"), last)
 
 
 @asynccontextmanager
@@ -88,6 +70,11 @@ async def send(worker: Running, handle: swf.Handle, first: int, last: int, **mor
             await swf.send_event(worker.bench.client, handle.id, number(n, **more))
 
 
+async def keeps(handle: swf.Handle, number: int) -> None:
+    """Wait until an instance keeps so many events."""
+    await until(lambda: handle.query("status"), lambda status: len(status["kept"]) >= number)
+
+
 async def takes_all(worker: Running, handle: swf.Handle) -> None:
     """Send all numbers while the instance only keeps them, let it go on, and check that it took each once, in order."""
     await worker.awaiting(handle, "go")
@@ -98,13 +85,6 @@ async def takes_all(worker: Running, handle: swf.Handle) -> None:
     assert output == {"numbers": list(range(1, LAST + 1))}
 
 
-async def replays(history: WorkflowHistory, workflow_id: str) -> bool:
-    """Tell whether a worker that knows nothing but *history* comes to the same."""
-    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner())
-    given = WorkflowHistory.from_json(workflow_id, history.to_json())
-    return (await replayer.replay_workflow(given, raise_on_replay_failure=False)).replay_failure is None
-
-
 async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench) -> None:
     """It takes no step, at which it would be seen how long its history is; the events that come are enough."""
     async with bench.worker(waiting()) as worker:
@@ -112,15 +92,16 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
         async with executions(bench, handle) as histories:
             await worker.awaiting(handle, "go")
             await send(worker, handle, 1, LAST)
-            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < LAST:
-                await asyncio.sleep(0.02)
+            await until(
+                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
+                lambda one: len(one["kept"]) >= LAST,
+            )
             kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
             await swf.send_event(bench.client, handle.id, go())
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert kept_in != handle.first_execution_run_id
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
 async def test_an_instance_that_gets_many_signals_continues_as_new_early(
@@ -132,8 +113,7 @@ async def test_an_instance_that_gets_many_signals_continues_as_new_early(
         handle = await worker.start({"numbers": []})
         async with executions(bench, handle) as histories:
             await takes_all(worker, handle)
-
-        assert all([await replays(one, handle.id) for one in histories])
+        assert [await replays(one) for one in histories] == [None] * len(histories)
     assert len(histories) > 1
 
 
@@ -150,27 +130,21 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
         handle = await worker.start({"numbers": []}, suspend_after=40)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, LAST - 10)
-            while len((await handle.query("status"))["kept"]) < LAST - 10:
-                await asyncio.sleep(0.02)
+            await keeps(handle, LAST - 10)
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(worker.scripted.calls) == 2
     assert len(histories) > 1
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
-ALL = {
-    "name": "all", "type": "event", "exclusive": False,
-    "onEvents": [{"eventRefs": ["number"]}, {"eventRefs": ["go"]}],
-    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
-}  # fmt: skip
+OUTPUT = {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}
+ALL = awaits("all", "number", "go", exclusive=False, stateDataFilter=OUTPUT, transition="again")
 CALLBACK = {
     "name": "all", "type": "callback", "action": {"functionRef": "f", "actionDataFilter": {"useResults": False}},
-    "eventRef": "number",
-    "stateDataFilter": {"output": "${ {round: (.round + 1), numbers: (.numbers + [.n])} }"}, "transition": "again",
+    "eventRef": "number", "stateDataFilter": OUTPUT, "transition": "again",
 }  # fmt: skip
 
 
@@ -178,12 +152,8 @@ CALLBACK = {
 async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, state: dict[str, Any]) -> None:
     """An event state that needs several events, and one that calls first, go through a stream in its order."""
     rounds = 12
-    again = {
-        "name": "again", "type": "switch",
-        "dataConditions": [{"condition": f"${{ .round < {rounds} }}", "transition": "all"}],
-        "defaultCondition": {"end": True},
-    }  # fmt: skip
-    definition = define(state, again, functions=("f",), events=[NUMBERS, GO])
+    again = switch("again", f"${{ .round < {rounds} }}", {"transition": "all"}, {"end": True})
+    definition = define(state, again, functions=("f",), events=EVENTS)
     async with bench.worker(definition, f={}) as worker:
         handle = await worker.start({"round": 0, "numbers": []}, suspend_after=30)
         async with executions(bench, handle) as histories:
@@ -192,7 +162,6 @@ async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, stat
                 *(swf.send_event(bench.client, handle.id, go(n)) for n in range(rounds)),
             )
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"round": rounds, "numbers": list(range(1, rounds + 1))}
     assert len(histories) > 1
 
@@ -210,18 +179,19 @@ async def test_more_than_can_be_carried_over_stays_until_it_is_less(
         handle = await worker.start({"numbers": []}, suspend_after=10)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, MANY, text=LARGE)
-            while len((await bench.client.get_workflow_handle(handle.id).query("status"))["kept"]) < MANY:
-                await asyncio.sleep(0.02)
+            await until(
+                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
+                lambda one: len(one["kept"]) >= MANY,
+            )
             with pytest.raises(InboxFullError, match="keeps 16 events that no state has taken yet"):
                 await swf.deliver(bench.client, handle.id, number(MANY + 1))
             await swf.deliver(bench.client, handle.id, go())
             for n in range(MANY + 1, MANY + 13):
                 await swf.deliver(bench.client, handle.id, number(n))
             output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, MANY + 13))}
     assert len(histories) > 1
-    assert all([await replays(one, handle.id) for one in histories])
+    assert [await replays(one) for one in histories] == [None] * len(histories)
 
 
 async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,24 +208,22 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
                 await send(worker, handle, n, n)
         with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert failed.value.name == "PayloadTooLarge"
     assert "events that no state has taken" in failed.value.message
 
 
-COUNTING = """\
+COUNTING = """
 id: counting
-version: 1.0.0
 specVersion: "0.8"
 keepActive: true
 events: [{name: number, type: number, source: test}]
 states:
-  - name: Count
-    type: event
-    onEvents: [{eventRefs: [number]}]
-    stateDataFilter:
-      output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
-    end: true
+- name: Count
+  type: event
+  onEvents: [{eventRefs: [number]}]
+  stateDataFilter:
+    output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
+  end: true
 """
 STREAM = 600
 
@@ -264,39 +232,20 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
     """Killed with -9 again and again while events come, workers take each event once, and in order."""
     (tmp_path / "counting.sw.yaml").write_text(COUNTING)
     queue, workflow_id = f"stream-{uuid4()}", f"counting-{uuid4()}"
-    worker = _worker(tmp_path, bench, queue)
+    worker = start_worker(bench, tmp_path, queue)
     try:
         data = {"count": 0, "sum": 0, "rising": True, "last": 0}
-        await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
+        handle = await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
         for n in range(1, STREAM + 1):
             await swf.send_event(bench.client, workflow_id, number(n))
             if n % (STREAM // 4) == 0:
-                worker.kill()
-                worker.wait(30)
-                worker = _worker(tmp_path, bench, queue)
-        handle = bench.client.get_workflow_handle(workflow_id)
-        async with asyncio.timeout(60):
-            while (found := await handle.query("data"))["count"] < STREAM:
-                await asyncio.sleep(0.1)
+                killed(worker)
+                worker = start_worker(bench, tmp_path, queue)
+        found = await until(lambda: handle.query("data"), lambda one: one["count"] >= STREAM)
     finally:
-        worker.kill()
-        worker.wait(30)
-
+        killed(worker)
     assert found == {"count": STREAM, "sum": STREAM * (STREAM + 1) // 2, "rising": True, "last": STREAM}
     await handle.terminate()
-
-
-def _worker(folder: Path, bench: Bench, queue: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", queue],
-        env={
-            "PATH": os.environ["PATH"],
-            "TEMPORAL_ADDRESS": bench.client.service_client.config.target_host,
-            "PYTHONPATH": str(Path.cwd()),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
@@ -316,12 +265,9 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
             with pytest.raises(InboxFullError, match="was sent more events than one execution accepts"):
                 await swf.send_event(server.client, handle.id, number(most + 1))
             is_over.set()
-            async with asyncio.timeout(60):
-                for n in range(most + 1, LAST + 1):
-                    while not await _is_sent(worker, handle, n):
-                        await asyncio.sleep(0.02)
+            for n in range(most + 1, LAST + 1):
+                await until(partial(_is_sent, worker, handle, n))
             output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), PATIENCE)
-
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(histories) > 1
 

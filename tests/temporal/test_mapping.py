@@ -11,27 +11,42 @@ from temporalio.common import Priority
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import route
-from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch
+from tests.temporal.building import awaits, consumed, inject, operation, sleeps, subflow
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 
 
-async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
-    """The workflow's type is the definition's id, so lists and dashboards show the definition's own name."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="orders")
-    async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await handle.result()
-
-        assert (await handle.describe()).workflow_type == "orders"
+async def test_a_definition_is_seen_by_its_own_names(bench: Bench) -> None:
+    """The type of a workflow is its definition's id; calls, timers and children say where they belong."""
+    definition = define(
+        calling("Check stock", "checkStock"), sleeps("Cool down", "PT0.01S"), subflow("Ship", "shipping"),
+        functions=("checkStock",), id="orders",
+    )  # fmt: skip
+    child = define(inject("a", {"shipped": True}), id="shipping")
+    async with bench.worker(definition, child, checkStock={"ok": True}) as worker:
+        handle = await worker.start({"order": 7})
+        assert await handle.result() == {"order": 7, "ok": True, "shipped": True}
+        events = await events_of(handle)
+    assert (await handle.describe()).workflow_type == "orders"
+    [call], [timer], [begun] = (
+        [one for one in events if one.HasField(f"{kind}_event_attributes")]
+        for kind in ("activity_task_scheduled", "timer_started", "start_child_workflow_execution_initiated")
+    )
+    activity = call.activity_task_scheduled_event_attributes
+    assert (activity.activity_type.name, activity.activity_id) == ("checkStock", "Check stock/checkStock#1")
+    summaries = [json.loads(one.user_metadata.summary.data) for one in (call, timer)]
+    assert summaries == ["Check stock › checkStock", "sleep: Cool down"]
+    attributes = begun.start_child_workflow_execution_initiated_event_attributes
+    run = str(handle.first_execution_run_id).rpartition("-")[2]
+    assert (attributes.workflow_type.name, attributes.workflow_id) == (
+        "shipping", f"{handle.id}/{run}/Ship/shipping#1"
+    )  # fmt: skip
 
 
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
-    """The server accepts an eager start, by its definition and by an event."""
-    started = define({"name": "a", "type": "inject", "data": {}}, id="eager")
-    awaiting = define({"name": "a", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, id="eager-event",
-                      events=[{"name": "go", "type": "go", "source": "x"}])  # fmt: skip
+    started = define(inject("a"), id="eager")
+    awaiting = define(awaits("a", "go"), id="eager-event", events=consumed("go"))
     async with bench.worker(started, awaiting) as worker:
         by_hand = await worker.start()
         go = CloudEvent("1", "x", "go")
@@ -41,47 +56,19 @@ async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once
     assert [one.workflow_execution_started_event_attributes.eager_execution_accepted for one in first] == [True, True]
 
 
-async def test_activity_bears_the_function_name_and_place(bench: Bench) -> None:
-    """A call is an activity of the function's name, with the id state/action#n and a readable summary."""
-    definition = define(calling("Check stock", "checkStock"), functions=("checkStock",))
-    async with bench.worker(definition, checkStock={"ok": True}) as worker:
-        handle = await worker.start()
-        await handle.result()
-        scheduled = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
-
-    attributes = scheduled[0].activity_task_scheduled_event_attributes
-    assert attributes.activity_type.name == "checkStock"
-    assert attributes.activity_id == "Check stock/checkStock#1"
-    assert json.loads(scheduled[0].user_metadata.summary.data) == "Check stock › checkStock"
-
-
 PRIORITY_OF_ITS_OWN = 2
 PRIORITY_OF_THE_RUN = 4
 
 
 async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
     """An activity has the priority that the function's metadata say, else that of the run; so do calls not awaited."""
-    functions = [
-        {"name": "urgent", "type": "custom", "metadata": {"priority": PRIORITY_OF_ITS_OWN}},
-        {"name": "usual", "type": "custom"},
-    ]
-    actions = [
-        {"functionRef": "urgent"},
-        {"functionRef": "usual"},
-        {"functionRef": {"refName": "urgent", "invoke": "async"}},
-        {"subFlowRef": "shipping"},
-    ]
-    ship = {"name": "Ship", "type": "operation", "actions": actions, "end": True}
-    parent = load({"id": "priorities", "specVersion": "0.8", "functions": functions, "states": [ship]})
+    urgent = {"name": "urgent", "type": "custom", "metadata": {"priority": PRIORITY_OF_ITS_OWN}}
+    alone_ = {"functionRef": {"refName": "urgent", "invoke": "async"}}
+    ship = operation("Ship", {"functionRef": "urgent"}, {"functionRef": "usual"}, alone_, {"subFlowRef": "shipping"})
+    parent = define(ship, functions=(urgent, "usual"), id="priorities")
     child = define(calling("Deliver", "usual"), functions=("usual",), id="shipping")
     async with bench.worker(parent, child, urgent={}, usual={}) as worker:
-        handle = await bench.client.start_workflow(
-            "priorities",
-            {},
-            id="priorities-1",
-            task_queue=worker.queue,
-            priority=Priority(priority_key=PRIORITY_OF_THE_RUN),
-        )
+        handle = await worker.start({}, options={"priority": Priority(priority_key=PRIORITY_OF_THE_RUN)})
         await handle.result()
         alone = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Ship/urgent#2"))
         await alone.result()
@@ -89,7 +76,6 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
             await _priorities(bench.client.get_workflow_handle(id_))
             for id_ in (handle.id, alone.id, await child_of(bench.client, handle.id, "Ship/shipping#1"))
         ]
-
     assert found == [
         [("urgent", PRIORITY_OF_ITS_OWN), ("usual", PRIORITY_OF_THE_RUN)],
         [("urgent", PRIORITY_OF_ITS_OWN)],
@@ -113,14 +99,11 @@ async def _priorities(handle: WorkflowHandle[Any, Any]) -> list[tuple[str, int]]
 async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(bench: Bench, key: str | None) -> None:
     """On all levels; the outermost instance has none by itself, as all others that nobody gave one."""
     outer, middle = (
-        define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": below}], "end": True}, id=name)
-        for name, below in (("outer", "middle"), ("middle", "inner"))
+        define(subflow("Ship", below, end=True), id=name) for name, below in (("outer", "middle"), ("middle", "inner"))
     )
-    inner = define({"name": "a", "type": "inject", "data": {}}, id="inner")
+    inner = define(inject("a"), id="inner")
     async with bench.worker(outer, middle, inner) as worker:
-        handle = await bench.client.start_workflow(
-            "outer", {}, id=f"fair-{key}", task_queue=worker.queue, priority=Priority(fairness_key=key)
-        )
+        handle = await worker.begin("outer", {}, workflow_id=f"fair-{key}", priority=Priority(fairness_key=key))
         await handle.result()
         child = await child_of(bench.client, handle.id, "Ship/middle#1")
         ids = [handle.id, child, await child_of(bench.client, child, "Ship/inner#1")]
@@ -131,40 +114,10 @@ async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(ben
     assert keys == [key or handle.first_execution_run_id] * 2
 
 
-async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
-    """A sleep state is a timer in the history that says which state it belongs to."""
-    definition = define({"name": "Cool down", "type": "sleep", "duration": "PT0.01S"})
-    async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await handle.result()
-        timers = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_TIMER_STARTED]
-
-    assert json.loads(timers[0].user_metadata.summary.data) == "sleep: Cool down"
-
-
-async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> None:
-    """A sub-workflow is a child whose id tells where it was started and whose type is its own definition."""
-    parent = define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "shipping"}]})
-    child = define({"name": "a", "type": "inject", "data": {"shipped": True}}, id="shipping")
-    async with bench.worker(parent, child) as worker:
-        handle = await worker.start({"order": 7})
-        assert await handle.result() == {"order": 7, "shipped": True}
-        started = [
-            e for e in await events_of(handle)
-            if e.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
-        ]  # fmt: skip
-
-    attributes = started[0].start_child_workflow_execution_initiated_event_attributes
-    assert attributes.workflow_type.name == "shipping"
-    run = str(handle.first_execution_run_id).rpartition("-")[2]
-    assert attributes.workflow_id == f"{handle.id}/{run}/Ship/shipping#1"
-
-
 async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:
-    """Its own, and those that it leads to."""
-    ship = {"name": "Ship", "type": "operation", "actions": [{"subFlowRef": "part"}]}
-    part = define({"name": "Part", "type": "operation", "actions": [{"subFlowRef": "a-part"}]}, id="part")
-    others = [define({"name": "a", "type": "inject", "data": {"x": 1}}, id=name) for name in ("a-part", "other")]
+    ship = subflow("Ship", "part")
+    part = define(subflow("Part", "a-part"), id="part")
+    others = [define(inject("a", {"x": 1}), id=name) for name in ("a-part", "other")]
     definitions = [define(ship), part, *others]
     async with bench.worker(*definitions) as worker:
         handle = await worker.start({})
@@ -180,18 +133,17 @@ async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Be
 
 async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
     """A caller that knows only the definition's id starts it with the data alone, and the worker knows the rest."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": "${ .n + 1 }"}}, id="plain")
+    definition = define(inject("a", {"x": "${ .n + 1 }"}), id="plain")
     async with bench.worker(definition) as worker:
         output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
-
     assert output == {"n": 1, "x": 2}
 
 
 async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
     """The least there is, and one more event for the definition where an instance is started by its type alone."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}}, id="costs")
+    definition = define(inject("a", {"x": 1}), id="costs")
     async with bench.worker(definition) as worker:
-        plain = await bench.client.start_workflow("costs", {}, id="costs-plain", task_queue=worker.queue)
+        plain = await worker.begin("costs", {}, workflow_id="costs-plain")
         assert await plain.result() == {"x": 1}
         carrying = await worker.start()
         assert await swf.result(carrying) == {"x": 1}
@@ -211,13 +163,12 @@ async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
 
 
 async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
-    """A definition that changes while an instance waits does not change that instance."""
-    wait = {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
-    events = [{"name": "go", "type": "go", "source": "x"}]
-    old = define(wait, {"name": "a", "type": "inject", "data": {"text": "old"}}, id="pinned", events=events)
-    new = define(wait, {"name": "a", "type": "inject", "data": {"text": "new"}}, id="pinned", events=events)
+    wait = awaits("wait", "go")
+    events = consumed("go")
+    old = define(wait, inject("a", {"text": "old"}), id="pinned", events=events)
+    new = define(wait, inject("a", {"text": "new"}), id="pinned", events=events)
     async with bench.worker(old) as worker:
-        handle = await bench.client.start_workflow("pinned", {}, id="pinned-1", task_queue=worker.queue)
+        handle = await worker.begin("pinned", {}, workflow_id="pinned-1")
         await worker.awaiting(handle, "go")
         queue = worker.queue
     async with bench.worker(new, queue=queue):
@@ -227,25 +178,21 @@ async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
 
 async def test_details_say_where_the_run_is(bench: Bench) -> None:
     """The current details, which the UI shows, name the state and the event that is waited for."""
-    definition = define(
-        {"name": "Wait for payment", "type": "event", "onEvents": [{"eventRefs": ["paid"]}]},
-        events=[{"name": "paid", "type": "paid", "source": "bank"}],
-    )
+    definition = define(awaits("Wait for payment", "paid"), events=consumed("paid", source="bank"))
     async with bench.worker(definition) as worker:
         handle = await worker.start()
         await worker.awaiting(handle, "paid")
         metadata = await handle.query("__temporal_workflow_metadata")
         await handle.signal("paid", {})
         await handle.result()
-
     assert "**Wait for payment**, waiting for paid" in metadata.current_details
 
 
 async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
     """A run that dealt with its timeout completes, and its trace and current details tell of the timeout."""
     definition = define(
-        {"name": "Nap", "type": "sleep", "duration": "PT1H", "end": True},
-        {"name": "Settle", "type": "inject", "data": {"settled": True}, "end": True},
+        sleeps("Nap", "PT1H", end=True),
+        inject("Settle", {"settled": True}, end=True),
         timeouts={"workflowExecTimeout": {"duration": "PT1S", "runBefore": "Settle"}},
     )
     async with bench.worker(definition) as worker:
@@ -253,22 +200,19 @@ async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
         assert await handle.result() == {"settled": True}
         metadata = await handle.query("__temporal_workflow_metadata")
         trace = await handle.query("trace")
-
     assert metadata.current_details == "**sample** 1.0.0 ran out of time, and is in state **Settle**"
     assert "workflow-timed-out" in [entry["kind"] for entry in trace]
 
 
 async def test_keys_keep_their_order(bench: Bench) -> None:
-    """Objects come out of the server with their keys in the order in which they went in."""
     definition = define(
-        {"name": "a", "type": "inject", "data": {"keys": "${ [keys_unsorted[]] }"}},
+        inject("a", {"keys": "${ [keys_unsorted[]] }"}),
         calling("b", "f"),
-        {"name": "c", "type": "inject", "data": {"after": "${ [keys_unsorted[]] }"}},
+        inject("c", {"after": "${ [keys_unsorted[]] }"}),
         functions=("f",),
     )
     async with bench.worker(definition, f={"z": 1, "y": 2}) as worker:
         output = await worker.run({"c": 1, "a": 2, "b": 3})
-
     assert isinstance(output, dict)
     assert output["keys"] == ["c", "a", "b"]
     assert output["after"] == ["c", "a", "b", "keys", "z", "y"]

@@ -6,53 +6,40 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 import swf_temporal
 from swf_temporal.runtime.host import Timer
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.markers import is_marked
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define
+from tests.temporal.building import sleeps
+from tests.temporal.conftest import Bench, define, replays
 
 Sleep = Callable[[TemporalHost, timedelta, Timer], Awaitable[None]]
 as_released: Sleep = TemporalHost.sleep
 
 
 async def asking(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
-    """Sleep twice, in runs that come here from now on."""
     if is_marked("sleeps twice"):
         await as_released(host, duration, Timer("sleep", "falling asleep"))
     await as_released(host, duration, timer)
 
 
 async def unasked(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
-    """Sleep twice, whatever the run did before."""
     await as_released(host, duration, Timer("sleep", "falling asleep"))
     await as_released(host, duration, timer)
 
 
 async def ran(bench: Bench) -> WorkflowHistory:
-    """Run a definition that sleeps to its end; return its history."""
-    async with bench.worker(define({"name": "nap", "type": "sleep", "duration": "PT0.01S"})) as worker:
+    async with bench.worker(define(sleeps("nap", "PT0.01S"))) as worker:
         handle = await worker.start()
         await swf.result(handle)
         return await handle.fetch_history()
 
 
-async def replays(history: WorkflowHistory, monkeypatch: pytest.MonkeyPatch, code: Sleep) -> bool:
-    """Tell whether a history replays under that code."""
+async def replays_by(history: WorkflowHistory, monkeypatch: pytest.MonkeyPatch, code: Sleep) -> bool:
     monkeypatch.setattr(TemporalHost, "sleep", code)
-    replayer = Replayer(
-        workflows=[Interpreter],
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
-    outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-    return outcome.replay_failure is None
+    return await replays(history) is None
 
 
 async def test_a_run_goes_the_way_that_the_place_had_when_it_passed(
@@ -64,8 +51,12 @@ async def test_a_run_goes_the_way_that_the_place_had_when_it_passed(
     after = await ran(bench)
 
     assert sum(event.HasField("timer_started_event_attributes") for event in after.events) == 2
-    assert [await replays(before, monkeypatch, code) for code in (as_released, asking, unasked)] == [True, True, False]
-    assert [await replays(after, monkeypatch, code) for code in (as_released, asking)] == [False, True]
+    assert [await replays_by(before, monkeypatch, code) for code in (as_released, asking, unasked)] == [
+        True,
+        True,
+        False,
+    ]
+    assert [await replays_by(after, monkeypatch, code) for code in (as_released, asking)] == [False, True]
 
 
 def test_markers_are_asked_for_in_one_module() -> None:

@@ -10,23 +10,16 @@ from swf_temporal.base.data import JSON
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.temporal import client as swf
+from tests.temporal.building import consumed, inject, operation
 from tests.temporal.conftest import Measured, calling, define
 
-pytestmark = pytest.mark.temporal
-
-
-FAILING: Mapping[str, Any] = {
-    "name": "Book",
-    "type": "operation",
-    "actions": [{"name": "seat", "functionRef": "work", "retryRef": "Once"}],
-    "onErrors": [{"errorRef": "*", "transition": "Wait"}],
-    "end": True,
-}
-WAITING: Mapping[str, Any] = {
-    "name": "Wait",
-    "type": "event",
-    "onEvents": [{"eventRefs": ["go"], "actions": []}],
-}
+FAILING: Mapping[str, Any] = operation(
+    "Book",
+    {"name": "seat", "functionRef": "work", "retryRef": "Once"},
+    onErrors=[{"errorRef": "*", "transition": "Wait"}],
+    end=True,
+)
+WAITING: Mapping[str, Any] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"], "actions": []}]}
 
 
 async def test_each_step_is_counted_once(measured: Measured) -> None:
@@ -90,7 +83,6 @@ async def test_one_that_goes_on_from_its_first_state_has_been_started_once(measu
         plan = await plan_retry(Client(measured.client), handle.id)
         run = await plan.begin(Client(measured.client))
         await swf.result(measured.client.get_workflow_handle(handle.id, run_id=run))
-
     assert measured.counted("swf_instances_started", "workflow_type") == [("sample",)]
     assert measured.counted("swf_instances_ended", "result") == [("failed",), ("completed",)]
 
@@ -102,10 +94,10 @@ async def test_how_instances_end_is_counted(measured: Measured) -> None:
         raise CallFailed(code=409, message="no seat")
 
     failing = define(calling("Book", "work"), id="failing", functions=("work",))
-    events: Any = [{"name": "go", "type": "go", "source": "shop"}]
-    begin = {"name": "Begin", "type": "inject", "data": {}}  # where an instance begins it waits without limit
+    events: Any = consumed("go", source="shop")
+    begin = inject("Begin")  # where an instance begins it waits without limit
     waiting = define(begin, {**WAITING, "timeouts": {"eventTimeout": "PT0.01S"}}, id="waiting", events=events)
-    going_on = define({"name": "On", "type": "inject", "data": {}, "end": {"continueAs": "waiting"}}, id="going-on")
+    going_on = define(inject("On", end={"continueAs": "waiting"}), id="going-on")
     async with measured.worker(failing, waiting, going_on, work=work) as worker:
         await worker.failure({})
         await worker.run({}, definition=1)

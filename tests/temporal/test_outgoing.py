@@ -6,15 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_TO_BEGIN
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, replays
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -23,10 +21,7 @@ LARGE = "x" * 200_000
 
 @pytest.mark.parametrize(
     "action",
-    [
-        {"functionRef": {"refName": "f", "arguments": {"large": "${ .large }", "n": "${ .n }"}}},
-        {"subFlowRef": "child"},
-    ],
+    [{"functionRef": {"refName": "f", "arguments": {"large": "${ .large }", "n": "${ .n }"}}}, {"subFlowRef": "child"}],
     ids=["calls", "sub-workflows"],
 )
 async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench, action: dict[str, Any]) -> None:
@@ -35,7 +30,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
         "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
         "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],
     }  # fmt: skip
-    child = define({"name": "a", "type": "inject", "data": {}}, id="child")
+    child = define(inject("a"), id="child")
     async with bench.worker(define(each, functions=("f",)), child, f=lambda given: {"n": given["n"]}) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE})
         output = await swf.result(handle)
@@ -44,7 +39,6 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
             for kind in ("activity_task_scheduled", "start_child_workflow_execution_initiated"):
                 if event.HasField(f"{kind}_event_attributes") and not gives_way(event):
                     sent[getattr(event, f"{kind}_event_attributes").workflow_task_completed_event_id] += len(LARGE)
-
     assert isinstance(output, dict)
     assert output["out"] == list(range(ITEMS))
     assert max(sent.values()) <= MAX_BYTES_TO_BEGIN
@@ -70,11 +64,11 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
     """All begin at once, before it is known of any that it is under way."""
     monkeypatch.setattr(outgoing, "MAX_PENDING", MAX_WAITING)
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
-    child = define({"name": "a", "type": "sleep", "duration": "PT0.5S"}, id="child")
-    after = {"name": "after", "type": "sleep", "duration": "PT2S"}
+    child = define(sleeps("a", "PT0.2S"), id="child")
+    after = sleeps("after", "PT1S")
 
     async def f(_: JSON) -> None:
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.2)
 
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
@@ -95,7 +89,6 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
 
 
 async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -> None:
-    """It is evaluated within the task that sends calls of other branches."""
     evaluated = {"name": "evaluated", "actions": [{"functionRef": {"refName": "made"}}]}
     called = {
         "functionRef": {"refName": "f", "arguments": {"large": "${ .large + .large + .large + .large + .large }"}}
@@ -104,7 +97,7 @@ async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -
     made = {"name": "made", "type": "expression", "operation": "[range(200000)] | map(10000000)"}
     definition = define(
         {"name": "all", "type": "parallel", "branches": branches},
-        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        inject("done", stateDataFilter={"output": "${ {} }"}),
         functions=("f", made),
     )
     async with bench.worker(definition, f=None) as worker:
@@ -118,13 +111,10 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
         for size in (105_000, 215_000)
     ]
     states = [
-        {"name": one["name"], "type": "operation", "actions": [{"functionRef": one["name"]}],
-         "stateDataFilter": {"input": "${ {} }"}}
-        for one in made
-    ]  # fmt: skip
+        operation(one["name"], {"functionRef": one["name"]}, stateDataFilter={"input": "${ {} }"}) for one in made
+    ]
     async with bench.worker(define(*states, functions=tuple(made))) as worker:
         output = await worker.run()
-
     assert output == {"of": [10_000_000] * 215_000}
 
 
@@ -134,13 +124,13 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
     definition = define(
         each,
-        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        inject("done", stateDataFilter={"output": "${ {} }"}),
         functions=("f",),
         constants={"large": "x" * 1_300_000},
     )
     async with bench.worker(definition, f=None) as worker:
         data = {"items": list(range(ITEMS)), "large": LARGE}
-        handle = await bench.client.start_workflow("sample", data, id="looked up", task_queue=worker.queue)
+        handle = await worker.begin("sample", data, workflow_id="looked up")
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
 
 
@@ -155,13 +145,8 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
     definition = define({"name": "all", "type": "parallel", "branches": branches}, functions=(slow, "f"))
     data = {"large": "x" * 1_600_000}
     async with bench.worker(definition, f=None, slow=lambda _: asyncio.sleep(seconds)) as worker:
-        handle = await bench.client.start_workflow(
-            "sample", data, id=f"beside {seconds}", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
-        )
+        handle = await worker.begin("sample", data, workflow_id=f"beside {seconds}", task_timeout=timedelta(seconds=1))
         await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
-
     assert sum(map(gives_way, history.events)) == yields
-    await Replayer(
-        workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner()
-    ).replay_workflow(history)
+    assert await replays(history) is None

@@ -15,7 +15,6 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import (
     Interceptor,
-    Replayer,
     StartChildWorkflowInput,
     Worker,
     WorkflowInboundInterceptor,
@@ -30,13 +29,11 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import facts_of, with_sub_workflows
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import next_execution
-from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
-from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
-from tests.temporal.conftest import Bench, Running, calling, child_of, define
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays, until
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -85,7 +82,6 @@ class Functions:
     """The ids of the workflows that called `g`."""
 
     async def g(self, _: JSON) -> JSON:
-        """Take long."""
         self.calls += 1
         self.workflows.add(str(activity.info().workflow_id))
         await self.over.wait()
@@ -100,14 +96,12 @@ class Functions:
             raise ApplicationError(fault.message, fault.body, type=fault.code) from None
 
     def f(self, given: Any) -> JSON:
-        """Take little time."""
         if not given["i"]:
             self.over.set()
         return {"left": given["i"]}
 
     @property
     def all(self) -> dict[str, Any]:
-        """Both, by their names."""
         return {"f": self.f, "g": self.g}
 
 
@@ -115,25 +109,21 @@ class Functions:
 async def serving(
     bench: Bench, functions: Functions, *definitions: Definition, **options: Any
 ) -> AsyncIterator[Running]:
-    """Run both workers: ours, and one that knows nothing of us."""
     other = Worker(bench.client, task_queue=OTHER_QUEUE, activities=[functions.as_activity])
     async with other, bench.worker(*definitions, **functions.all, **options) as worker:
         yield worker
 
 
 async def never() -> JSON:
-    """Do not end."""
     await asyncio.Event().wait()
     return None
 
 
 async def well() -> JSON:
-    """End well."""
     return {"long": True}
 
 
 async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
-    """Return the histories of all executions of a run."""
     found, run_id = [], handle.first_execution_run_id
     while run_id:
         history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
@@ -144,22 +134,18 @@ async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
 
 async def crossed(bench: Bench, handle: swf.Handle) -> None:
     """Wait until the run has continued as new, and its second execution has begun to wait."""
-    async with asyncio.timeout(30):
-        while True:
-            found = await bench.client.get_workflow_handle(handle.id).describe()
-            if found.run_id != handle.first_execution_run_id and found.raw_description.pending_activities:
-                return
-            await asyncio.sleep(0.05)
+    first = handle.first_execution_run_id
+    await until(
+        bench.client.get_workflow_handle(handle.id).describe,
+        lambda one: one.run_id != first and one.raw_description.pending_activities,
+    )
 
 
-async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> WorkflowExecutionStatus | None:
-    """Return how a workflow ended, once it has, or how it is *now*."""
-    async with asyncio.timeout(30):
-        while True:
-            status = (await bench.client.get_workflow_handle(workflow_id).describe()).status
-            if now or status is not WorkflowExecutionStatus.RUNNING:
-                return status
-            await asyncio.sleep(0.05)
+async def status_of(bench: Bench, workflow_id: str) -> WorkflowExecutionStatus | None:
+    """Return how a workflow ended, once it has."""
+    ask = bench.client.get_workflow_handle(workflow_id).describe
+    ended = await until(ask, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+    return ended.status  # type: ignore[no-any-return]  # what was asked
 
 
 @of_kinds("it goes on while its run continues as new")
@@ -169,25 +155,20 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     async with serving(bench, functions, beside(action, steps=50), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 1
     assert len(worker.scripted.calls) == (50 if action is ACTIVITY else 51)
     all_ = await histories(bench, handle)
     assert len(all_) >= 4
     assert max(len(history.events) for history in all_) < EVERY + 40
-    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, data_converter=CONVERTER, debug_mode=True)
-    for history in all_:
-        assert (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
+    assert [await replays(history) for history in all_] == [None] * len(all_)
 
 
 async def fails() -> JSON:
-    """Fail as a service does."""
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
 
 
 def ended(error: RunEnded) -> tuple[Any, ...]:
-    """Return what is told of an end."""
     fault = error.fault
     assert fault is not None
     facts = fault.to_json()
@@ -212,7 +193,6 @@ class LimitedChildren(Interceptor):
         self._inbound = Inbound
 
     def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
-        """Return what stands between workflows and the SDK."""
         return self._inbound
 
 
@@ -286,13 +266,11 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
         with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert status is WorkflowExecutionStatus.CANCELED
 
 
 @of_kinds("its time goes on while its run continues as new")
 async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
-    """`actionExecTimeout` counts from when it was begun, and ends it."""
     functions = Functions(never)
     async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
@@ -300,7 +278,6 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
         with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert failed.value.name == "TimedOut"
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
 
@@ -313,7 +290,6 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -333,7 +309,6 @@ async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, a
     async with serving(bench, functions, definition, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(functions.workflows) == (2 if action is SUBFLOW else 1)
@@ -347,33 +322,24 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         child = await child_of(bench.client, handle.id, "both/long/long#1")
-        assert await status_of(bench, child, now=True) is WorkflowExecutionStatus.RUNNING
+        running = await bench.client.get_workflow_handle(child).describe()
+        assert running.status is WorkflowExecutionStatus.RUNNING
         await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
         status = await status_of(bench, child)
-
     assert status is WorkflowExecutionStatus.FAILED
 
 
 async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
     """An instance that is kept active takes events in several executions, while a sub-workflow of it goes on."""
     functions = Functions(well)
-    taken = define(
-        {
-            "name": "both", "type": "parallel",
-            "branches": [
-                {"name": "long", "actions": [SUBFLOW]},
-                {"name": "busy", "actions": [
-                    {"eventRef": {"produceEventRef": "ask", "consumeEventRef": "more"}, "name": f"e{number}"}
-                    for number in range(30)
-                ]},
-            ],
-        },
-        functions=("f", LONG),
-        events=[
-            {"name": "more", "type": "more", "source": "test"},
-            {"name": "ask", "type": "ask", "source": "test", "kind": "produced"},
-        ],
-    )  # fmt: skip
+    asked = {"eventRef": {"produceEventRef": "ask", "consumeEventRef": "more"}}
+    branches = [
+        {"name": "long", "actions": [SUBFLOW]},
+        {"name": "busy", "actions": [{**asked, "name": f"e{number}"} for number in range(30)]},
+    ]
+    ask = {"name": "ask", "type": "ask", "source": "test", "kind": "produced"}
+    both = {"name": "both", "type": "parallel", "branches": branches}
+    taken = define(both, functions=("f", LONG), events=[*consumed("more", source="test"), ask])
     async with serving(bench, functions, taken, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         for number in range(30):
@@ -383,7 +349,6 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
         await crossed(bench, handle)
         functions.over.set()
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"n": 29, "long": True}
     assert functions.calls == 1
     assert len(await histories(bench, handle)) >= 3
@@ -395,12 +360,11 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
         {**calling("work", "g"), "end": {"continueAs": {"workflowId": "last", "data": "${ . }"}}},
         functions=("g",), id="child",
     )  # fmt: skip
-    last = define({"name": "end", "type": "inject", "data": {"child": "its last"}}, id="last")
+    last = define(inject("end", {"child": "its last"}), id="last")
     functions = Functions(well)
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
@@ -419,7 +383,6 @@ async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, 
     async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
         output = await asyncio.wait_for(swf.result(handle), 60)
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
-
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(keys) == 1
@@ -436,7 +399,6 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
     async with bench.worker(beside(CALL, steps=32), f=f, g=functions.g) as worker:
         handle = await worker.start({}, suspend_after=100)
         output = await asyncio.wait_for(swf.result(handle), 60)
-
     assert isinstance(output, dict)
     assert output["long"] is True
     assert functions.calls == 1
@@ -445,22 +407,16 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
 @pytest.mark.parametrize("end", [True, {"continueAs": {"workflowId": "last"}}], ids=["ends", "continues as another"])
 async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(bench: Bench, end: JSON) -> None:
     """Also where no path waits for it any more, since the run was given up as the execution began."""
-    waits = define(
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["never"]}]},
-        events=[{"name": "never", "type": "never", "source": "x"}], id="child",
-    )  # fmt: skip
-    definition = define({"name": "end", "type": "inject", "data": {}, "end": end})
-    last = define({"name": "last", "type": "inject", "data": {}}, id="last")
+    waits = define(awaits("wait", "never"), events=consumed("never"), id="child")
+    definition = define(inject("end", end=end))
+    last = define(inject("last"), id="last")
     async with bench.worker(definition, waits, last) as worker:
         child = await worker.start({}, definition=1)
         await worker.awaiting(child, "never")
         left = AwaitedRecord(child.id, str(child.first_execution_run_id), 0.0)
         gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=f"left-{end is True}", task_queue=worker.queue
-        )
+        handle = await worker.start_pinned(pin, f"left-{end is True}")
         assert await asyncio.wait_for(swf.result(handle), 60) == {}
         status = await status_of(bench, child.id)
-
     assert status is WorkflowExecutionStatus.CANCELED

@@ -1,10 +1,6 @@
 """A worker is killed in a later execution of a run that waits for calls and a sub-workflow which the first began."""
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -13,10 +9,11 @@ from temporalio import activity
 from temporalio.worker import Worker
 
 from swf_temporal.base.data import JSON
+from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
-from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, child_of
+from tests.temporal.building import awaits, consumed
+from tests.temporal.conftest import Bench, child_of, define, killed, start_worker, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -27,16 +24,6 @@ STEPS, KILLED_AT = 40, 20
 ENOUGH = {"specversion": "1.0", "id": "1", "source": "test", "type": "enough", "data": {"sub": "done"}}
 """The event that ends the sub-workflow."""
 
-WORKER = """\
-from datetime import timedelta
-from swf_temporal.temporal import activities, host
-
-activities.HEARTBEAT = host.HEARTBEAT = timedelta(seconds=3)  # after which the calls of a killed worker are missed
-
-from swf_temporal.cli.__main__ import main
-
-main()
-"""
 FUNCTIONS = f"""\
 import pathlib
 import time
@@ -68,98 +55,60 @@ def step(n):
 """
 
 
-def definitions(other_queue: str) -> dict[str, Any]:
+def definitions(other_queue: str) -> list[Definition]:
     """Return a definition with all that outlasts executions beside many calls, and its sub-workflow."""
     marked = {"type": "custom", "metadata": {"longRunning": "true"}}
-    steps = [{"functionRef": {"refName": "step", "arguments": {"n": n}}} for n in range(1, STEPS + 1)]
-    parent = {
-        "id": "parent", "version": "1.0.0", "specVersion": "0.8",
-        "functions": [
-            {"name": "long", **marked, "operation": "functions:long"},
-            {"name": "other", **marked, "operation": f"temporal:other@{other_queue}"},
-            {"name": "step", "type": "custom", "operation": "functions:step"},
-        ],
-        "states": [{
-            "name": "all", "type": "parallel", "end": True,
-            "branches": [
-                {"name": "a call", "actions": [{"functionRef": "long"}]},
-                {"name": "an activity", "actions": [{"functionRef": "other"}]},
-                {
-                    "name": "a sub-workflow",
-                    "actions": [{"name": "sub", "subFlowRef": {"workflowId": "child", "onParentComplete": "continue"}}],
-                },
-                {"name": "busy", "actions": steps},
-            ],
-        }],
-    }  # fmt: skip
-    child = {
-        "id": "child", "version": "1.0.0", "specVersion": "0.8",
-        "events": [{"name": "enough", "type": "enough", "source": "test"}],
-        "states": [{"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["enough"]}], "end": True}],
-    }  # fmt: skip
-    return {"parent": parent, "child": child}
+    functions: tuple[dict[str, Any], ...] = (
+        {"name": "long", **marked, "operation": "functions:long"},
+        {"name": "other", **marked, "operation": f"temporal:other@{other_queue}"},
+        {"name": "step", "type": "custom", "operation": "functions:step"},
+    )
+    sub = {"name": "sub", "subFlowRef": {"workflowId": "child", "onParentComplete": "continue"}}
+    branches = [
+        {"name": "a call", "actions": [{"functionRef": "long"}]},
+        {"name": "an activity", "actions": [{"functionRef": "other"}]},
+        {"name": "a sub-workflow", "actions": [sub]},
+        {"name": "busy", "actions": [
+            {"functionRef": {"refName": "step", "arguments": {"n": n}}} for n in range(1, STEPS + 1)]},
+    ]  # fmt: skip
+    parent = define({"name": "all", "type": "parallel", "branches": branches}, functions=functions, id="parent")
+    return [parent, define(awaits("wait", "enough"), events=consumed("enough", source="test"), id="child")]
 
 
 class Other:
-    """An activity of another worker, which is not killed."""
-
     def __init__(self) -> None:
         self.over = asyncio.Event()
         self.calls = 0
 
     @activity.defn(name="other")
     async def other(self) -> JSON:
-        """Take long."""
         self.calls += 1
         await self.over.wait()
         return {"activity": "done"}
 
 
-def start_worker(folder: Path, address: str, queue: str, **env: str) -> "subprocess.Popen[bytes]":
-    """Start a worker in a process of its own."""
-    arguments = ["worker", str(folder), "--task-queue", queue, "--functions", str(folder / "functions.py")]
-    return subprocess.Popen(
-        [*ending_with_us(), sys.executable, "-c", WORKER, *arguments],
-        env={
-            "PATH": os.environ["PATH"],
-            "TEMPORAL_ADDRESS": address,
-            "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())]),
-            **env,
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
 async def noted(folder: Path, line: str) -> None:
-    """Wait until a function has noted *line*."""
     calls = folder / "calls.txt"
-    async with asyncio.timeout(60):
-        while not calls.exists() or line not in calls.read_text().splitlines():
-            await asyncio.sleep(0.05)
+    await until(lambda: calls.exists() and line in calls.read_text().splitlines())
 
 
 async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -> None:
     """Another worker waits for all that was begun by an execution which is over: nothing of it is begun again."""
-    for name, definition in definitions("other").items():
-        (tmp_path / f"{name}.sw.json").write_text(json.dumps(definition))
+    for one in definitions("other"):
+        (tmp_path / f"{one.id}.sw.json").write_text(one.source.text)
     (tmp_path / "functions.py").write_text(FUNCTIONS)
     other = Other()
     limit = ("--dynamic-config-value", f"limit.historyCount.suggestContinueAsNew={EVERY}")
-    async with (
-        local_server(extra=limit) as server,
-        Worker(server.client, task_queue="other", activities=[other.other]),
-    ):
-        address = server.client.service_client.config.target_host
-        worker = start_worker(tmp_path, address, "killed")
+    async with local_server(extra=limit) as server, Worker(server.client, task_queue="other", activities=[other.other]):
+        functions = ("--functions", str(tmp_path / "functions.py"))
+        worker = start_worker(Bench(server), tmp_path, "killed", *functions, HEARTBEAT="3")
         try:
             handle = await server.client.start_workflow("parent", {}, id="parent-1", task_queue="killed")
             await noted(tmp_path, f"step {KILLED_AT}")
             before = len(await histories(Bench(server), handle))
-            worker.kill()
-            worker.wait(30)
+            killed(worker)
             (tmp_path / "killed").touch()
-            worker = start_worker(tmp_path, address, "killed")
+            worker = start_worker(Bench(server), tmp_path, "killed", *functions, HEARTBEAT="3")
             await noted(tmp_path, f"step {STEPS}")
             other.over.set()
             (tmp_path / "over").touch()
@@ -169,9 +118,7 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
             after = len(await histories(Bench(server), handle))
             executions = Counter([one.id async for one in server.client.list_workflows()])
         finally:
-            worker.kill()
-            worker.wait(30)
-
+            killed(worker)
     assert output == {"last": STEPS, "call": "done", "activity": "done", "sub": "done"}
     assert (before >= 2, after > before) == (True, True)
     assert other.calls == 1

@@ -2,22 +2,16 @@
 
 import asyncio
 
-import pytest
-
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause, resume
+from tests.temporal.building import awaits
 from tests.temporal.conftest import Measured, define
-
-pytestmark = pytest.mark.temporal
 
 
 async def test_a_result_is_waited_for_while_the_instance_is_paused(measured: Measured) -> None:
     """By who has started it, and by who asks for it by its id, and neither asks the server again and again."""
-    waiting = define(
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
-        events=[{"name": "Go", "type": "go", "source": "us"}],
-    )
+    waiting = define(awaits("Wait", "Go"), events=[{"name": "Go", "type": "go", "source": "us"}])
     async with measured.worker(waiting) as running:
         started = await running.start()
         await running.awaiting(started, "Go")

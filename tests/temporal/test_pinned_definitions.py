@@ -15,12 +15,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import rules
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
-from swf_temporal.temporal.records import (
-    Pin,
-    Pinned,
-    catalogue_of,
-    pinned,
-)
+from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
+from tests.temporal.building import awaits, consumed, inject, operation
 from tests.temporal.conftest import Bench, define
 
 _UNRULY = """
@@ -39,11 +35,7 @@ def test_a_part_of_a_pin_means_what_the_whole_does() -> None:
 
     def of(id_: str, version: str, *sub_workflows: Any) -> Definition:
         actions = [{"subFlowRef": one} for one in sub_workflows]
-        state = (
-            {"name": "a", "type": "operation", "actions": actions}
-            if actions
-            else {"name": "a", "type": "inject", "data": {}}
-        )
+        state = operation("a", *actions) if actions else inject("a")
         return define(state, id=id_, version=version)
 
     latest = of("part", "2.0.0")
@@ -64,11 +56,11 @@ def test_a_part_of_a_pin_means_what_the_whole_does() -> None:
 
 async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None:
     """A text that is pinned with its digest was checked when its run began, and is read without rules from then on."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    definition = define(inject("a", {"x": 1}))
     carried = replace(pinned([definition])[0], text=_UNRULY)
     async with bench.worker(definition) as worker:
         arguments = [{"given": True}, Pin([carried], version="1.0.0").to_json()]
-        handle = await bench.client.start_workflow("sample", args=arguments, id="pinned-rules", task_queue=worker.queue)
+        handle = await worker.begin("sample", *arguments, workflow_id="pinned-rules")
 
         assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
 
@@ -77,11 +69,7 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker of the release with the rule refuses the definition, and replays and completes what began before."""
-    definition = define(
-        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {"name": "a", "type": "inject", "data": {"x": 1}},
-        events=[{"name": "go", "type": "go", "source": "s"}],
-    )
+    definition = define(awaits("w", "go"), inject("a", {"x": 1}), events=consumed("go", source="s"))
     async with bench.worker(definition) as worker:
         handle = await worker.start(workflow_id="pinned-added-rule")
         await worker.awaiting(handle, "go")
@@ -100,18 +88,15 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
 
 async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
     """Without a digest nobody has checked it: a run with such a text fails with all that is wrong with it."""
-    definition = define({"name": "a", "type": "inject", "data": {"x": 1}})
+    definition = define(inject("a", {"x": 1}))
     async with bench.worker(definition) as worker:
         arguments = [{}, Pin([Pinned(_UNRULY, "unruly.yaml")]).to_json()]
-        handle = await bench.client.start_workflow(
-            "sample", args=arguments, id="pinned-unknown", task_queue=worker.queue
-        )
+        handle = await worker.begin("sample", *arguments, workflow_id="pinned-unknown")
         with pytest.raises(RunEnded, match="nowhere"):
             await asyncio.wait_for(swf.result(handle), 30)
 
 
 def test_reading_again_costs_nothing() -> None:
-    """What a run carries is read once, however often its workflow tasks ask for it."""
-    carried = tuple(pinned([define({"name": "a", "type": "inject", "data": {"x": 1}})]))
+    carried = tuple(pinned([define(inject("a", {"x": 1}))]))
 
     assert catalogue_of(carried) is catalogue_of(carried)

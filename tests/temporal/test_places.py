@@ -1,18 +1,14 @@
 """How many instances of a definition run at once, on a real server."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import ResetReapplyExcludeType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.strict_json import write_json
@@ -27,18 +23,28 @@ from swf_temporal.temporal import own_place, places
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.building import awaits, inject, subflow, switch
+from tests.temporal.conftest import (
+    PATIENCE,
+    Bench,
+    Running,
+    calling,
+    define,
+    events_of,
+    failed_tasks,
+    replays,
+    reset,
+    until,
+)
 from tests.temporal.test_event_starts import event
 
-pytestmark = pytest.mark.temporal
-
 _numbers = count(1)
+EXCEPT_UPDATES: Any = {"reset_reapply_exclude_types": [ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE]}
+"""Signals that have come since a reset come again."""
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let looks follow each other at once."""
     monkeypatch.setattr(places, "LOOK_PAUSE", timedelta(milliseconds=100))
     monkeypatch.setattr(places, "LOOK_INTERVAL", timedelta(milliseconds=400))
 
@@ -46,7 +52,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -> Definition:
     """Return a definition whose instances run until they are sent an event, and only so many at once."""
     return define(
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        awaits("Wait", "Go"),
         *([calling("Work", *functions)] if functions else []),
         functions=functions,
         events=[{"name": "Go", "type": "go", "source": "test"}],
@@ -57,31 +63,16 @@ def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -
 
 
 async def go(running: Running, handle: swf.Handle) -> None:
-    """Let an instance end that has a place."""
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
     await asyncio.wait_for(result(handle), PATIENCE)
 
 
 async def waiting(handle: swf.Handle) -> Any:
-    """Wait until an instance waits for a place; return what it says of that."""
-    found: list[Any] = []
-
-    async def waits() -> bool:
-        status = await handle.query("status")
-        assert status["state"] is None
-        found[:] = [status.get("awaitedPlace")]
-        return found[0] is not None
-
-    await until(waits)
-    return found[0]
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not await holds():
-            await asyncio.sleep(0.02)
+    """Wait until an instance, which has not begun, waits for a place; return what it says of that."""
+    status = await until(lambda: handle.query("status"), lambda one: one["state"] or one.get("awaitedPlace"))
+    assert status["state"] is None
+    return status["awaitedPlace"]
 
 
 def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
@@ -92,12 +83,9 @@ def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
 
 async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
     """Wait until so many have a place, and so many wait."""
-
-    async def so_many() -> bool:
-        found = (await giver.query("status"))["places"]
-        return (len(found["held"]), len(found["waiting"])) == (held, waiting)
-
-    await until(so_many)
+    of = ("held", "waiting")
+    so_many = [held, waiting]
+    await until(lambda: giver.query("status"), lambda one: [len(one["places"][key]) for key in of] == so_many)
 
 
 async def in_order(running: Running, number: int, data: Any = None) -> list[swf.Handle]:
@@ -125,9 +113,8 @@ async def test_one_runs_after_the_other(bench: Bench) -> None:
         for handle in handles:
             await go(running, handle)
         await queued(giver, 0, 0)
-        replayer = Replayer(workflows=[places.Places, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
         for one in (*handles, giver):
-            await replayer.replay_workflow(await one.fetch_history())
+            assert await replays(await one.fetch_history()) is None
 
 
 async def test_as_many_run_as_the_definition_says(bench: Bench) -> None:
@@ -186,7 +173,6 @@ async def test_people_see_who_waits(
 
 
 async def test_a_key_that_cannot_be_evaluated_fails_the_instance(bench: Bench) -> None:
-    """It says which expression that is."""
     async with bench.worker(bounded({"limit": 1, "key": "${ .a + 1 }"})) as running:
         failure = await running.failure({"a": "text"})
         assert "the key of metadata.concurrency" in str(failure)
@@ -250,23 +236,9 @@ async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
 async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) -> None:
     """It gives the place back that it had; as an instance of the same definition it keeps that."""
     of, other = f"chain-{next(_numbers)}", bounded(1)
-    chain = define(
-        {
-            "name": "Again",
-            "type": "switch",
-            "dataConditions": [{"condition": ".go", "transition": "Done"}],
-            "defaultCondition": {"transition": "On"},
-        },
-        {
-            "name": "On",
-            "type": "inject",
-            "data": {"go": True},
-            "end": {"continueAs": of if to == "the same" else other.id},
-        },
-        {"name": "Done", "type": "inject", "data": {"done": True}},
-        id=of,
-        metadata={"concurrency": 1},
-    )
+    again = switch("Again", ".go", {"transition": "Done"}, {"transition": "On"})
+    on = inject("On", {"go": True}, end={"continueAs": of if to == "the same" else other.id})
+    chain = define(again, on, inject("Done", {"done": True}), id=of, metadata={"concurrency": 1})
     async with bench.worker(chain, other) as running:
         if to == "the same":
             assert await running.run({}) == {"go": True, "done": True}
@@ -289,7 +261,6 @@ async def _was_continued(handle: swf.Handle) -> bool:
 
 
 async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
-    """Who waits still waits, in the same order, when another worker goes on."""
     definition = bounded(1)
     async with bench.worker(definition) as running:
         handles = await in_order(running, 3)
@@ -300,7 +271,6 @@ async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
 
 
 async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often it does, all have their turn."""
     monkeypatch.setattr(places, "MAX_EVENTS", 12)
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 4)
@@ -313,13 +283,11 @@ async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatc
 
 
 async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The instance that comes then fails, and says why."""
     monkeypatch.setattr(places, "MAX_WAITING", 1)
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 2)
         failure = await running.failure({})
-        assert failure.fault is not None
-        assert failure.fault.name == "TooManyWaiting"
+        assert failure.name == "TooManyWaiting"
         assert "1 instances wait for a place already, and no more may: at most 1 of 'bounded-" in str(failure)
         for handle in handles:
             await go(running, handle)
@@ -328,21 +296,9 @@ async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.Monk
 async def test_a_sub_workflow_runs_in_the_place_above_it(bench: Bench) -> None:
     """Nobody waits for itself: one that calls itself needs one place, and another definition has its own."""
     of = f"nested-{next(_numbers)}"
-    switch = {
-        "name": "Down",
-        "type": "switch",
-        "dataConditions": [{"condition": "${ .n > 0 }", "transition": "Call"}],
-        "defaultCondition": {"transition": "Done"},
-    }
-    call = {
-        "name": "Call",
-        "type": "operation",
-        "stateDataFilter": {"input": "${ {n: (.n - 1)} }"},
-        "actions": [{"subFlowRef": of}],
-        "end": True,
-    }
-    nested = define(switch, call, {"name": "Done", "type": "inject", "data": {"done": True}}, id=of,
-                    metadata={"concurrency": 1})  # fmt: skip
+    down = switch("Down", "${ .n > 0 }", {"transition": "Call"}, {"transition": "Done"})
+    call = subflow("Call", of, stateDataFilter={"input": "${ {n: (.n - 1)} }"}, end=True)
+    nested = define(down, call, inject("Done", {"done": True}), id=of, metadata={"concurrency": 1})
     async with bench.worker(nested) as running:
         assert await running.run({"n": 2}) == {"n": 0, "done": True}
         await queued(giver_of(running), 0, 0)
@@ -358,41 +314,23 @@ async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
     """It asks again, and has the place that it had; what told it so before the reset counts for nothing."""
     async with bench.worker(bounded(1)) as running:
         first, second = await in_order(running, 2)
-        run = await _reset(bench, first)
-        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        again = await reset(first, bench.client, **EXCEPT_UPDATES)
         await running.awaiting(again, "Go")
         await queued(giver_of(running), 1, 1)
         await until(lambda: _looked(giver_of(running), 3))
         await queued(giver_of(running), 1, 1)
         await go(running, again)
         await running.awaiting(second, "Go")
-        ended = await _reset(bench, first)
-        await waiting(bench.client.get_workflow_handle(first.id, run_id=ended))
+        ended = await reset(again, bench.client, **EXCEPT_UPDATES)
+        await waiting(ended)
         await queued(giver_of(running), 1, 1)
         await go(running, second)
-        await asyncio.wait_for(result(bench.client.get_workflow_handle(first.id, run_id=ended)), PATIENCE)
+        await asyncio.wait_for(result(ended), PATIENCE)
 
 
 async def _looked(giver: swf.Handle, times: int) -> bool:
     found = [one for one in await events_of(giver) if one.HasField("activity_task_completed_event_attributes")]
     return len(found) >= times
-
-
-async def _reset(bench: Bench, handle: swf.Handle) -> str:
-    """Reset an instance to its beginning, with the signals that have come since; return its new run."""
-    described = await bench.client.get_workflow_handle(handle.id).describe()
-    done = [one for one in await events_of(handle) if one.HasField("workflow_task_completed_event_attributes")]
-    answer = await bench.client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace="default",
-            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
-            reason="test",
-            workflow_task_finish_event_id=done[0].event_id,
-            request_id=f"reset-{next(_numbers)}",
-            reset_reapply_exclude_types=[ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE],
-        )
-    )
-    return answer.run_id
 
 
 async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
@@ -425,11 +363,9 @@ async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
 async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_there(bench: Bench) -> None:
     """It runs still, and has the same first run, but as an instance of the definition before."""
     other = bounded(1)
-    chain = define(
-        {"name": "Begin", "type": "event", "onEvents": [{"eventRefs": ["Start"]}], "end": {"continueAs": other.id}},
-        events=[{"name": "Start", "type": "start", "source": "test"}],
-        id=f"chain-{next(_numbers)}",
-    )
+    begin = awaits("Begin", "Start", end={"continueAs": other.id})
+    start = {"name": "Start", "type": "start", "source": "test"}
+    chain = define(begin, events=[start], id=f"chain-{next(_numbers)}")
     async with bench.worker(other, chain) as running:
         first = await running.start({}, definition=1)
         handle = bench.client.get_workflow_handle(first.id)
@@ -447,8 +383,7 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
 
 
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
-    """The history of such an instance has nothing of places."""
-    async with bench.worker(define({"name": "A", "type": "inject", "data": {}})) as running:
+    async with bench.worker(define(inject("A"))) as running:
         handle = await running.start({})
         await result(handle)
         kinds = [one.WhichOneof("attributes") for one in await events_of(handle)]
@@ -464,18 +399,11 @@ async def test_one_that_is_not_answered_asks_again(bench: Bench, monkeypatch: py
         await running.awaiting(second, "Go")
 
 
-MESSAGES: list[Any] = [
-    {},
-    7,
-    None,
-    {"limit": 1},
-    {"instance": "", "run": "a"},
-    {"instance": "a", "run": "b", "limit": "x"},
-]
+NO_RECORDS: list[Any] = [{"limit": 1}, {"instance": "", "run": "a"}, {"instance": "a", "run": "b", "limit": "x"}]
+MESSAGES: list[Any] = [{}, 7, None, *NO_RECORDS]
 
 
 async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
-    """No task fails, on either side."""
     async with bench.worker(bounded(1)) as running:
         handle = await running.start({})
         await running.awaiting(handle, "Go")
@@ -484,26 +412,19 @@ async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
             await handle.signal(PLACE, message)
         await go(running, handle)
         await queued(giver_of(running), 0, 0)
-        for one in (giver_of(running), handle):
-            kinds = [event.WhichOneof("attributes") for event in await events_of(one)]
-            assert "workflow_task_failed_event_attributes" not in kinds
+        assert [await failed_tasks(one) for one in (giver_of(running), handle)] == [[], []]
 
 
 async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They begin again with the next instance."""
     monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
     async with bench.worker(bounded(1)) as running:
         for _ in range(2):
             await go(running, await running.start({}))
 
-            async def has_ended() -> bool:
-                return (await giver_of(running).describe()).status is WorkflowExecutionStatus.COMPLETED
-
-            await until(has_ended)
+            await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
 
 
 def test_ids_of_places() -> None:
-    """They are short enough for every server, and differ by the key."""
     assert places_id("order", None, has_key=False) == "swf-places/order"
     assert places_id("order", "a", has_key=True) != places_id("order", None, has_key=True)
     assert len(places_id("x" * 900, write_json({"a": 1}), has_key=True)) <= 255

@@ -20,7 +20,6 @@ while True:
 
 
 def start(program: str, *, gently: bool) -> "subprocess.Popen[str]":
-    """Start *program* under a watchdog."""
     command = with_watchdog([sys.executable, "-c", program], gently=gently)
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -33,7 +32,6 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 @pytest.mark.parametrize("code", [0, 7])
 def test_the_exit_code_is_that_of_the_program(code: int) -> None:
-    """Whoever started it learns how it ended."""
     process = start(f"raise SystemExit({code})", gently=True)
     assert process.wait(_PATIENCE) == code
     assert ended(process) == (code, "")
@@ -41,7 +39,6 @@ def test_the_exit_code_is_that_of_the_program(code: int) -> None:
 
 @pytest.mark.parametrize(("gently", "outcome"), [(True, (3, "asked\n")), (False, (128 + signal.SIGKILL, ""))])
 def test_ends_when_the_pipe_closes(gently: bool, outcome: tuple[int, str]) -> None:  # noqa: FBT001 - a case
-    """The program is asked to end, or killed, once nobody holds the pipe any more."""
     process = start(_WAITING, gently=gently)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
@@ -63,7 +60,6 @@ def test_hands_on_what_asks_it_to_end() -> None:
 
 
 def test_a_program_that_does_not_listen_is_killed() -> None:
-    """One that is asked to end and does not is not waited for."""
     deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('begun', flush=True)\n"
     process = start(deaf + "while True: time.sleep(1)", gently=True)
     assert process.stdout is not None

@@ -18,6 +18,7 @@ from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
+from tests.temporal.building import inject, operation
 from tests.temporal.conftest import Bench, calling, define
 
 WIDE = "🚢" * 240
@@ -35,22 +36,12 @@ async def test_names_of_wide_characters_are_summaries(bench: Bench) -> None:
             "functions": [{"name": WIDE, "type": "custom"}],
             "events": [{"name": "Sent", "type": WIDE, "source": "s", "kind": "produced"}],
             "states": [
-                {
-                    "name": WIDE,
-                    "type": "operation",
-                    "actions": [{"name": WIDE, "functionRef": WIDE, "sleep": {"before": "PT0.01S"}}],
-                    "transition": "Down",
-                },
-                {
-                    "name": "Down",
-                    "type": "operation",
-                    "actions": [{"name": WIDE, "subFlowRef": "child"}],
-                    "end": {"produceEvents": [{"eventRef": "Sent"}]},
-                },
+                operation(WIDE, {"name": WIDE, "functionRef": WIDE, "sleep": {"before": "PT0.01S"}}, transition="Down"),
+                operation("Down", {"name": WIDE, "subFlowRef": "child"}, end={"produceEvents": [{"eventRef": "Sent"}]}),
             ],
         }
     )
-    child = define({"name": "A", "type": "inject", "data": {"a": 1}}, id="child")
+    child = define(inject("A", {"a": 1}), id="child")
     async with bench.worker(definition, child, **cast("Any", {WIDE: {"b": 2}})) as worker:
         assert await worker.run() == {"a": 1, "b": 2}
 
@@ -70,8 +61,6 @@ async def test_an_error_of_megabytes_is_shortened(bench: Bench, name: str) -> No
 
 
 async def test_an_error_of_megabytes_can_be_caught(bench: Bench) -> None:
-    """The workflow goes on with what is left of it."""
-
     def fail(_: JSON) -> JSON:
         raise ValueError("m" * MEGABYTES)
 
@@ -92,8 +81,7 @@ async def test_a_result_that_is_too_large_can_be_caught(bench: Bench, size: int)
 
 
 async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
-    """An expression may quote the data that it fails on."""
-    definition = define({"name": "A", "type": "inject", "data": {"a": "${ error(.text * 4) }"}})
+    definition = define(inject("A", {"a": "${ error(.text * 4) }"}))
     async with bench.worker(definition) as worker:
         handle = await worker.start({"text": "t" * 1_000_000})
         with pytest.raises(RunEnded) as ended:
@@ -108,7 +96,7 @@ async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> No
     compressing.client = Client(bench.client.service_client, data_converter=converter)
     whole = Payload(metadata={"encoding": b"json/plain"}, data=b'"' + b" " * 300_000_000 + b'"').SerializeToString()
     bomb = RawValue(Payload(metadata={"encoding": b"binary/zlib"}, data=zlib.compress(whole)))
-    async with compressing.worker(define({"name": "A", "type": "inject", "data": {}})) as worker:
+    async with compressing.worker(define(inject("A"))) as worker:
         handle = await bench.client.start_workflow("sample", args=[bomb], id="bomb", task_queue=worker.queue)
         with pytest.raises(WorkflowFailureError) as failed:
             await asyncio.wait_for(handle.result(), 60)

@@ -59,7 +59,6 @@ async def test_follows_from_history_alone(
         asking.cancel()
         with suppress(asyncio.CancelledError):
             await asking
-
     assert (observed.status, observed.output) == (simulated.status, simulated.output)
     assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
     replayer = Replayer(

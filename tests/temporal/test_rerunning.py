@@ -9,6 +9,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import load
@@ -21,14 +22,15 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
-from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
+from tests.temporal.building import awaits, consumed, inject, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, named, until
+from tests.temporal.test_event_starts import event, looked_at, send, with_call
 from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
     calling("Begin", "first"),
-    {"name": "Note", "type": "inject", "data": {"noted": True}},
+    inject("Note", {"noted": True}),
     calling("Go", "second", "third"),
     functions=FUNCTIONS,
     id="sequence",
@@ -36,41 +38,57 @@ SEQUENCE = define(
 """The state in the middle makes no call: it is entered and left in one workflow task."""
 
 
-CHOOSING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
+SHIPPED = """
+functions: [{name: check, type: custom}, {name: first, type: custom}, {name: second, type: custom}]
 events:
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+- {name: Go, type: go, source: person}
+- {name: Shipped, type: shipped, source: depot,
+   correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]}
 states:
-- name: Wait
-  type: event
-  onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}]
-  transition: Choose
+"""
+ON = "- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}\n"
+CHOOSE = (
+    """
 - name: Choose
   type: switch
   dataConditions: [{condition: '${ .done }', end: true}]
   defaultCondition: {transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .second}}], end: true}
 """
+    + ON
+)
+CHOOSING = (
+    SHIPPED
+    + """
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}]
+  transition: Choose
+"""
+    + CHOOSE
+)
+ASK = "- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Next}"
+
+
+def shipped(number: int, parcel: str = "7") -> CloudEvent:
+    return event(str(number), "shipped", "depot", number, parcel=parcel)
 
 
 class Calls:
     """Functions that count how often they are called; those that are broken fail."""
 
-    def __init__(self) -> None:
+    def __init__(self, *broken: str) -> None:
         self.made: list[str] = []
-        self.broken: set[str] = set()
+        self.broken = set(broken)
+        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
 
-    def functions(self, *names: str) -> dict[str, Any]:
-        """Return functions of these *names*."""
+    def functions(self, *names: str, held: bool = False) -> dict[str, Any]:
+        """Return functions of these *names*, which are *held* until they may end."""
 
         def of(name: str) -> Any:
             async def call(_: JSON) -> JSON:
+                self.begun.set()
+                if held:
+                    await self.may_end.wait()
                 self.made.append(name)
                 if name in self.broken:
                     raise ValueError("broken")
@@ -82,7 +100,6 @@ class Calls:
 
 
 async def ended(handle: swf.Handle) -> JSON:
-    """Return the output of an instance; None if it failed."""
     try:
         return await asyncio.wait_for(swf.result(handle), PATIENCE)
     except RunEnded:
@@ -90,67 +107,40 @@ async def ended(handle: swf.Handle) -> JSON:
 
 
 async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
-    """Let an instance go on as planned; return its output."""
     run = await plan.begin(Client(bench.client), **options)
     return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
 
 
-async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) -> None:
-    """What is complete is not done again, in the state either; it is told what is made once more."""
-    calls = Calls()
-    calls.broken = {"third"}
-    async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
-        handle = await worker.start({})
-        assert await ended(handle) is None
-        plan = await plan_retry(Client(bench.client), handle.id)
-        calls.broken.clear()
-        output = await gone_on(bench, plan)
-        with pytest.raises(UsageError, match="is completed, and has not failed"):
-            await plan_retry(Client(bench.client), handle.id)
-
-    assert (plan.state, plan.again) == ("Go", ("Go",))
-    assert [(one.id, one.outcome) for one in plan.done] == [("Go/third#1", "failed")]
-    assert calls.made == ["first", "second", "third", "third"]
-    assert output == {"first": 1, "noted": True, "second": 1, "third": 2}
-
-
 @pytest.mark.parametrize(
     ("state", "action", "made"),
-    [
-        ("Begin", None, ["first", "second", "third"]),
-        ("Note", None, ["second", "third"]),
-        ("Go", "third", ["third"]),
-    ],
+    [("Begin", None, ["first", "second", "third"]), ("Note", None, ["second", "third"]), ("Go", "third", ["third"])],
 )
 async def test_one_that_has_ended_goes_on_from_any_state(
     bench: Bench, state: str, action: str | None, made: list[str]
 ) -> None:
-    """Also from one that makes no call, and from an action."""
     calls = Calls()
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         assert await ended(handle) is not None
         plan = await plan_rerun(Client(bench.client), handle.id, state, action)
         assert await gone_on(bench, plan) is not None
-
     assert calls.made == [*FUNCTIONS, *made]
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
 async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     """They are given to it again, or dropped; those that came before are known still."""
-    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    event = awaits("Wait", "go")
     waiting = define(
         {**event, "name": "One"}, calling("Between", "first"), {**event, "name": "Two"},
-        functions=("first",), events=[{"name": "go", "type": "go", "source": "x"}], id="waiting-again",
+        functions=("first",), events=consumed("go"), id="waiting-again",
     )  # fmt: skip
     calls = Calls()
     async with bench.worker(waiting, **calls.functions("first")) as worker:
         handle = await worker.start({})
         await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
         await worker.awaiting(handle, "go")
-        while not calls.made:
-            await asyncio.sleep(0.02)
+        await until(lambda: calls.made)
         await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Between")
@@ -160,7 +150,6 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
             await worker.awaiting(again, "go")
             await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
         after = await ended(again)
-
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
@@ -187,12 +176,8 @@ async def test_one_that_ends_before_it_is_given_events_again(
 ) -> None:
     """With its data changed it may do so at once: it went on all the same, also if it could not begin with them."""
     monkeypatch.setattr(restarting, "fits", lambda size, most: size <= min(room, most))
-    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
-    definition = define(
-        {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
-         "defaultCondition": {"transition": "Wait"}},
-        event, events=[{"name": "go", "type": "go", "source": "x"}], id="ends-at-once",
-    )  # fmt: skip
+    choose = switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"})
+    definition = define(choose, awaits("Wait", "go", end=True), events=consumed("go"), id="ends-at-once")
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")
@@ -201,7 +186,6 @@ async def test_one_that_ends_before_it_is_given_events_again(
         assert await ended(handle) == data
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
         output = await gone_on(bench, plan)
-
     assert (len(plan.events), output) == (1, {"done": True})
 
 
@@ -211,42 +195,28 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
     definition = named(CHOOSING)
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"), event("2", "shipped", "depot", 2, parcel="7"))
-        assert await ended(handle) == {"parcel": "7", "first": 1, "second": 2}
+        await send(worker, shipped(1), shipped(2))
+        assert await ended(handle) == {"parcel": "7", "first": 1, "got": 2}
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
         output = await gone_on(bench, plan)
         another = await worker.start({"parcel": "7"})
-        await send(worker, event("3", "shipped", "depot", 3, parcel="7"))
+        await send(worker, shipped(3))
         latest = await ended(another)
-
     assert output == {"parcel": "7", "first": 1, "done": True}
-    assert latest == {"parcel": "7", "first": 2, "second": 3}
+    assert latest == {"parcel": "7", "first": 2, "got": 3}
 
 
-DECIDING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Ask
-functions: [{name: decide, type: custom, operation: decide}]
-events:
-- {name: Go, type: go, source: person}
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
-- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Decide}
-- {name: Decide, type: operation, actions: [{functionRef: decide}], transition: Choose}
-- name: Choose
-  type: switch
-  dataConditions: [{condition: '${ .done }', end: true}]
-  defaultCondition: {transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
+DECIDING = (
+    SHIPPED
+    + ASK
+    + """
+- {name: Next, type: operation, actions: [{functionRef: check}], transition: Choose}
 """
+    + CHOOSE
+)
 
 
-@pytest.mark.parametrize("action", [None, "decide"], ids=["state", "action"])
+@pytest.mark.parametrize("action", [None, "check"], ids=["state", "action"])
 async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brought_there(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, action: str | None
 ) -> None:
@@ -259,18 +229,17 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
 
     monkeypatch.setattr(ReceivedEvent, "send", send_and_wait)
     answers = iter([{"done": False}, {"done": True}, {"done": False}])
-    async with bench.worker(named(DECIDING), decide=lambda _: next(answers)) as worker:
+    async with bench.worker(named(DECIDING), check=lambda _: next(answers)) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
         await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Decide", action)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
         output = await gone_on(bench, plan)
         another = await worker.start({"parcel": "7"})
         await swf.deliver(bench.client, another.id, {"name": "Go"})
         latest = await ended(another)
-
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert output == {"parcel": "7", "gone": 1, "done": True}
     assert latest == {"parcel": "7", "done": False, "got": 1}
@@ -279,66 +248,52 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
 async def test_an_event_that_comes_as_the_run_before_is_terminated(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is given to the one that begins with other data."""
-    end = "toStateData: .second}}], end: true"
+    end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
     start = RestartInput.start
 
     async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
-        await send(worker, event("2", "shipped", "depot", 2, parcel="8"), event("3", "shipped", "depot", 3, parcel="7"))
+        await send(worker, shipped(2, "8"), shipped(3))
         assert await ended(handle) is not None
         return await start(one, client, workflow_id)
 
     monkeypatch.setattr(RestartInput, "start", start_late)
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
-        async with asyncio.timeout(30):
-            while (await handle.query("status"))["state"] != "On":
-                await asyncio.sleep(0.02)
+        await send(worker, shipped(1))
+        await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
         output = await gone_on(bench, plan)
+    assert output == {"parcel": "7", "first": 1, "again": True, "got": 3}
 
-    assert output == {"parcel": "7", "first": 1, "again": True, "second": 3}
 
-
-BESIDE = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Ask
-functions: [{name: first, type: custom}, {name: second, type: custom}]
-events:
-- {name: Go, type: go, source: person}
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
-- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Both}
-- name: Both
+BESIDE = (
+    SHIPPED
+    + ASK
+    + """
+- name: Next
   type: parallel
   branches:
   - {name: a, actions: [{functionRef: first}]}
   - {name: b, actions: [{functionRef: second}, {subFlowRef: inner}]}
   transition: On
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
 """
+    + ON
+)
 
 
 @pytest.mark.parametrize("action", ["first", "second"])
 async def test_an_action_beside_others_from_which_one_begins_with_its_events(bench: Bench, action: str) -> None:
     """What had been begun before it and has completed since keeps its result; the events are there."""
-    calls, inner = Calls(), define({"name": "In", "type": "inject", "data": {"inner": 1}}, id="inner")
+    calls, inner = Calls(), define(inject("In", {"inner": 1}), id="inner")
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
         await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         before = await ended(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Both", action)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
         output = await gone_on(bench, plan)
-
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     first = 2 if action == "first" else 1
@@ -347,16 +302,12 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
 
 async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -> None:
     """Those of an instance are named after its first run, which another begins in place of."""
-    own = {"variables": [{"key": "own"}]}
-    definition = load(
-        {
-            "id": f"keeps-variables-{os.getpid()}",
-            "states": [
-                {"id": "set", "type": "setter", "variables": [{"key": "own", "value": "x"}], "transition": "get"},
-                {"id": "get", "type": "getter", **own, "transform": "jq({own: .var.own, note})"},
-            ],
-        }
-    )
+    definition = load(f"""
+id: keeps-variables-{os.getpid()}
+states:
+- {{id: set, type: setter, variables: [{{key: own, value: x}}], transition: get}}
+- {{id: get, type: getter, variables: [{{key: own}}], transform: 'jq({{own: .var.own, note}})'}}
+""")
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await ended(handle)
@@ -367,10 +318,10 @@ async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -
 
 async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) -> None:
     """The one that it had begun would go on without it: it is terminated."""
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
-    child = define(waiting, events=[{"name": "go", "type": "go", "source": "x"}], id=f"kept-child-{os.getpid()}")
+    waiting = awaits("Wait", "go", end=True)
+    child = define(waiting, events=consumed("go"), id=f"kept-child-{os.getpid()}")
     goes_on = {"workflowId": child.id, "onParentComplete": "continue"}
-    parent = define({"name": "Call", "type": "operation", "actions": [{"subFlowRef": goes_on}]}, id="keeps-child")
+    parent = define(subflow("Call", goes_on), id="keeps-child")
     async with bench.worker(parent, child) as worker:
         handle = await worker.start({})
         below = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, f"Call/{child.id}#1"))
@@ -390,20 +341,14 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
 
 async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
     """The instance goes on from the action, and is not told of that cancellation."""
-    events = [{"name": "go", "type": "go", "source": "x"}]
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
-    child = define(waiting, events=events, id=f"beside-{os.getpid()}")
-    actions = [{"name": "below", "subFlowRef": child.id}, {"name": "broken", "functionRef": "broken"}]
-    each = [
-        {"name": "calm", "actions": [actions[0]]},
-        {"name": "rash", "actions": [{"name": "first", "functionRef": "first"}, actions[1]]},
-    ]
-    both = {"name": "Both", "type": "parallel", "branches": each}
-    calls = Calls()
-    calls.broken = {"broken"}
-    async with bench.worker(
-        define(both, functions=("first", "broken")), child, **calls.functions("first", "broken")
-    ) as on:
+    child = define(awaits("Wait", "go"), events=consumed("go"), id=f"beside-{os.getpid()}")
+    broken = [{"name": name, "functionRef": name} for name in ("first", "broken")]
+    branches = [
+        {"name": "calm", "actions": [{"name": "below", "subFlowRef": child.id}]}, {"name": "rash", "actions": broken}
+    ]  # fmt: skip
+    both = define({"name": "Both", "type": "parallel", "branches": branches}, functions=("first", "broken"))
+    calls = Calls("broken")
+    async with bench.worker(both, child, **calls.functions("first", "broken")) as on:
         handle = await on.start({})
         assert await ended(handle) is None
         calls.broken.clear()
@@ -416,36 +361,23 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
     assert calls.made == ["first", "broken", "broken"]
 
 
-LEGS = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-functions: [{name: check, type: custom, operation: check}]
-events:
-- name: Shipped
-  type: shipped
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-states:
+LEGS = (
+    SHIPPED
+    + """
 - {name: Wait, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .a}}], transition: Check}
 - {name: Check, type: operation, actions: [{functionRef: check}], transition: On}
-- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .b}}], end: true}
 """
-
-
-CHECKS = "functions: [{name: check, type: custom, operation: check}]\nevents:"
-CHECK = "- {name: Check, type: operation, actions: [{functionRef: check}], transition: Pay}"
+    + ON.replace(".got", ".b")
+)
 
 
 async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench: Bench) -> None:
     """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
-    calls = Calls()
-    calls.broken = {"check"}
+    calls = Calls("check")
     async with bench.worker(named(LEGS), **calls.functions("check")) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Shipped")
-        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        await send(worker, shipped(1))
         assert await ended(handle) is None
         calls.broken.clear()
         for time in (2, 3):
@@ -453,30 +385,20 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
             run = await plan.begin(Client(bench.client), drop_events=True)
             again = bench.client.get_workflow_handle(handle.id, run_id=run)
             await worker.awaiting(again, "Shipped")
-            await send(worker, event(str(time), "shipped", "depot", time, parcel="7"))
+            await send(worker, shipped(time))
             assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
             assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
 
 
 async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
     """It went back to the mailbox when the instance failed, and the instance has it still when it goes on."""
-    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
-    calls.broken = {"check"}
-    counted = calls.functions("check")["check"]
-
-    async def check(data: JSON) -> JSON:
-        begun.set()
-        await may_end.wait()
-        return await counted(data)  # type: ignore[no-any-return]  # JSON
-
-    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
-    definition = named(text)
-    async with bench.worker(definition, check=check) as worker:
+    calls = Calls("check")
+    async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         await send(worker, event("1", "placed", "shop", 1, order="7"))
-        await begun.wait()
+        await calls.begun.wait()
         [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
-        may_end.set()
+        calls.may_end.set()
         handle = bench.client.get_workflow_handle(str(receipt.instance))
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
@@ -494,31 +416,23 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
-    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
-    calls.broken = {"check"}
-    counted, start = calls.functions("check")["check"], RestartInput.start
-
-    async def check(data: JSON) -> JSON:
-        begun.set()
-        await may_end.wait()
-        return await counted(data)  # type: ignore[no-any-return]  # JSON
+    calls, start = Calls("check"), RestartInput.start
 
     async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
         await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
-        may_end.set()
+        calls.may_end.set()
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
         calls.broken.clear()
         return await start(one, client, workflow_id)
 
     monkeypatch.setattr(RestartInput, "start", start_late)
-    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
-    async with bench.worker(named(text), check=check) as worker:
+    async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
-        await begun.wait()
-        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Check", patch={"note": 1}))
+        await calls.begun.wait()
+        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Do", patch={"note": 1}))
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
         await kept_by(worker, {"order": "7"}, 0)
 
@@ -526,9 +440,7 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:
     """What it has done, or got, while a person was asked, was not told."""
     waiting = define(
-        {"name": "first", "type": "inject", "data": {"first": True}, "transition": "wait"},
-        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True},
-        events=[{"name": "go", "type": "go", "source": "x"}],
+        inject("first", {"first": True}, transition="wait"), awaits("wait", "go", end=True), events=consumed("go")
     )
     async with bench.worker(waiting) as worker:
         handle = await worker.start()
@@ -541,7 +453,6 @@ async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> Non
 
 
 async def test_what_cannot_be_right_is_refused(bench: Bench) -> None:
-    """It says what is wrong, and what there is."""
     async with bench.worker(SEQUENCE, **Calls().functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         await ended(handle)

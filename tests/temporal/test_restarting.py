@@ -39,12 +39,10 @@ def action(name: str) -> dict[str, Any]:
 
 
 def actions(*names: str) -> list[dict[str, Any]]:
-    """Return actions that call functions."""
     return [action(name) for name in names]
 
 
 def state(name: str, *names: str, **rest: Any) -> dict[str, Any]:
-    """Return an operation state."""
     return {"name": name, "type": "operation", "actions": actions(*names), **rest}
 
 
@@ -108,8 +106,6 @@ class Service:
     succeeded: list[str] = field(default_factory=list)
 
     def functions(self) -> dict[str, Any]:
-        """Return the functions; `wrong` always fails."""
-
         def of(name: str) -> Callable[[JSON], JSON]:
             def call(arguments: Any) -> JSON:
                 assert self.running is not None
@@ -125,12 +121,10 @@ class Service:
         return {name: of(name) for name in (*NAMES, "wrong")}
 
     def forget(self, *broken: tuple[str, JSON]) -> None:
-        """Forget what was called; those that are *broken* fail from now on."""
         self.failed, self.succeeded, self.broken = [], [], set(broken)
 
 
 def defined(kind: str, *, local: bool) -> list[Definition]:
-    """Return the definition of that kind, and that of its sub-workflow."""
     functions: tuple[Any, ...] = tuple(LOCAL) if local else NAMES
     errors = [{"name": "any", "code": "BrokenError"}]
     whole = define(*KINDS[kind], functions=(*functions, "wrong"), events=EVENTS, errors=errors, id="going-on")
@@ -138,7 +132,6 @@ def defined(kind: str, *, local: bool) -> list[Definition]:
 
 
 async def run_to_end(bench: Bench, running: Running, kind: str, workflow_id: str) -> JSON:
-    """Return the output of an instance; None if it fails."""
     handle = await running.start({"n": 0}, workflow_id=workflow_id)
     if kind in SENT:
         with suppress(InstanceEndedError):  # its call failed at once
@@ -211,7 +204,6 @@ DIREKTIV = {
 
 @pytest.mark.parametrize("kind", DIREKTIV)
 async def test_no_complete_call_of_direktiv_is_made_again(bench: Bench, kind: str) -> None:
-    """As of Serverless Workflow."""
     functions = ", ".join(f"{{id: {name}, type: reusable, image: {name}}}" for name in ("one", "two", "three"))
     definition = load(f"id: going-on-{kind}\nfunctions: [{functions}]\n{DIREKTIV[kind]}\n")
     service = Service()
@@ -259,7 +251,6 @@ async def test_what_is_made_again_has_the_key_that_it_had(
             assert service.succeeded == keys[-number:]
         runs = [await one.replayed(CONVERTER) async for one in runs_back(client, handle.id)]
         trace = [entry for one in reversed(runs) for entry in one.trace]
-
     assert len(keys) == len(set(keys)) == 3
     assert [one.state for one in trace if one.kind is TraceKind.STATE_LEFT] == ["One", "Wait", "Two", "Three"]
     assert [one.kind for one in trace].count(TraceKind.WORKFLOW_STARTED) == 1
@@ -307,7 +298,6 @@ async def test_one_that_was_started_by_its_type_keeps_its_definition(bench: Benc
     async with bench.worker(other, queue=queue, charge=charge, ship=ship):
         output = await went_on(bench, await plan_retry(Client(bench.client), handle.id))
         again = await went_on(bench, await plan_rerun(Client(bench.client), handle.id, "Ship"))
-
     assert (output, again) == ({"v": 1}, {"v": 1})
     assert calls == ["charge", "ship", "ship", "ship"]
 

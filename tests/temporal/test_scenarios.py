@@ -30,13 +30,11 @@ SCENARIOS = [
 
 
 def named(scenario: Scenario) -> str:
-    """Return what a scenario is called in a report."""
     return f"{scenario.file.relative_to(ROOT)}: {scenario.claim}"
 
 
 @pytest.fixture(scope="session")
 async def host() -> AsyncIterator[ScenarioHost]:
-    """A server whose time can jump, and a worker."""
     async with scenario_host() as started:
         yield started
 
@@ -54,7 +52,6 @@ async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> 
 
 
 async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
-    """A scenario whose definition is refused leaves nothing on the server."""
     begun = datetime.now(UTC).isoformat()  # the server lists what other tests have started some time later
     for scenario in (one for one in CORPUS if one.is_refused):
         with pytest.raises(InvalidDefinition):
@@ -63,7 +60,6 @@ async def test_what_is_refused_starts_nothing(host: ScenarioHost) -> None:
 
 
 async def replay(host: ScenarioHost, scenario: Scenario) -> None:
-    """Replay the last execution that the scenario left on the server."""
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
     replayer = Replayer(

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -22,14 +23,12 @@ from temporalio.client import (
 from swf_temporal.base.calendars.compiling import compile_schedule
 from swf_temporal.base.calendars.previewing import preview
 from swf_temporal.base.errors import UsageError
-from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome
-from tests.temporal.conftest import Bench
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, until
 
 NUMBERS = count(1)
 FAR = "R/2090-01-01T00:00:00Z/P1D"
@@ -40,16 +39,9 @@ END = (datetime(2100, 12, 31, 23, 59, tzinfo=UTC) - NEW_YEAR) // timedelta(minut
 
 def scheduled(schedule: Any, *, id_: str | None = None, **rest: Any) -> Definition:
     """Return a definition of an id of its own, with *schedule*."""
-    return load(
-        {
-            "id": id_ or f"timed-{os.getpid()}-{next(NUMBERS)}",
-            "version": "1.0",
-            "specVersion": "0.8",
-            "start": {"stateName": "Note", "schedule": schedule},
-            "states": [{"name": "Note", "type": "inject", "data": {"noted": True}, "end": True}],
-            **rest,
-        }
-    )
+    own = id_ or f"timed-{os.getpid()}-{next(NUMBERS)}"
+    start = {"stateName": "Note", "schedule": schedule}
+    return define(inject("Note", {"noted": True}), id=own, start=start, **{"version": "1.0", **rest})
 
 
 async def test_applied(bench: Bench) -> None:
@@ -112,7 +104,6 @@ async def test_updated_in_place(bench: Bench) -> None:
 
 
 async def test_note_of_ours(bench: Bench) -> None:
-    """The note that we wrote names the definition as it is after an update."""
     first = scheduled(FAR)
     await schedules.apply(bench.client, first)
     await schedules.apply(bench.client, scheduled(FAR, id_=first.id, version="2.0"))
@@ -141,9 +132,10 @@ async def test_starts_instances(bench: Bench) -> None:
     workflow = scheduled("R/PT1S")
     async with bench.worker(workflow) as running:
         await schedules.apply(bench.client, workflow, data={"from": "schedule"}, task_queue=running.queue)
-        async with asyncio.timeout(30):
-            while len(actions := (await schedules.describe(bench.client, workflow.id)).info.recent_actions) < 2:
-                await asyncio.sleep(0.1)
+        described = await until(
+            lambda: schedules.describe(bench.client, workflow.id), lambda one: len(one.info.recent_actions) > 1
+        )
+        actions = described.info.recent_actions
         await schedules.delete(bench.client, workflow.id)
         for action in actions:
             started: Any = action.action
@@ -159,9 +151,8 @@ async def test_number_of_starts(bench: Bench) -> None:
     workflow = scheduled("R2/PT1S")
     async with bench.worker(workflow) as running:
         await schedules.apply(bench.client, workflow, task_queue=running.queue)
-        async with asyncio.timeout(30):
-            while (found := await schedules.describe(bench.client, workflow.id)).schedule.state.remaining_actions:
-                await asyncio.sleep(0.1)
+        ask = partial(schedules.describe, bench.client, workflow.id)
+        found = await until(ask, lambda one: not one.schedule.state.remaining_actions)
         assert found.info.num_actions == 2
         again = await schedules.apply(bench.client, workflow, data={"a": 1}, task_queue=running.queue)
         assert (again.outcome, again.next_time) == (Outcome.UPDATED, None)
@@ -171,7 +162,6 @@ async def test_number_of_starts(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("number", "left"), [(5, 4), (2, 1), (1, 0)])
 async def test_another_number_of_starts(bench: Bench, number: int, left: int) -> None:
-    """Those that it has made count."""
     first = scheduled("R3/P1D")
     await schedules.apply(bench.client, first)
 
@@ -192,9 +182,8 @@ async def test_paused_and_triggered(bench: Bench) -> None:
         applied = await schedules.apply(bench.client, workflow, task_queue=running.queue, paused=True)
         assert applied.paused
         await schedules.trigger(bench.client, workflow.id)
-        async with asyncio.timeout(30):
-            while not (found := await schedules.describe(bench.client, workflow.id)).info.recent_actions:
-                await asyncio.sleep(0.05)
+        ask = partial(schedules.describe, bench.client, workflow.id)
+        found = await until(ask, lambda one: one.info.recent_actions)
         assert found.schedule.state.paused
         await schedules.resume(bench.client, workflow.id)
         assert not (await schedules.describe(bench.client, workflow.id)).schedule.state.paused
@@ -205,7 +194,6 @@ async def test_paused_and_triggered(bench: Bench) -> None:
 
 
 async def test_listed(bench: Bench) -> None:
-    """The list has schedules of definitions, by and by."""
     workflow = scheduled(FAR)
     await schedules.apply(bench.client, workflow)
     async with asyncio.timeout(30):
@@ -214,7 +202,6 @@ async def test_listed(bench: Bench) -> None:
 
 
 async def test_of_somebody_else(bench: Bench) -> None:
-    """A schedule that is not of a definition stays as it is, whatever its id."""
     workflow = scheduled(FAR)
     action = ScheduleActionStartWorkflow("Backup", id="backup", task_queue="some")
     own = Schedule(action=action, spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))]))
@@ -235,9 +222,7 @@ def _changes(bench: Bench, workflow: Definition) -> Iterator[Awaitable[None]]:
 
 async def test_without_schedule(bench: Bench) -> None:
     """A definition without a schedule cannot be applied, and what was never applied is not there."""
-    workflow = load(
-        {"id": "plain", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
-    )
+    workflow = define(inject("A"), id="plain")
     with pytest.raises(UsageError, match="the definition 'plain' has no schedule"):
         await schedules.apply(bench.client, workflow)
     for ask in (schedules.describe, schedules.pause, schedules.resume, schedules.trigger, schedules.delete):
@@ -248,9 +233,7 @@ async def test_without_schedule(bench: Bench) -> None:
 async def test_one_that_the_definition_has_no_more(bench: Bench) -> None:
     """It goes on: who applies the definition is told how to end it."""
     hourly = scheduled("R/PT1H")
-    plain = load(
-        {"id": hourly.id, "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
-    )
+    plain = define(inject("A"), id=hourly.id)
     await schedules.apply(bench.client, hourly)
     with pytest.raises(UsageError, match=f"has no schedule\n.*`swf schedule delete {hourly.id}`"):
         await schedules.apply(bench.client, plain)
@@ -279,7 +262,6 @@ async def test_times(bench: Bench, interval: str, end: datetime | None, minutes:
 
 
 async def test_many_times(bench: Bench) -> None:
-    """More times than the server tells at once are asked for again."""
     workflow = scheduled("R/PT1S")
     await schedules.apply(bench.client, workflow, paused=True)
     times = await schedules.times(bench.client, workflow.id, NEW_YEAR, None, 1002)
@@ -313,7 +295,6 @@ SAME: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("schedule", SAME.values(), ids=SAME)
 async def test_same_times(bench: Bench, schedule: dict[str, str]) -> None:
-    """The next times that the server works out are those of `preview`."""
     workflow = scheduled(schedule)
     await schedules.apply(bench.client, workflow, paused=True)
     theirs = (await schedules.describe(bench.client, workflow.id)).info.next_action_times

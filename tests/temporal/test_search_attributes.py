@@ -3,14 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
 import httpx
 import pytest
-from temporalio.client import WorkflowHistory
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -25,14 +24,14 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.client import Handle, result, send_event
-from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.building import awaits, inject, subflow
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, named, replays, until
 from tests.temporal.suspending import suspending
-from tests.temporal.test_event_starts import ORDER, event, named, send
+from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
 
 pytestmark = pytest.mark.temporal
@@ -59,7 +58,6 @@ async def searched() -> AsyncIterator[Bench]:
 
 @pytest.fixture(scope="module")
 async def bare() -> AsyncIterator[Bench]:
-    """Return what runs definitions on a server without any."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
 
@@ -67,8 +65,8 @@ async def bare() -> AsyncIterator[Bench]:
 def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
     """Return a definition that passes a state at once, waits for an event, and then calls what may fail."""
     return define(
-        {"name": "First", "type": "inject", "data": {}},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        inject("First"),
+        awaits("Wait", "Go"),
         calling("Work", "f"),
         functions=("f",),
         events=[{"name": "Go", "type": "go", "source": "test"}],
@@ -83,22 +81,16 @@ NEEDED = needed_by([waiting("any", NAMED)])
 
 
 def fail(_: Any) -> Any:
-    """Fail."""
     raise CallFailed("no", name="Broken", code="BROKEN")
 
 
 async def attributes_of(handle: Handle) -> dict[str, Any]:
     """Return the search attributes of an instance that are not the SDK's."""
-    described = await handle.describe()
-    return {
-        one.key.name: one.value
-        for one in described.typed_search_attributes
-        if not one.key.name.startswith(("BuildId", "Temporal"))
-    }
+    found = {one.key.name: one.value for one in (await handle.describe()).typed_search_attributes}
+    return {name: value for name, value in found.items() if not name.startswith(("BuildId", "Temporal"))}
 
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
-    """Return what the run has set, once for each time."""
     found = []
     for one in await events_of(handle):
         fields = one.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
@@ -108,16 +100,12 @@ async def upserts(handle: Handle) -> list[dict[str, Any]]:
     return found
 
 
-async def go(running: Running, handle: Handle) -> None:
-    """Send the event that the instance waits for."""
+async def go(running: Running, handle: Handle, *, ends: bool = True) -> None:
+    """Send the event that the instance waits for, and let it end."""
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
-
-
-async def replay(history: WorkflowHistory, *interceptors: OperatorOptionsInterceptor) -> None:
-    """Replay a history on a worker with these settings. Raises NondeterminismError where it does not."""
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors)
-    await replayer.replay_workflow(history)
+    with nullcontext() if ends else pytest.raises(RunEnded):
+        await asyncio.wait_for(result(handle), PATIENCE)
 
 
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
@@ -133,9 +121,7 @@ async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
             "SwfVersion": "1.0.0", "SwfState": "Wait", "SwfBusinessKey": "b-1", "Customer": "7", "Total": 12.5,
             "Number": 3, "IsRush": True, "Team": "blue",
         }  # fmt: skip
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         found = await attributes_of(handle)
         assert (found["SwfState"], found["SwfErrorCode"]) == ("Work", "BROKEN")
         first, *others = await upserts(handle)
@@ -155,36 +141,26 @@ async def test_a_replay_goes_by_the_history(
         queue = running.queue
     async with searched.worker(definition, interceptors=[replayed], queue=queue, f=1) as running:
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     is_on = begun is ON
     assert bool(await upserts(handle)) == is_on
     assert (await attributes_of(handle) == {}) == (not is_on)
     events = await events_of(handle)
     assert any(one.HasField("marker_recorded_event_attributes") for one in events) == is_on
     history = await handle.fetch_history()
-    for interceptors in ((), (ON,), (OFF,)):
-        await replay(history, *interceptors)
+    for interceptors in ((OperatorOptionsInterceptor(OperatorOptions()),), (ON,), (OFF,)):
+        assert await replays(history, *interceptors) is None
 
 
 async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.LogCaptureFixture) -> None:
     """A value of another type, one that fails, one that is missing, and an attribute that is not registered."""
-    definition = waiting(
-        "left-out",
-        {
-            "Customer": "${ .customer.id }",
-            "Total": {"type": "Double", "value": "${ .total }"},
-            "Number": {"type": "Int", "value": "${ .number }"},
-            "Due": {"type": "Datetime", "value": "${ .due }"},
-            "IsRush": {"type": "Keyword", "value": "${ .rush }"},
-            "Unknown": "${ .customer }",
-            "Team": "${ .team }",
-        },
-    )
+    others = {
+        "IsRush": {"type": "Keyword", "value": "${ .rush }"}, "Unknown": "${ .customer }", "Team": "${ .team }"
+    }  # fmt: skip
+    definition = waiting("left-out", {**NAMED, **others})
     given: JSON = {"customer": "c", "total": "a lot", "number": 2**63, "rush": True, "team": "é" * 300 + "\0"}
     async with searched.worker(definition, interceptors=[ON], f=1) as running:
         handle = await running.start(given)
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     found = await attributes_of(handle)
     assert found == {"SwfVersion": "1.0.0", "SwfState": "Work", "Team": "é" * 255}
     told = [one.getMessage() for one in caplog.records if "search attribute" in one.getMessage()]
@@ -203,7 +179,6 @@ async def test_a_moment_is_set_in_utc(searched: Bench) -> None:
     async with searched.worker(definition, interceptors=[ON], f=1) as running:
         handle = await running.start({"due": "2026-01-01T00:00:00+01:00:30"})
         await go(running, handle)
-        await asyncio.wait_for(result(handle), PATIENCE)
     assert (await attributes_of(handle))["Due"] == datetime(2025, 12, 31, 22, 59, 30, tzinfo=UTC)
 
 
@@ -211,7 +186,7 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     """A run that continues as new keeps them without a marker, whatever its next worker is told."""
     definition = define(
         *(calling(name, "f") for name in "ABC"),
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        awaits("Wait", "Go"),
         functions=("f",),
         events=[{"name": "Go", "type": "go", "source": "test"}],
         id="continued",
@@ -225,42 +200,33 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     assert (await latest.describe()).run_id != handle.first_execution_run_id
     async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
         await go(running, latest)
-        await asyncio.wait_for(result(latest), PATIENCE)
     assert await attributes_of(latest) == {"SwfVersion": "1.0.0", "SwfState": "Wait", "Customer": "c"}
     events = await events_of(latest)
     assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
     history = await latest.fetch_history()
-    await replay(history, ON)
-    await replay(history, OFF)
+    assert [await replays(history, one) for one in (ON, OFF)] == [None, None]
 
 
 async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:
     """Its version and state, and without the error of before."""
     following = waiting("following", {"Customer": "${ .customer }"}, version="2.0.0")
-    first = define(
-        {"name": "Start", "type": "inject", "data": {"customer": "d"}, "end": {"continueAs": "following"}}, id="before"
-    )
+    first = define(inject("Start", {"customer": "d"}, end={"continueAs": "following"}), id="before")
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
         handle = await running.start({})
         latest = searched.client.get_workflow_handle(handle.id)
-        async with asyncio.timeout(PATIENCE):
-            while (await attributes_of(latest)).get("SwfVersion") != "2.0.0":
-                await asyncio.sleep(0.02)
+        await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
         await go(running, latest)
-        await asyncio.wait_for(result(latest), PATIENCE)
 
 
 async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
     """And not those of the instance that waits for it, nor the key by which that one is known."""
     child = waiting("child", {"Customer": "${ .customer }"}, version="3")
-    parent = define({"name": "Sub", "type": "operation", "actions": [{"subFlowRef": "child"}]}, id="parent")
+    parent = define(subflow("Sub", "child"), id="parent")
     async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
         handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
-        async with asyncio.timeout(PATIENCE):
-            while not (found := (await facts_of(Client(searched.client), handle.id)).get("subflows")):
-                await asyncio.sleep(0.05)
-        inner = searched.client.get_workflow_handle(found[0])
+        facts = await until(lambda: facts_of(Client(searched.client), handle.id), lambda one: one.get("subflows"))
+        inner = searched.client.get_workflow_handle(facts["subflows"][0])
         await running.awaiting(inner, "Go")
         assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
@@ -269,7 +235,6 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
 
 
 async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
-    """Its definition has no version, and its states have ids."""
     definition = load("states: [{id: greet, type: noop, transition: end}, {id: end, type: noop}]", name="/greet.yaml")
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = await running.start({}, workflow_id="greeting")
@@ -278,15 +243,12 @@ async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
 
 
 async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
-    """It goes on from before the state that failed."""
     attempts = count(1)
     async with searched.worker(
         waiting("again"), interceptors=[ON], f=lambda data: fail(data) if next(attempts) == 1 else 1
     ) as running:
         handle = await running.start({})
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         assert (await attributes_of(handle))["SwfErrorCode"] == "BROKEN"
         client = Client(searched.client)
         run = await (await plan_rerun(client, handle.id, "Work")).begin(client)
@@ -305,14 +267,10 @@ async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
         await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
         await running.awaiting(first, "Paid")
         handle = searched.client.get_workflow_handle(id_)
-        async with asyncio.timeout(PATIENCE):
-            while not (await handle.query("status"))["kept"]:
-                await asyncio.sleep(0.05)
+        await until(lambda: handle.query("status"), lambda one: one["kept"])
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
         await asyncio.wait_for(result(first), PATIENCE)
-        async with asyncio.timeout(PATIENCE):
-            while (await handle.describe()).run_id == first.first_execution_run_id:
-                await asyncio.sleep(0.05)
+        await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         await running.awaiting(handle, "Paid")
         started = (await events_of(handle))[0].workflow_execution_started_event_attributes
         assert "SwfState" not in started.search_attributes.indexed_fields
@@ -330,9 +288,7 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
     ):
         handle = await running.start({}, options={"memo": {BUSINESS_KEY: key}})
         other = await running.start({})
-        await go(running, handle)
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(handle), PATIENCE)
+        await go(running, handle, ends=False)
         await running.awaiting(other, "Go")
         wanted = {"version": "1.0.0", "state": "Work", "businessKey": key, "errorCode": "BROKEN"}
         for names in (["state"], ["businessKey"], ["errorCode"], list(wanted)):
@@ -349,21 +305,15 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
 
 async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
     """Return what is listed, once there is anything: the server lists some time late."""
-    async with asyncio.timeout(PATIENCE):
-        while not (found := (await listed(Client(bench.client), wanted, 10)).rows):
-            await asyncio.sleep(0.05)
-    return found
+    found = await until(lambda: listed(Client(bench.client), wanted, 10), lambda one: one.rows)
+    return list(found.rows)
 
 
 async def rows_over_http(client: httpx.AsyncClient, parameters: dict[str, str]) -> list[dict[str, Any]]:
     """Return what the gateway lists, once there is anything."""
-    async with asyncio.timeout(PATIENCE):
-        while True:
-            answer = await client.get("/instances", params=parameters)
-            assert answer.status_code == 200, answer.text
-            if found := answer.json()["instances"]:
-                return list(found)
-            await asyncio.sleep(0.05)
+    answer = await until(lambda: client.get("/instances", params=parameters), lambda one: one.json()["instances"])
+    assert answer.status_code == 200, answer.text
+    return list(answer.json()["instances"])
 
 
 async def test_what_is_not_registered_is_told(bare: Bench) -> None:

@@ -11,6 +11,7 @@ from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import records
 from swf_temporal.temporal.records import Pin, pinned
+from tests.temporal.building import awaits, consumed, sleeps, subflow
 from tests.temporal.conftest import Bench, define, events_of, failed_task
 from tests.temporal.suspending import SUSPEND_AFTER
 
@@ -27,7 +28,6 @@ OUTPUT_OF = {1: {"cups": 2, "done": True}, 2: {"done": True}}
 
 @pytest.fixture(autouse=True)
 def language(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A language that goes by the number."""
     monkeypatch.setattr("swf_temporal.languages.known.LANGUAGES", [*LANGUAGES, "tests.languages.steps.language"])
 
 
@@ -37,8 +37,8 @@ async def test_a_run_keeps_its_number(
 ) -> None:
     """Through continue-as-new, and in a sub-workflow, whose language goes by it: on either host."""
     monkeypatch.setattr(records, "SEMANTICS", 2)
-    naps = [{"name": f"nap {n}", "type": "sleep", "duration": "PT0.01S"} for n in range(3)]
-    definition = define(*naps, {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "evening"}]})
+    naps = [sleeps(f"nap {n}", "PT0.01S") for n in range(3)]
+    definition = define(*naps, subflow("sub", "evening"))
     workflows = [definition, load(EVENING)]
 
     context = SimulationContext(workflows, {}, (), {})
@@ -47,9 +47,7 @@ async def test_a_run_keeps_its_number(
 
     pin = Pin(pinned(workflows), definition.version, semantics=number, others={SUSPEND_AFTER: 5})
     async with bench.worker(*workflows) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=f"keeps-{number}", task_queue=worker.queue
-        )
+        handle = await worker.begin(definition.id, {}, pin.to_json(), workflow_id=f"keeps-{number}")
         assert await swf.result(handle) == output
         first = await events_of(bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id))
     assert first[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW
@@ -59,11 +57,7 @@ async def test_a_run_without_a_pin_has_the_number_of_the_worker_that_resolved_it
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stands beside the definition in the history: a later worker goes by it, and an earlier one leaves the run."""
-    definition = define(
-        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {"name": "sub", "type": "operation", "actions": [{"subFlowRef": "evening"}]},
-        events=[{"name": "go", "type": "go", "source": "s"}],
-    )
+    definition = define(awaits("w", "go"), subflow("sub", "evening"), events=consumed("go", source="s"))
     queue = "semantics"
 
     async def begun(name: str) -> swf.Handle:

@@ -4,6 +4,7 @@ import shlex
 import socket
 from itertools import chain
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
@@ -40,7 +41,6 @@ async def test_one_that_ends_as_it_starts_is_started_again(tmp_path: Path, monke
 
 
 async def test_one_that_never_starts_is_told_with_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After three times there is another reason."""
     program = failing(tmp_path, 9)
     monkeypatch.setattr("swf_temporal.temporal.server.find_program", lambda: program)
     with pytest.raises(UsageError, match="the Temporal server ended as it started: bind: address already in use"):
@@ -69,14 +69,12 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
 async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
 ) -> None:
-    """Although it answers there."""
     async with local_server() as quicker:
         taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
         ports = chain([taken], iter(free_port, None))
         monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
         async with local_server(database=tmp_path / "db" if has_database else None) as server:
             of_both = [await _cluster_id(quicker), await _cluster_id(server)]
-
     assert of_both[0] != of_both[1]
 
 
@@ -89,6 +87,12 @@ async def test_a_port_that_was_asked_for_and_that_another_server_took_first(monk
         with pytest.raises(UsageError, match=f"port {taken} is taken"):
             async with local_server(port=taken):
                 pass
+
+
+def test_links_lead_to_instances_whatever_their_ids_have_in_them() -> None:
+    server = Server(Mock(namespace="default"), "http://127.0.0.1:8233")
+    assert server.link("/a/b.yaml-1") == "http://127.0.0.1:8233/namespaces/default/workflows/%2Fa%2Fb.yaml-1"
+    assert server.link("one", "run") == "http://127.0.0.1:8233/namespaces/default/workflows/one/run/history"
 
 
 async def _cluster_id(server: Server) -> str:

@@ -27,10 +27,7 @@ SECONDS = 0.1
 
 
 class SlowCalls(ScriptedCalls):
-    """Answers late, and says so late."""
-
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        """Answer as the script says, after a while."""
         await asyncio.sleep(SECONDS)
         try:
             return await super().perform(call, source=source, key=key, attempt=attempt)
@@ -39,10 +36,7 @@ class SlowCalls(ScriptedCalls):
 
 
 class SlowWorkflows(VirtualTime):
-    """Every step of a workflow begins late."""
-
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        """Return an instance that is slow to begin."""
         instance = super().create_instance(det)
         activate = instance.activate
 

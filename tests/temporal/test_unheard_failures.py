@@ -1,22 +1,16 @@
 """Instances that fail and that nothing waits for: a worker's log tells of the failure once, and without a traceback."""
 
-import asyncio
 import gc
 
 import pytest
 
 from swf_temporal import RunEnded
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
-from tests.temporal.test_event_starts import event, named, send
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.building import awaits, consumed, operation
+from tests.temporal.conftest import Bench, calling, define, events_of, named, until
+from tests.temporal.test_event_starts import event, send
 
 FAILING = """
-id: ID
-version: '1.0'
-specVersion: '0.8'
-start: Wait
 functions: [{name: work, type: custom, operation: work}]
 events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
 states:
@@ -28,7 +22,6 @@ FAILED = "child_workflow_execution_failed_event_attributes"
 
 
 def work(_: object) -> object:
-    """Fail."""
     raise ValueError("broken")
 
 
@@ -37,9 +30,7 @@ async def test_one_that_an_event_began(bench: Bench, caplog: pytest.LogCaptureFi
     async with bench.worker(named(FAILING), work=work) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.client.get_workflow_handle(str(receipt.instance))
-        async with asyncio.timeout(PATIENCE):
-            while "failed started-" not in caplog.text:
-                await asyncio.sleep(0.02)
+        await until(lambda: "failed named-" in caplog.text)
         with pytest.raises(RunEnded):
             await swf.result(handle)
         await send(worker, event("1", "placed", "shop", 1, order="7"))
@@ -51,20 +42,11 @@ async def test_one_that_was_invoked_async(bench: Bench, caplog: pytest.LogCaptur
     """The instance that began it goes on without it, and hears of its end while it runs."""
     child = define(calling("Work", "work"), functions=("work",), id="unheard-child")
     below = {"subFlowRef": {"workflowId": child.id, "invoke": "async", "onParentComplete": "continue"}}
-    parent = define(
-        {"name": "Call", "type": "operation", "actions": [below]},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        events=[{"name": "go", "type": "go", "source": "x"}],
-        id="unheard-parent",
-    )
+    parent = define(operation("Call", below), awaits("Wait", "go"), events=consumed("go"), id="unheard-parent")
     async with bench.worker(parent, child, work=work) as worker:
         handle = await worker.start({})
-        async with asyncio.timeout(PATIENCE):
-            while "failed unheard-child" not in caplog.text:
-                await asyncio.sleep(0.02)
-        async with asyncio.timeout(PATIENCE):
-            while not any(one.HasField(FAILED) for one in await events_of(handle)):
-                await asyncio.sleep(0.02)
+        await until(lambda: "failed unheard-child" in caplog.text)
+        await until(lambda: events_of(handle), lambda found: any(one.HasField(FAILED) for one in found))
         await worker.awaiting(handle, "go")
     gc.collect()
     await handle.terminate()

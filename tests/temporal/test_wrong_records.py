@@ -13,10 +13,9 @@ from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
-from tests.temporal.conftest import Bench, define, events_of
-from tests.temporal.test_event_starts import ORDER, event, named, output, send
-
-pytestmark = pytest.mark.temporal
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, events_of, named
+from tests.temporal.test_event_starts import ORDER, event, output, send
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
 TEXT = {"text": "no definition", "name": "x"}
@@ -63,10 +62,9 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
     """It goes on with what comes then, no task of it fails, and the log has each."""
     async with bench.worker(named(ORDER)) as running:
         mailbox = mailbox_id(running.definitions[0].id, {"order": "7"})
-        handle = await bench.client.start_workflow(
+        handle = await running.begin(
             MAILBOX,
-            id=mailbox,
-            task_queue=running.queue,
+            workflow_id=mailbox,
             start_signal=TAKE,
             start_signal_args=[{"subscriber": "nobody", "values": {"order": "other"}}],
         )
@@ -94,11 +92,7 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
     "limit": ("sample", [{}, {"start": {"limit": {}}}], "start.limit has no 'seconds'"),
     "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "call.function has no 'name'"),
     "progress": ("sample", [{}, {"progress": {"numbers": 5}}], "progress.numbers has to be an object"),
-    "a frame": (
-        "sample",
-        [{}, {"progress": {"frame": {"walk": 5}}}],
-        "progress of the run cannot be read",
-    ),
+    "a frame": ("sample", [{}, {"progress": {"frame": {"walk": 5}}}], "progress of the run cannot be read"),
     "a mailbox": (MAILBOX, [{"held": 5}], "held has to be an array"),
     "a mailbox of nothing": (MAILBOX, [5], "has to be an object, and is of the type number"),
     "variables": (TYPE, [{"held": {"a": 5}}], "held.a has to be an object"),
@@ -114,10 +108,8 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
 async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
     """Its error is `WrongInput`, and says what is wrong; no task of it fails."""
     workflow_type, arguments, told = INPUTS[case]
-    async with bench.worker(define({"name": "a", "type": "inject", "data": {}})) as running:
-        handle = await bench.client.start_workflow(
-            workflow_type, args=arguments, id=f"wrong-{running.queue}", task_queue=running.queue
-        )
+    async with bench.worker(define(inject("a"))) as running:
+        handle = await running.begin(workflow_type, *arguments, workflow_id=f"wrong-{running.queue}")
         async with asyncio.timeout(30):
             with pytest.raises(WorkflowFailureError) as failed:
                 await handle.result()
@@ -127,9 +119,8 @@ async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
 
 
 async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
-    """An update that cannot be read is refused, and the workflow goes on."""
     async with bench.worker() as running:
-        handle = await bench.client.start_workflow(TYPE, id=f"wrong-{running.queue}", task_queue=running.queue)
+        handle = await running.begin(TYPE, workflow_id=f"wrong-{running.queue}")
         for written in ({}, 5, {"values": {"a": 5}}):
             with pytest.raises(WorkflowUpdateFailedError):
                 await handle.execute_update("write", written)
@@ -139,7 +130,6 @@ async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
 
 
 async def failed_tasks(handle: WorkflowHandle[Any, Any]) -> list[str]:
-    """Return why tasks of a workflow failed."""
     return [
         one.workflow_task_failed_event_attributes.failure.message
         for one in await events_of(handle)

@@ -4,17 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.accounting import HELPER_COST
 from swf_temporal.runtime import run
 from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define, gives_way
-from tests.temporal.suspending import SUSPENDING
+from tests.temporal.building import inject
+from tests.temporal.conftest import Bench, define, gives_way, replays
 
 STATES = 500
 
@@ -22,27 +19,14 @@ STATES = 500
 def adding(number: int) -> dict[str, Any]:
     """Return a state whose expression only jq can evaluate, and which no other has."""
     output = f"${{ {{x: ([.x, {number}] | add)}} }}"
-    return {"name": f"Add {number}", "type": "inject", "data": {}, "stateDataFilter": {"output": output}}
-
-
-def replayer() -> Replayer:
-    """Return what replays histories."""
-    return Replayer(
-        workflows=[Interpreter],
-        interceptors=SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
+    return inject(f"Add {number}", stateDataFilter={"output": output})
 
 
 async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) -> None:
     """It was started by its type alone; hundreds of its states are evaluated in helper processes."""
     definition = define(*map(adding, range(STATES)))
     async with bench.worker(definition) as worker:
-        handle = await bench.client.start_workflow(
-            definition.id, {"x": 0}, id=f"queried-{worker.queue}", task_queue=worker.queue
-        )
+        handle = await worker.begin(definition.id, {"x": 0}, workflow_id=f"queried-{worker.queue}")
         ending = asyncio.create_task(handle.result())
         while not ending.done():
             for query in ("status", "trace"):
@@ -52,7 +36,7 @@ async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) 
 
     yields = sum(map(gives_way, history.events))
     assert yields >= STATES * HELPER_COST // MAX_COST
-    await replayer().replay_workflow(history)
+    assert await replays(history) is None
 
 
 async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
@@ -63,12 +47,7 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     monkeypatch.setattr(run, "MAX_DATA_BYTES", 200_000)
     monkeypatch.setattr(run, "_OF_PAYLOAD", 0)
     states = [
-        {
-            "name": f"Make {number}",
-            "type": "inject",
-            "data": {},
-            "stateDataFilter": {"output": f'${{ .s{number} = ("{number % 10}" * 30000) }}'},
-        }
+        inject(f"Make {number}", stateDataFilter={"output": f'${{ .s{number} = ("{number % 10}" * 30000) }}'})
         for number in range(12)
     ]
     async with bench.worker(define(*states)) as worker:
@@ -79,4 +58,4 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     fault = failed.value.fault
     assert fault is not None
     assert (fault.name, fault.state) == ("PayloadTooLarge", "Make 7")
-    await replayer().replay_workflow(await handle.fetch_history())
+    assert await replays(await handle.fetch_history()) is None

@@ -12,6 +12,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import Handle
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.records import Pin, pinned
+from tests.temporal.building import consumed, inject, operation, sleeps, switch
 from tests.temporal.suspending import SUSPEND_AFTER
 
 FEW_EVENTS = 12
@@ -20,7 +21,7 @@ ALONE = "tell"
 _FUNCTIONS = [{"name": name, "type": "custom"} for name in ("add", "flaky", "broken", "show", ALONE)]
 _LIMIT = {"workflowExecTimeout": {"duration": "PT2H", "interrupt": False, "runBefore": "Tidy"}}
 _RETRIES = [
-    {"name": "patient", "delay": "PT0.05S", "multiplier": 1.5, "maxDelay": "PT1S", "maxAttempts": 9, "jitter": 0.2},
+    {"name": "patient", "delay": "PT0.05S", "multiplier": 1.5, "maxDelay": "PT1S", "maxAttempts": 9, "jitter": 0.2}
 ]
 
 
@@ -46,7 +47,6 @@ class Case:
     subflows: tuple["Case", ...] = ()
 
     def definitions(self) -> list[Definition]:
-        """Return the definition, and those that it leads to."""
         own = {
             "id": self.id, "version": "1.0.0", "specVersion": "0.8", "functions": _FUNCTIONS, "retries": _RETRIES,
             "states": self.states, **dict(self.more),
@@ -61,7 +61,6 @@ class Case:
         return handle
 
     async def send(self, handle: Handle) -> None:
-        """Send an instance its events."""
         for number, kind in enumerate(self.sends):
             event = {"specversion": "1.0", "id": str(number), "source": "shop", "type": kind, "data": {kind: number}}
             await handle.signal(EVENT, {**event, "order": "7"})
@@ -73,218 +72,102 @@ def start_arguments(definitions: Sequence[Definition], data: JSON) -> Sequence[A
     return [data or {}, pin.to_json()]
 
 
-CHILD = Case("child", [{"name": "Count", "type": "operation", "actions": _counting(3), "end": True}], {"sum": 3})
+def _one(name: str, *actions: Any, **rest: Any) -> list[dict[str, Any]]:
+    return [operation(name, *actions, end=True, **rest)]
 
+
+def _undo(name: str) -> dict[str, Any]:
+    calls = [_call("show", {name: False}), _call("show", {f"un{name}": "${ .book }"})]
+    return operation(f"Un{name}", *calls, usedForCompensation=True)
+
+
+def _to_child(number: int) -> dict[str, Any]:
+    data = {"fromStateData": "${ {sum: 0} }", "toStateData": f".c{number}"}
+    return {"subFlowRef": "child", "actionDataFilter": data}
+
+
+def _until(most: int, end: Any) -> list[dict[str, Any]]:
+    more = switch("More", f"${{ .sum < {most} }}", {"end": {"continueAs": end}}, {"end": True})
+    return [operation("Count", *_counting(4), transition="More"), more]
+
+
+_ITEMS: dict[str, JSON] = {"items": [1, 2, 3, 4, 5, 6]}
+_LOOP = {
+    "name": "Each", "type": "foreach", "inputCollection": "${ .items }", "iterationParam": "item",
+    "outputCollection": "${ .sums }", "batchSize": 2, "end": True,
+    "actions": [
+        _call("add", {"a": "${ .item }", "b": 1}),
+        {**_call("add", {"a": "${ .sum }", "b": 10}), "sleep": {"before": "PT0.05S"}},
+    ],
+}  # fmt: skip
+_SIDES = list(enumerate(("left", "middle", "right")))
+_BRANCHES = [
+    {"name": name, "actions": [_call("add", {"a": n, "b": m}, f".{name}{m}") for m in range(4)]} for n, name in _SIDES
+]
+_ALL_THREE = {
+    "name": "Wait", "type": "event", "exclusive": False, "transition": "Ask",
+    "onEvents": [
+        {"eventRefs": [name], "actions": [_call("show", f"${{ .{name} }}", f".seen{name}")]} for name in ("a", "b", "c")
+    ],
+}  # fmt: skip
+_ASK = {"name": "Ask", "type": "callback", "action": _call("show", {"asked": True}), "eventRef": "d"}
+_EVENTS = consumed(*"abcd", source="shop", correlation=[{"contextAttributeName": "order"}])
+_BOOKED = [
+    operation(name, _call("show", {name.lower(): True}), compensatedBy=f"Un{name.lower()}", transition=following)
+    for name, following in (("Book", "Pay"), ("Pay", "Send"))
+]
+_SEND = operation("Send", _call("broken"), onErrors=[{"errorRef": "all", "end": {"compensate": True}}], end=True)
+_RUN_BEFORE = {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}
+_TELL = {"functionRef": {"refName": ALONE, "arguments": {"told": True}, "invoke": "async"}}
+
+CHILD = Case("child", _one("Count", *_counting(3)), {"sum": 3})
 CASES = (
-    Case(
-        "calls",
-        [{"name": "Count", "type": "operation", "actions": _counting(9), "end": True}],
-        {"sum": 9},
-        {"sum": 0},
-    ),
+    Case("calls", _one("Count", *_counting(9)), {"sum": 9}, {"sum": 0}),
     Case(
         "retries",
-        [
-            {
-                "name": "Try",
-                "type": "operation",
-                "actions": [_call("flaky", {"n": n}, f".r{n}", retryRef="patient") for n in range(5)],
-                "end": True,
-            }
-        ],
+        _one("Try", *(_call("flaky", {"n": n}, f".r{n}", retryRef="patient") for n in range(5))),
         {f"r{n}": {"n": n} for n in range(5)},
     ),
     Case(
         "secrets",
-        [
-            {
-                "name": "Show",
-                "type": "operation",
-                "actions": [
-                    _call("show", {"said": "${ $SECRETS.token | length }", "n": n}, f".r{n}") for n in range(6)
-                ],
-                "end": True,
-            }
-        ],
+        _one("Show", *(_call("show", {"said": "${ $SECRETS.token | length }", "n": n}, f".r{n}") for n in range(6))),
         {f"r{n}": {"said": 11, "n": n} for n in range(6)},
         more=(("secrets", ["token"]),),
     ),
-    Case(
-        "loop",
-        [
-            {
-                "name": "Each",
-                "type": "foreach",
-                "inputCollection": "${ .items }",
-                "iterationParam": "item",
-                "outputCollection": "${ .sums }",
-                "batchSize": 2,
-                "actions": [
-                    _call("add", {"a": "${ .item }", "b": 1}),
-                    {**_call("add", {"a": "${ .sum }", "b": 10}), "sleep": {"before": "PT0.05S"}},
-                ],
-                "end": True,
-            }
-        ],
-        {"items": [1, 2, 3, 4, 5, 6], "sums": [{"sum": n + 11} for n in range(1, 7)]},
-        {"items": [1, 2, 3, 4, 5, 6]},
-    ),
+    Case("loop", [_LOOP], {**_ITEMS, "sums": [{"sum": n + 11} for n in range(1, 7)]}, _ITEMS),
     Case(
         "branches",
-        [
-            {
-                "name": "Both",
-                "type": "parallel",
-                "branches": [
-                    {
-                        "name": name,
-                        "actions": [_call("add", {"a": n, "b": m}, f".{name}{m}") for m in range(4)],
-                    }
-                    for n, name in enumerate(("left", "middle", "right"))
-                ],
-                "end": True,
-            }
-        ],
-        {f"{name}{m}": {"sum": n + m} for n, name in enumerate(("left", "middle", "right")) for m in range(4)},
+        [{"name": "Both", "type": "parallel", "branches": _BRANCHES, "end": True}],
+        {f"{name}{m}": {"sum": n + m} for n, name in _SIDES for m in range(4)},
     ),
     Case(
         "events",
-        [
-            {
-                "name": "Wait",
-                "type": "event",
-                "exclusive": False,
-                "onEvents": [
-                    {
-                        "eventRefs": [name],
-                        "actions": [_call("show", f"${{ .{name} }}", f".seen{name}")],
-                    }
-                    for name in ("a", "b", "c")
-                ],
-                "transition": "Ask",
-            },
-            {
-                "name": "Ask",
-                "type": "callback",
-                "action": _call("show", {"asked": True}),
-                "eventRef": "d",
-                "transition": "Nap",
-            },
-            {"name": "Nap", "type": "sleep", "duration": "PT0.2S", "end": True},
-        ],
+        [_ALL_THREE, {**_ASK, "transition": "Nap"}, sleeps("Nap", "PT0.2S", end=True)],
         {"a": 0, "b": 1, "c": 2, "d": 3, "seena": 0, "seenb": 1, "seenc": 2, "asked": True},
         sends=("a", "b", "c", "d"),
-        more=(
-            (
-                "events",
-                [
-                    {"name": n, "type": n, "source": "shop", "correlation": [{"contextAttributeName": "order"}]}
-                    for n in "abcd"
-                ],
-            ),
-        ),
+        more=(("events", _EVENTS),),
     ),
     Case(
         "parents",
-        [
-            {
-                "name": "Delegate",
-                "type": "operation",
-                "actions": [
-                    {
-                        "subFlowRef": "child",
-                        "actionDataFilter": {"fromStateData": "${ {sum: 0} }", "toStateData": f".c{n}"},
-                    }
-                    for n in range(3)
-                ],
-                "transition": "Count",
-            },
-            {"name": "Count", "type": "operation", "actions": _counting(3), "end": True},
-        ],
+        [operation("Delegate", *map(_to_child, range(3)), transition="Count"), *_one("Count", *_counting(3))],
         {"sum": 3, "c0": {"sum": 3}, "c1": {"sum": 3}, "c2": {"sum": 3}},
         {"sum": 0},
         subflows=(CHILD,),
     ),
     Case(
         "undone",
-        [
-            {
-                "name": name,
-                "type": "operation",
-                "actions": [_call("show", {name.lower(): True})],
-                "compensatedBy": f"Un{name.lower()}",
-                "transition": following,
-            }
-            for name, following in (("Book", "Pay"), ("Pay", "Send"))
-        ]
-        + [
-            {
-                "name": "Send",
-                "type": "operation",
-                "actions": [_call("broken")],
-                "onErrors": [{"errorRef": "all", "end": {"compensate": True}}],
-                "end": True,
-            }
-        ]
-        + [
-            {
-                "name": f"Un{name}",
-                "type": "operation",
-                "usedForCompensation": True,
-                "actions": [_call("show", {name: False}), _call("show", {f"un{name}": "${ .book }"})],
-            }
-            for name in ("book", "pay")
-        ],
+        [*_BOOKED, _SEND, _undo("book"), _undo("pay")],
         {"book": False, "pay": False, "unpay": True, "unbook": False},
         more=(("errors", [{"name": "all", "code": "*"}]),),
     ),
-    Case(
-        "rounds",
-        [
-            {"name": "Count", "type": "operation", "actions": _counting(4), "transition": "More"},
-            {
-                "name": "More",
-                "type": "switch",
-                "dataConditions": [{"condition": "${ .sum < 12 }", "end": {"continueAs": "rounds"}}],
-                "defaultCondition": {"end": True},
-            },
-        ],
-        {"sum": 12},
-        {"sum": 0},
-    ),
+    Case("rounds", _until(12, "rounds"), {"sum": 12}, {"sum": 0}),
     Case(
         "limited",
-        [
-            {"name": "Count", "type": "operation", "actions": _counting(4), "transition": "More"},
-            {
-                "name": "More",
-                "type": "switch",
-                "dataConditions": [
-                    {"condition": "${ .sum < 8 }", "end": {"continueAs": {"workflowId": "limited", **_LIMIT}}}
-                ],
-                "defaultCondition": {"end": True},
-            },
-            {"name": "Tidy", "type": "inject", "data": {"late": True}, "end": True},
-        ],
+        [*_until(8, {"workflowId": "limited", **_LIMIT}), inject("Tidy", {"late": True}, end=True)],
         {"sum": 8},
         {"sum": 0},
-        more=(("timeouts", {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}),),
+        more=(("timeouts", _RUN_BEFORE),),
     ),
-    Case(
-        "leaving",
-        [
-            {
-                "name": "Tell",
-                "type": "operation",
-                "actions": [
-                    {"functionRef": {"refName": ALONE, "arguments": {"told": True}, "invoke": "async"}},
-                    *_counting(4),
-                ],
-                "end": True,
-            }
-        ],
-        {"sum": 4},
-        {"sum": 0},
-    ),
+    Case("leaving", _one("Tell", _TELL, *_counting(4)), {"sum": 4}, {"sum": 0}),
 )
 """One for each kind of thing that a run stores."""

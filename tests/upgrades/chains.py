@@ -13,30 +13,24 @@ from swf_temporal.runtime.ids import WORKFLOW_TYPES
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The history of one execution."""
-
     workflow_id: str
     history: dict[str, Any]
 
     @classmethod
     def of(cls, history: WorkflowHistory) -> "Execution":
-        """Return the execution of a *history*."""
         return cls(history.workflow_id, json.loads(history.to_json()))
 
     @property
     def definition_id(self) -> str:
-        """The id of the definition that it ran."""
         name: str = self._began["workflowType"]["name"]
         return name
 
     @property
     def arguments(self) -> list[Any]:
-        """What it was started with: its data and its pin."""
         return [_value(payload) for payload in self._began["input"]["payloads"]]
 
     @property
     def calls(self) -> Iterator[Any]:
-        """The records of the calls that it made."""
         for event in self.history["events"]:
             scheduled = event.get("activityTaskScheduledEventAttributes")
             if scheduled is not None:
@@ -44,7 +38,6 @@ class Execution:
 
     @property
     def local_activities(self) -> Iterator[str]:
-        """The types of the local activities whose results it has."""
         for event in self.history["events"]:
             data = event.get("markerRecordedEventAttributes", {}).get("details", {}).get("data")
             if data is not None:
@@ -52,7 +45,6 @@ class Execution:
 
     @property
     def identities(self) -> Iterator[str]:
-        """The processes that carried out its workflow tasks."""
         for event in self.history["events"]:
             completed = event.get("workflowTaskCompletedEventAttributes")
             if completed is not None:
@@ -60,14 +52,12 @@ class Execution:
 
     @property
     def next_run(self) -> str | None:
-        """The id of the execution that it continued as."""
         ended = self.history["events"][-1].get("workflowExecutionContinuedAsNewEventAttributes", {})
         run: str | None = ended.get("newExecutionRunId")
         return run
 
     @property
     def children(self) -> Iterator[str]:
-        """The ids of the sub-workflows that it started."""
         for event in self.history["events"]:
             begun = event.get("childWorkflowExecutionStartedEventAttributes")
             if begun is not None and begun["workflowType"]["name"] not in WORKFLOW_TYPES:

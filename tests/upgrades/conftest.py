@@ -13,6 +13,5 @@ AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s
 
 @pytest.fixture(scope="session")
 async def bench() -> AsyncIterator[Bench]:
-    """The server, for the whole session."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from tests.temporal.building import operation
+
 INPUT: Final = {"sum": 1}
 OUTPUT: Final = {"sum": 2}
 DEFINITION: Final[dict[str, Any]] = {
@@ -11,12 +13,7 @@ DEFINITION: Final[dict[str, Any]] = {
     "start": {"stateName": "Add", "schedule": {"cron": "30 4 1,15 * 5", "timezone": "Europe/Berlin"}},
     "functions": [{"name": "add", "type": "custom"}],
     "states": [
-        {
-            "name": "Add",
-            "type": "operation",
-            "actions": [{"functionRef": {"refName": "add", "arguments": {"a": "${ .sum }", "b": 1}}}],
-            "end": True,
-        }
+        operation("Add", {"functionRef": {"refName": "add", "arguments": {"a": "${ .sum }", "b": 1}}}, end=True)
     ],
 }
 """What is started, and when."""

@@ -72,7 +72,6 @@ DEFINITIONS = {
 
 @pytest.fixture(scope="module")
 async def server() -> AsyncIterator[Server]:
-    """A server that asks soon whether a version is drained."""
     waits = ("VisibilityGracePeriod", "RefreshInterval")
     extra = [
         word for one in waits for word in ("--dynamic-config-value", f'matching.wv.VersionDrainageStatus{one}="1s"')
@@ -83,7 +82,6 @@ async def server() -> AsyncIterator[Server]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The definitions, functions and settings of the workers."""
     (tmp_path / "definitions").mkdir()
     for name, one in DEFINITIONS.items():
         (tmp_path / "definitions" / f"{name}.json").write_text(json.dumps(one))
@@ -119,7 +117,6 @@ def worker(folder: Path, server: Server, build: str | None) -> Iterator[str]:
 
 
 async def deploy(server: Server, command: str, *arguments: str) -> str:
-    """Do what an operator does with `temporal worker deployment`."""
     program = find_program()
     if program is None:
         pytest.skip("there is no `temporal` program")
@@ -149,12 +146,10 @@ async def make_current(server: Server, build: str) -> None:
 
 
 async def start(client: Client, name: str, number: object) -> swf.Handle:
-    """Start an instance by the id of its definition, as any client does."""
     return await client.start_workflow(name, {}, id=f"{name}-{number}", task_queue=QUEUE)
 
 
 async def send(handle: swf.Handle, kind: str) -> None:
-    """Send an instance the event that it waits for."""
     event = {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "order": "7", "data": {}}
     await handle.signal("event", event)
 
@@ -228,7 +223,6 @@ async def test_pinned_instances_stay_and_others_move_there_and_back(server: Serv
 
 
 def _of(output: Any) -> set[str]:
-    """Return the builds that ran the states of an instance."""
     return {output[place] for place in ("first", "second", "third")}
 
 

@@ -24,7 +24,6 @@ PATIENCE = 90
 
 @pytest.fixture
 def workers(bench: Bench) -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """Two workers in processes of their own, both of which are ready."""
     address = bench.client.service_client.config.target_host
     started = [start_worker(ROOT, address, QUEUE, HEARTBEAT) for _ in range(2)]
     try:

@@ -36,14 +36,12 @@ SENDS = {case.id: case for case in CASES if case.sends}
 
 
 def recorded(release: str) -> Mapping[str, Sequence[Execution]]:
-    """Return the executions of each case that a worker of *release* ran."""
     kept = corpus.read(release)
     return {case.id: kept.of_case(case.id) for case in CASES}
 
 
 @asynccontextmanager
 async def worker_of_this(bench: Bench, queue: str) -> AsyncIterator[None]:
-    """Run a worker of this release."""
     functions = Functions()
     worker = make_worker(
         bench.client, Catalogue(), functions, functions, task_queue=queue, operator_options=suspending()
@@ -54,7 +52,6 @@ async def worker_of_this(bench: Bench, queue: str) -> AsyncIterator[None]:
 
 @contextmanager
 def worker_of(release: str, bench: Bench, queue: str) -> Iterator[None]:
-    """Run a worker of a release in a process of its own."""
     code = code_of(release)
     if code is None:
         pytest.skip(f"this checkout does not have the tag of {release}: what it wrote is read all the same")

@@ -28,10 +28,7 @@ HURRY = 2.0
 
 
 class Functions:
-    """What the definitions call, and where what they produce goes."""
-
     async def perform(self, call: Any, *, source: str, key: str, attempt: int) -> Any:  # noqa: ARG002 - the port's
-        """Answer a call."""
         arguments: Any = filled(call, {"token": "open sesame"})
         match call.function.name:
             case "add":
@@ -53,7 +50,6 @@ class Calling(Functions):
         self.service = httpx.AsyncClient(base_url=url, timeout=HURRY)
 
     async def perform(self, call: Any, *, source: str, key: str, attempt: int) -> Any:
-        """Ask the service, then answer the call."""
         arguments: Any = filled(call, {"token": "open sesame"})
         try:
             answer = await self.service.post(
@@ -69,7 +65,6 @@ class Calling(Functions):
 
 
 async def connected(address: str) -> Client:
-    """Return a client of the server, which may be about to start."""
     for _ in range(60):
         try:
             return await Client.connect(address, data_converter=CONVERTER)

@@ -31,12 +31,7 @@ class Target(NamedTuple):
 
 @contextmanager
 def attacked(
-    temporal: str,
-    configuration: str = "",
-    *options: str,
-    definition: str = HELLO,
-    files: int | None = None,
-    **env: str,
+    temporal: str, configuration: str = "", *options: str, definition: str = HELLO, files: int | None = None, **env: str
 ) -> Iterator[Target]:
     """Serve a gateway for as long as the context lasts; it may have so many *files* open."""
     with TemporaryDirectory() as folder:

@@ -23,15 +23,7 @@ from swf_temporal.events.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Settings
 from tests.brokers.rabbitmq import prepared as prepared_rabbitmq
-from tests.brokers.servers import (
-    HOST,
-    Link,
-    Server,
-    free_ports,
-    program,
-    running,
-    write_certificates,
-)
+from tests.brokers.servers import HOST, Link, Server, free_ports, program, running, write_certificates
 from tests.functions.conftest import failed
 
 __all__ = ["failed"]  # a fixture of the tests of functions

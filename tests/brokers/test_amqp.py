@@ -97,11 +97,7 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
 
 @pytest.mark.parametrize(
     ("sent", "encoding", "expected"),
-    [
-        (b"x" * 100, "gzip", b"x" * 100),
-        (gzip.compress(b"by the call"), "gzip", b"by the call"),
-        (b"x", "utf-8", b"x"),
-    ],
+    [(b"x" * 100, "gzip", b"x" * 100), (gzip.compress(b"by the call"), "gzip", b"by the call"), (b"x", "utf-8", b"x")],
     ids=["plain", "compressed by the call", "of another encoding"],
 )
 async def test_a_message_is_encoded_as_it_says(

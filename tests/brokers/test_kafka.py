@@ -12,15 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.kafka import Kafka, mapping_faults
 from swf_temporal.events.brokers.port import Credentials, Message
-from tests.brokers.conftest import (
-    ChannelTo,
-    FaultOf,
-    answer_to,
-    echo,
-    is_cancelled_cleanly,
-    lost,
-    next_payload,
-)
+from tests.brokers.conftest import ChannelTo, FaultOf, answer_to, echo, is_cancelled_cleanly, lost, next_payload
 from tests.brokers.kafka_front import Front
 from tests.brokers.servers import HOST, Server
 

@@ -40,10 +40,7 @@ async def test_a_message_arrives_with_its_headers(nats: Nats, nats_server: Serve
         await delivery.accept()
 
     assert delivery.message == Message(
-        b"\x00one",
-        "text/plain",
-        {"Idempotency-Key": "k", "x": "y", "content-type": "text/plain"},
-        reply_to="answers.1",
+        b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "y", "content-type": "text/plain"}, reply_to="answers.1"
     )
 
 

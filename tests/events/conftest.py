@@ -4,14 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.brokers.conftest import (
-    authority,
-    certificates,
-    kafka_cluster,
-    mosquitto,
-    rabbitmq,
-    topic,
-)
+from tests.brokers.conftest import authority, certificates, kafka_cluster, mosquitto, rabbitmq, topic
 from tests.brokers.servers import HOST, Server, free_ports, program, running
 from tests.temporal.conftest import bench
 

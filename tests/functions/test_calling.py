@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
 
 
-@pytest.mark.parametrize(
-    ("kind", "section"),
-    [
-        ("expression", "Using Functions for Expression Evaluation"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "section"), [("expression", "Using Functions for Expression Evaluation")])
 async def test_types_that_are_not_performed_are_told(kind: str, section: str, failed: Failed) -> None:
     """The fault names the type and its section, and trying again does not help."""
     fault = await failed(Functions(), Call(Function(name="f", type=kind, operation="rest:GET:/a")))

@@ -26,12 +26,7 @@ SHOWN: dict[str, JSON] = {"hideSecrets": False}
 def test_variables_are_secrets() -> None:
     """A variable holds a text, or an object written as JSON; digits stay a text."""
     secrets = Secrets.from_environment(
-        {
-            "SWF_SECRET_API_KEY": "12345",
-            "SWF_SECRET_DB": '{"user": "u"}',
-            "SWF_SECRET_ODD": "{x",
-            "OTHER": "no",
-        }
+        {"SWF_SECRET_API_KEY": "12345", "SWF_SECRET_DB": '{"user": "u"}', "SWF_SECRET_ODD": "{x", "OTHER": "no"}
     )
 
     assert secrets.get("api-key") == "12345"

@@ -481,11 +481,7 @@ def _sizes() -> Iterator[Case]:
         return Case("size", name, make, sampled)
 
     for index in (1_000_000_000, 10_000_000, 2_000_000, 99_999, -1, 2**63, 2**64):
-        yield case(
-            f"target {index}",
-            targeting(index),
-            sampled=index == 1_000_000_000,
-        )
+        yield case(f"target {index}", targeting(index), sampled=index == 1_000_000_000)
     yield case(
         "computed target",
         lambda: (flow(computing("1", into=".o[1000000000 | floor]"), functions=SAME), {}),
@@ -634,15 +630,8 @@ def _depths() -> Iterator[Case]:
         return Case("depth", name, make, sampled)
 
     for depth in (100, 500, 900, 3_000, 100_000):
-        yield case(
-            f"input {depth}",
-            deep_input(depth, put({})),
-            sampled=depth in (900, 100_000),
-        )
-        yield case(
-            f"input {depth} and jq",
-            deep_input(depth, computing("[..] | length")),
-        )
+        yield case(f"input {depth}", deep_input(depth, put({})), sampled=depth in (900, 100_000))
+        yield case(f"input {depth} and jq", deep_input(depth, computing("[..] | length")))
     yield case("inject 900", lambda: (flow(put(deep(900))), {}))
     yield case("merge 900", lambda: (flow(put(deep(400), "A"), put(deep(450), "B")), {}))
     yield case("growing", cycle({"d": 1}, "{d: .}"), sampled=True)

@@ -211,10 +211,7 @@ async def _find(server: Server, leak: Leak) -> Found:
     queue = f"places-{os.getpid()}-{next(_numbers)}"
     with _logged() as lines, _beating():
         async with AsyncExitStack() as stack:
-            routes = [
-                Route("/repeat", outside.repeat),
-                Route("/events", outside.refuse, methods=["POST"]),
-            ]
+            routes = [Route("/repeat", outside.repeat), Route("/events", outside.refuse, methods=["POST"])]
             address = Address("127.0.0.1", 0)
             url = f"http://{await stack.enter_async_context(asgi_server(Starlette(routes=routes), address, ''))}"
             definitions = _definitions(leak, queue, url)

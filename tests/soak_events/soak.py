@@ -137,10 +137,7 @@ class Soak:
 
     def _start(self, name: str) -> None:
         config = ["--config", str(self.folder / "swf.yaml"), "--address", f"{HOST}:{self.port}"]
-        kind = {
-            "gateway": ["gateway", "--port", str(self.gateway_port)],
-            "consumer": ["consume"],
-        }.get(name, ["worker"])
+        kind = {"gateway": ["gateway", "--port", str(self.gateway_port)], "consumer": ["consume"]}.get(name, ["worker"])
         command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *kind]
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(

@@ -207,10 +207,7 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (
-            "sqlite:////not/here/at/all.db",
-            "sqlite:////not/here/at/all.db for variables cannot be used: unable to open",
-        ),
+        ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
         ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
         (
             "postgresql://ada:lovelace@127.0.0.1:port/x",

@@ -87,10 +87,7 @@ SEVERAL = {
         ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
         (
             {},
-            {
-                "services": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
-                "calls": {"base_url": "mqtt://127.0.0.1:9"},
-            },
+            {"services": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}}, "calls": {"base_url": "mqtt://127.0.0.1:9"}},
             "mqtt://127.0.0.1:8",
         ),
     ],
@@ -367,8 +364,7 @@ STAGED = {
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
-    [({}, "mqtt://127.0.0.1:9 lights"), ({"port": 2}, "nats://127.0.0.1:2 lights")],
+    ("given", "expected"), [({}, "mqtt://127.0.0.1:9 lights"), ({"port": 2}, "nats://127.0.0.1:2 lights")]
 )
 async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, expected: str) -> None:
     """As for OpenAPI: the first server counts that has them."""

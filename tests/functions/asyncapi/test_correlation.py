@@ -67,12 +67,7 @@ async def test_a_location_is_an_expression(bench: Bench, location: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "facts"),
-    [
-        (IN_HEADER, {"headers": {"NR": "7"}}),
-        (IN_PAYLOAD, {}),
-        ({}, {"correlation_id": "7"}),
-    ],
+    ("message", "facts"), [(IN_HEADER, {"headers": {"NR": "7"}}), (IN_PAYLOAD, {}), ({}, {"correlation_id": "7"})]
 )
 async def test_only_the_message_with_the_id_is_taken(bench: Bench, message: Any, facts: Any) -> None:
     """Those of others are left for them, also those that nobody can read."""

@@ -153,9 +153,7 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
     service.answers_with("GET", "/a", "ok")
     auths = tuple(Auth(name=name, scheme="bearer", properties={"token": name}) for name in ("fetching", "calling"))
     function = Function(
-        name="ask",
-        operation=f"{service.url}/api.json#ask",
-        auth_ref=AuthRef(resource="fetching", invocation="calling"),
+        name="ask", operation=f"{service.url}/api.json#ask", auth_ref=AuthRef(resource="fetching", invocation="calling")
     )
 
     assert await functions.call(Call(function, auth=auths, base=str(tmp_path))) == "ok"

@@ -259,10 +259,7 @@ async def test_a_listed_module_offers_what_is_its_own(
         ("math:pi", "no function 'pi'"),
         ("no_such_module_here:f", "cannot be imported"),
         (None, "no custom function 'f'"),
-        (
-            "service:java:com.acme.Shop::charge",
-            "is a service of Kogito's runtimes, which is not supported: call an",
-        ),
+        ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
         ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
     ],
 )

@@ -82,12 +82,7 @@ async def test_code_stands_in_one_of_three_places() -> None:
         ("x = bytearray(2 << 30)", "MemoryError", "line 1 of"),
     ],
 )
-async def test_what_a_script_raises_is_a_fault_of_that_name(
-    code: str,
-    name: str,
-    told: str,
-    failed: "Failed",
-) -> None:
+async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str, failed: "Failed") -> None:
     """A definition names the exception's class in `errors`, and a person reads the line."""
     fault = await failed(Functions(settings=ALLOWED), script(code))
 

@@ -100,12 +100,7 @@ async def test_a_proto_file(functions: Functions) -> None:
     ("kind", "operation", "code", "told"),
     [
         ("rest", "data/shop.yaml#getOrder", "NoDocument", "cannot be read from .*data/shop.yaml: No such"),
-        (
-            "rest",
-            "data/shop-3.0.yaml#getOder",
-            "UnknownOperation",
-            "no operation 'getOder'; did you mean 'getOrder'",
-        ),
+        ("rest", "data/shop-3.0.yaml#getOder", "UnknownOperation", "no operation 'getOder'; did you mean 'getOrder'"),
         ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
         ("rest", "data/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
         ("asyncapi", "data/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),

@@ -34,7 +34,7 @@ DOCUMENT: dict[str, Any] = {
             "publish": {
                 "operationId": "set",
                 "bindings": {"http": {"method": "PUT", "query": {"properties": {"tag": {"type": "string"}}}}},
-            },
+            }
         },
     },
 }

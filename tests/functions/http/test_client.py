@@ -59,12 +59,7 @@ async def test_every_other_status_is_a_fault(
 
     fault = await failed(functions, http_call("POST", "/a", {"token": "x"}, attempt=3))
 
-    assert (fault.name, fault.code, fault.status, fault.retryable) == (
-        "CallFailed",
-        str(status),
-        status,
-        True,
-    )
+    assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", str(status), status, True)
     assert (fault.function, fault.attempt) == ("ask", 3)
     assert fault.message.startswith(f"POST {service.url}/a answered {text}")
     assert status == 304 or (fault.body == {"why": "so"} and fault.message.endswith(': {"why": "so"}'))
@@ -96,11 +91,7 @@ async def test_json_that_is_none_is_a_fault(
 
 @pytest.mark.parametrize("compressed", [False, True])
 async def test_an_answer_may_be_too_large(
-    service: Service,
-    http_call: HttpCall,
-    failed: Failed,
-    *,
-    compressed: bool,
+    service: Service, http_call: HttpCall, failed: Failed, *, compressed: bool
 ) -> None:
     """What counts is the size that a workflow would have to carry, not the size on the wire."""
     content = json.dumps("x" * 99).encode()
@@ -145,10 +136,7 @@ async def test_a_service_that_does_not_answer(service: Service, http_call: HttpC
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [b"", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"],
-)
+@pytest.mark.parametrize("raw", [b"", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"])
 async def test_an_answer_that_is_not_http(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed, raw: bytes
 ) -> None:
@@ -181,12 +169,7 @@ async def test_cancelling_closes_the_request(service: Service, functions: Functi
 
 @pytest.mark.parametrize(("method", "sent"), [("POST", True), ("PUT", True), ("DELETE", True), ("GET", False)])
 async def test_the_idempotency_key(
-    service: Service,
-    functions: Functions,
-    http_call: HttpCall,
-    method: str,
-    *,
-    sent: bool,
+    service: Service, functions: Functions, http_call: HttpCall, method: str, *, sent: bool
 ) -> None:
     """Requests that change something carry the key, so that a service can recognise a repetition."""
     service.answers_with(method, "/a", {})

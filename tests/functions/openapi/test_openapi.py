@@ -69,13 +69,7 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
 
     await functions.call(shop("3.0", "getOrder", arguments))
 
-    expected = [
-        ("fields", "a"),
-        ("fields", "b"),
-        ("sort", "x,y"),
-        ("filter[min]", "1"),
-        ("query", '{"q":[1]}'),
-    ]
+    expected = [("fields", "a"), ("fields", "b"), ("sort", "x,y"), ("filter[min]", "1"), ("query", '{"q":[1]}')]
     assert service.last.query == [*expected, ("page", "2")]
     assert service.last.headers["cookie"] == "session=s%201"
     assert service.last.headers["x-trace"].encode("latin-1").decode() == "gr\u00fcn"

@@ -16,10 +16,7 @@ ORDERS = "specs/orders.json"
 
 
 def url(
-    content: dict[str, Any],
-    location: str = "/defs/orders.json",
-    settings: Settings | None = None,
-    **server: Any,
+    content: dict[str, Any], location: str = "/defs/orders.json", settings: Settings | None = None, **server: Any
 ) -> str:
     """Return the URL of the function `check-stock` for a document that says *content*."""
     operation = OpenApiOperation(
@@ -54,11 +51,7 @@ def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, 
     ("location", "server", "expected"),
     [
         ("/defs/orders.json", {"url": "https://a/v1"}, "https://a/v1"),
-        (
-            "/defs/orders.json",
-            {"url": "https://{r}.a", "variables": {"r": {"default": "eu"}}},
-            "https://eu.a",
-        ),
+        ("/defs/orders.json", {"url": "https://{r}.a", "variables": {"r": {"default": "eu"}}}, "https://eu.a"),
         ("https://h:1/x/orders.json", {"url": "/v1"}, "https://h:1/v1"),
         ("https://h:1/x/orders.json", {"url": "v1"}, "https://h:1/x/v1"),
         ("https://h:1/x/orders.json", {}, "https://h:1/"),

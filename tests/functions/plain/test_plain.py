@@ -137,13 +137,7 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
         "headers": {"X-A": "1", "Content-Type": "text/plain"},
         "cookies": {"c": "2"},
     }
-    arguments: JSON = {
-        "id": 7,
-        "body": "paid",
-        "headers": {"X-B": 3},
-        "cookies": {"d": "x y"},
-        "notify": True,
-    }
+    arguments: JSON = {"id": 7, "body": "paid", "headers": {"X-B": 3}, "cookies": {"d": "x y"}, "notify": True}
 
     assert await functions.call(call_of(operation, arguments, kind)) == "done"
 

@@ -63,13 +63,11 @@ authorization {{
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """Return an authority that no machine trusts."""
     return trustme.CA()
 
 
 @pytest.fixture(scope="session")
 def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the authority's certificate, and a server's that it vouches for."""
     folder = tmp_path_factory.mktemp("certificates")
     write_certificates(authority, folder)
     return folder
@@ -77,7 +75,6 @@ def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="session")
 def trusting(authority: trustme.CA) -> ssl.SSLContext:
-    """Return how a connection is checked by those who trust the authority."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
@@ -138,19 +135,16 @@ def kafka_cluster() -> Iterator[Server]:
 
 @pytest.fixture
 def topic() -> str:
-    """Return a name that no other test uses."""
     return f"orders-{uuid4().hex[:8]}"
 
 
 @pytest.fixture
 def client_id() -> str:
-    """Return the id of a call that no other test makes."""
     return f"call-{uuid4().hex[:8]}"
 
 
 @pytest.fixture
 def channel(request: pytest.FixtureRequest, topic: str, client_id: str) -> ChannelTo:
-    """Return a way to speak of a channel of the protocol that the test's file is named after."""
     protocol = request.path.stem.removeprefix("test_")
 
     def channel(port: int, address: str = topic, **facts: Any) -> Channel:
@@ -163,7 +157,6 @@ def channel(request: pytest.FixtureRequest, topic: str, client_id: str) -> Chann
 
 @pytest.fixture
 async def link() -> AsyncIterator[LinkTo]:
-    """Return a way to a broker's port that the test can cut."""
     async with AsyncExitStack() as links:
 
         async def link(port: int) -> Link:
@@ -174,8 +167,6 @@ async def link() -> AsyncIterator[LinkTo]:
 
 @pytest.fixture
 def fault_of() -> FaultOf:
-    """Return a way to get the fault that something ends with."""
-
     async def fault_of(doing: Awaitable[Any]) -> CallFailed:
         with pytest.raises(CallFailed) as caught:
             await doing
@@ -185,7 +176,6 @@ def fault_of() -> FaultOf:
 
 
 async def next_payload(broker: Broker, channel: Channel, *, accepted: bool = True) -> bytes:
-    """Receive one message."""
     async with broker.receive(channel) as deliveries:
         delivery = await anext(deliveries)
         if accepted:
@@ -194,7 +184,6 @@ async def next_payload(broker: Broker, channel: Channel, *, accepted: bool = Tru
 
 
 async def echo(broker: Broker, channel: Channel) -> bytes:
-    """Send a message over a channel that is listened to, and return what comes."""
     async with broker.receive(channel) as deliveries:
         await broker.send(channel, Message(b"x"))
         return (await anext(deliveries)).message.payload
@@ -213,11 +202,10 @@ async def lost(broker: Broker, channel: Channel, *payloads: bytes, accepted: boo
 
 
 class _WorkerLost(Exception):  # noqa: N818 - nothing went wrong in the test
-    """The end of an attempt."""
+    pass
 
 
 async def cut_while_receiving(broker: Broker, channel: Channel, link: Link) -> None:
-    """Break the connection of a receiver that waits."""
     async with broker.receive(channel) as deliveries:
         link.cut()
         await anext(deliveries)

@@ -36,27 +36,23 @@ DESCRIBED = {"is": "queue", "queue": {"durable": True}}
 
 @pytest.fixture
 def amqp() -> Amqp:
-    """Return the protocol."""
     return Amqp()
 
 
 @pytest.fixture
 async def other(rabbitmq: Server) -> AsyncIterator[Any]:
-    """Return a channel of another client."""
     async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{rabbitmq.port}/") as connection:
         yield await connection.channel()
 
 
 @pytest.fixture
 async def queue(other: Any, topic: str) -> Any:
-    """Return a queue that is there, as another client sees it."""
     return await other.declare_queue(topic)
 
 
 async def test_a_message_arrives_with_all_that_is_said_of_it(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
 ) -> None:
-    """Without bindings an address is the name of a queue, which is there."""
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers")
 
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
@@ -69,7 +65,6 @@ async def test_a_message_arrives_with_all_that_is_said_of_it(
 async def test_the_bindings_say_how_a_message_is_sent(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
 ) -> None:
-    """All that the operation's and the message's bindings have arrives."""
     copied = await other.declare_queue(f"{queue.name}-copy")
     operation = {
         "expiration": 60000, "userId": "guest", "cc": [copied.name], "bcc": [], "priority": 7, "deliveryMode": 1,
@@ -143,7 +138,6 @@ async def test_headers_keep_their_types(amqp: Amqp, rabbitmq: Server, channel: C
 async def test_headers_of_other_types_are_texts(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
 ) -> None:
-    """Other clients may send numbers, bytes and objects in headers."""
     headers: dict[str, FieldValue] = {"number": 1, "bytes": bytearray(b"b"), "object": {"a": True}}
     await other.default_exchange.publish(aio_pika.Message(b"x", headers=headers), queue.name)
 
@@ -156,7 +150,6 @@ async def test_headers_of_other_types_are_texts(
 async def test_a_queue_that_is_described_is_declared(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, other: Any
 ) -> None:
-    """Whoever comes first makes it: the sender, or the receiver."""
     here = channel(rabbitmq.port, "work", channel={"is": "queue", "queue": {"name": topic, "autoDelete": True}})
 
     await amqp.send(here, Message(b"x"))
@@ -221,7 +214,6 @@ async def test_a_virtual_host_is_the_server_s_path(amqp: Amqp, rabbitmq: Server,
 
 
 async def test_what_is_not_accepted_goes_back(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
-    """Also what was passed over, in its order."""
     await lost(amqp, channel(rabbitmq.port, queue.name), b"1", b"2", b"3")
 
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
@@ -265,7 +257,6 @@ async def test_a_repeated_attempt_gets_what_came_meanwhile(
 async def test_a_call_that_has_ended_leaves_no_queue(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, fault_of: FaultOf
 ) -> None:
-    """So there is nobody left to take a message."""
     here = channel(rabbitmq.port, "key", channel={"exchange": {"name": topic, "type": "direct"}})
     async with amqp.receive(here) as deliveries:
         await amqp.send(here, Message(b"x"))
@@ -277,7 +268,6 @@ async def test_a_call_that_has_ended_leaves_no_queue(
 
 
 async def test_a_queue_that_is_not_there(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nobody gets the message, and nobody waits."""
     here = channel(rabbitmq.port)
 
     sending, receiving = await fault_of(amqp.send(here, Message(b"x"))), await fault_of(next_payload(amqp, here))
@@ -288,7 +278,6 @@ async def test_a_queue_that_is_not_there(amqp: Amqp, rabbitmq: Server, channel: 
 async def test_an_exchange_that_is_not_there(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, topic: str
 ) -> None:
-    """A document that only names it does not make it."""
     here = channel(rabbitmq.port, channel={"is": "routingKey", "exchange": {"name": topic}})
 
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "UnknownChannel"
@@ -306,14 +295,12 @@ async def test_a_message_may_be_sent_for_nobody(
 async def test_a_function_asks_and_is_answered(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, tmp_path: Path
 ) -> None:
-    """The document says where messages have the id and the address for the reply."""
     assert await answer_to(amqp, channel(rabbitmq.port, channel=DESCRIBED), tmp_path) == {"number": 7}
 
 
 async def test_with_tls_and_a_password(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
-    """Connections may be secure, and the broker may know its users."""
     here = channel(rabbitmq.secure_port, "hers", channel=DESCRIBED, credentials=ADA, tls=trusting)
 
     await amqp.send(here, Message(b"secret"))
@@ -322,7 +309,6 @@ async def test_with_tls_and_a_password(
 
 
 async def test_a_wrong_password_is_told(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """It is told as what it is, without the password."""
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
 
     fault = await fault_of(amqp.send(channel(rabbitmq.port, "hers", credentials=wrong), Message(b"x")))
@@ -344,7 +330,6 @@ async def test_a_token_is_a_password(amqp: Amqp, rabbitmq: Server, channel: Chan
 async def test_what_a_user_may_not_do_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, facts: dict[str, str]
 ) -> None:
-    """Queues and virtual hosts are for some, and not for others."""
     here = channel(rabbitmq.port, "his", channel=DESCRIBED, credentials=ADA, **facts)
 
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "AuthFailed"
@@ -353,7 +338,6 @@ async def test_what_a_user_may_not_do_is_told(
 async def test_a_server_that_nobody_vouches_for_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """Whose certificate is not vouched for is not talked to."""
     here = channel(rabbitmq.secure_port, tls=ssl.create_default_context())
 
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "TlsFailed"
@@ -362,7 +346,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
 async def test_a_message_that_is_too_large_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, fault_of: FaultOf
 ) -> None:
-    """It is not sent again and again."""
     fault = await fault_of(amqp.send(channel(rabbitmq.port, queue.name), Message(b"x" * 100_001)))
 
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
@@ -413,7 +396,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
 async def test_a_receiver_that_is_cancelled_leaves_nothing(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
 ) -> None:
-    """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(amqp, channel(rabbitmq.port, queue.name))
 
 

@@ -27,7 +27,6 @@ class Protocol:
     library: str
 
     def channel(self, port: int, *, host: str = HOST, timeout: float = 10.0) -> Channel:
-        """Return a channel that nobody else uses."""
         return Channel(self.name, host, port, "", uuid4().hex, uuid4().hex, timeout)
 
 
@@ -41,27 +40,23 @@ PROTOCOLS = [
 
 @pytest.fixture(params=PROTOCOLS, ids=[protocol.name for protocol in PROTOCOLS])
 def protocol(request: pytest.FixtureRequest) -> Protocol:
-    """Return each protocol in turn."""
     found: Protocol = request.param
     return found
 
 
 async def test_nobody_listens(protocol: Protocol, fault_of: FaultOf) -> None:
-    """Nothing listens on the port."""
     fault = await fault_of(protocol.make().send(protocol.channel(free_ports(1)[0]), MESSAGE))
 
     assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
 
 
 async def test_an_unknown_host(protocol: Protocol, fault_of: FaultOf) -> None:
-    """The name leads nowhere."""
     here = protocol.channel(1883, host="broker.invalid")
 
     assert (await fault_of(next_payload(protocol.make(), here))).code == "UnknownHost"
 
 
 async def test_a_broker_that_says_nothing(protocol: Protocol, fault_of: FaultOf) -> None:
-    """Something listens, and does not answer."""
     async with silent() as broker:
         fault = await fault_of(protocol.make().send(protocol.channel(broker.port, timeout=0.5), MESSAGE))
 
@@ -69,7 +64,6 @@ async def test_a_broker_that_says_nothing(protocol: Protocol, fault_of: FaultOf)
 
 
 async def test_connecting_can_be_cancelled(protocol: Protocol) -> None:
-    """Nothing of it is left, no task and no connection."""
     async with silent() as broker:
         assert await is_cancelled_while_connecting(protocol.make(), protocol.channel(broker.port), broker.called)
 
@@ -77,7 +71,6 @@ async def test_connecting_can_be_cancelled(protocol: Protocol) -> None:
 async def test_without_its_library_the_extra_is_named(
     protocol: Protocol, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker need not have the library."""
     monkeypatch.setitem(sys.modules, protocol.library, None)
 
     fault = await fault_of(protocol.make().send(protocol.channel(1883), MESSAGE))

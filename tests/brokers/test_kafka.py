@@ -21,13 +21,11 @@ ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the te
 
 @pytest.fixture
 def kafka() -> Kafka:
-    """Return the protocol."""
     return Kafka()
 
 
 @pytest.fixture
 async def front(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[Front]:
-    """Return the cluster's secured front, which knows ada."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert(HOST).configure_cert(context)
     async with Front(kafka_cluster.port, "ada", "lovelace").opened(context) as front:
@@ -35,7 +33,6 @@ async def front(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[F
 
 
 async def test_a_message_arrives_with_its_headers(kafka: Kafka, kafka_cluster: Server, channel: ChannelTo) -> None:
-    """The type of the content is one of them."""
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"})
 
     async with kafka.receive(channel(kafka_cluster.port)) as deliveries:
@@ -123,14 +120,12 @@ async def test_a_group_goes_on_after_what_it_has_accepted(
 async def test_a_function_asks_and_is_answered(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, tmp_path: Path
 ) -> None:
-    """The document says where messages have the id and the address for the reply."""
     assert await answer_to(kafka, channel(kafka_cluster.port), tmp_path) == {"number": 7}
 
 
 async def test_with_tls_and_a_password(
     kafka: Kafka, front: Front, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
-    """Connections may be secure, and the broker may know its users."""
     here = channel(front.port, credentials=ADA, tls=trusting)
 
     async with kafka.receive(here) as deliveries:
@@ -154,7 +149,6 @@ async def test_wrong_credentials_are_told(
     fault_of: FaultOf,
     credentials: Credentials,
 ) -> None:
-    """So is a way to prove oneself that the broker does not offer; nobody reads the password."""
     fault = await fault_of(kafka.send(channel(front.port, credentials=credentials, tls=trusting), Message(b"x")))
 
     assert (fault.code, fault.retryable) == ("AuthFailed", False)
@@ -165,7 +159,6 @@ async def test_wrong_credentials_are_told(
 async def test_a_server_that_nobody_vouches_for_is_told(
     kafka: Kafka, front: Front, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """Whose certificate is not vouched for is not talked to."""
     here = channel(front.port, credentials=ADA, tls=ssl.create_default_context())
 
     assert (await fault_of(next_payload(kafka, here))).code == "TlsFailed"
@@ -174,7 +167,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
 async def test_a_message_that_is_too_large_is_told(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """It is not sent again and again."""
     fault = await fault_of(kafka.send(channel(kafka_cluster.port, max_bytes=1000), Message(b"x" * 2000)))
 
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
@@ -202,7 +194,6 @@ def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exceptio
 async def test_of_several_addresses_one_that_answers_is_taken(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo
 ) -> None:
-    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
     here = channel(kafka_cluster.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
 
     assert await echo(kafka, here) == b"x"
@@ -212,7 +203,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
 async def test_a_receiver_that_is_cancelled_leaves_nothing(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str, *, names_group: bool
 ) -> None:
-    """The connection is closed, and every task has ended."""
     operation = {"groupId": topic} if names_group else {}
 
     assert await is_cancelled_cleanly(kafka, channel(kafka_cluster.port, operation=operation))
@@ -221,7 +211,6 @@ async def test_a_receiver_that_is_cancelled_leaves_nothing(
 async def test_messages_of_other_clients_are_understood(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str
 ) -> None:
-    """A message may have neither a value nor headers."""
     async with (
         AIOKafkaProducer(bootstrap_servers=f"{HOST}:{kafka_cluster.port}") as other,
         kafka.receive(channel(kafka_cluster.port)) as deliveries,

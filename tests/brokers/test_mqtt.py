@@ -31,12 +31,10 @@ ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the te
 
 @pytest.fixture
 def mqtt() -> Mqtt:
-    """Return the protocol."""
     return Mqtt()
 
 
 async def test_a_message_arrives_with_all_that_is_said_of_it(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
-    """MQTT 5 has a place for everything."""
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers/1")
 
     async with mqtt.receive(channel(mosquitto.port)) as deliveries:
@@ -47,7 +45,6 @@ async def test_a_message_arrives_with_all_that_is_said_of_it(mqtt: Mqtt, mosquit
 
 
 async def test_other_clients_understand_it(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, topic: str) -> None:
-    """The message is what any client takes it for."""
     async with aiomqtt.Client(HOST, mosquitto.port, protocol=aiomqtt.ProtocolVersion.V5) as other:
         await other.subscribe(topic, qos=2)
         await mqtt.send(channel(mosquitto.port, operation={"qos": 2}), Message(b"{}", "application/json"))
@@ -61,7 +58,6 @@ async def test_other_clients_understand_it(mqtt: Mqtt, mosquitto: Server, channe
 async def test_the_message_binding_gives_what_the_message_lacks(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
-    """A document may say once what holds for every message."""
     binding = {"contentType": "text/csv", "responseTopic": "answers"}
 
     async with mqtt.receive(channel(mosquitto.port)) as deliveries:
@@ -73,7 +69,6 @@ async def test_the_message_binding_gives_what_the_message_lacks(
 
 @pytest.mark.parametrize("qos", [0, 1, 2])
 async def test_version_3_carries_the_payload_alone(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, qos: int) -> None:
-    """MQTT 3.1.1 has no place for anything else."""
     here = channel(mosquitto.port, version="3.1.1", operation={"qos": qos})
 
     async with mqtt.receive(here) as deliveries:
@@ -110,7 +105,6 @@ async def test_a_repeated_attempt_gets_what_was_not_accepted_and_what_came_meanw
 
 
 async def test_what_was_accepted_does_not_come_again(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
-    """Accepting is acknowledging."""
     here = channel(mosquitto.port)
     await lost(mqtt, here, b"accepted", accepted=True)
     await mqtt.send(here, Message(b"the next"))
@@ -119,7 +113,6 @@ async def test_what_was_accepted_does_not_come_again(mqtt: Mqtt, mosquitto: Serv
 
 
 async def test_a_call_that_has_ended_leaves_no_subscription(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
-    """What comes later is not kept for a call that has what it wanted."""
     here = channel(mosquitto.port)
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"accepted"))
@@ -191,14 +184,12 @@ async def test_a_connection_that_breaks_has_a_last_will(
 async def test_a_function_asks_and_is_answered(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, tmp_path: Path
 ) -> None:
-    """The document says where messages have the id and the address for the reply."""
     assert await answer_to(mqtt, channel(mosquitto.port), tmp_path) == {"number": 7}
 
 
 async def test_with_tls_and_a_password(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
-    """Connections may be secure, and the broker may know its users."""
     here = channel(mosquitto.secure_port, "hers/orders", credentials=ADA, tls=trusting)
 
     async with mqtt.receive(here) as deliveries:
@@ -210,7 +201,6 @@ async def test_with_tls_and_a_password(
 async def test_a_wrong_password_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, trusting: ssl.SSLContext, fault_of: FaultOf, version: str
 ) -> None:
-    """It is told as what it is, without the password."""
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
     here = channel(mosquitto.secure_port, "hers/orders", credentials=wrong, tls=trusting, version=version)
 
@@ -224,7 +214,6 @@ async def test_a_wrong_password_is_told(
 async def test_a_token_is_a_password(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
-    """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
     token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
 
     here = channel(mosquitto.secure_port, "hers/token", credentials=token, tls=trusting)
@@ -254,7 +243,6 @@ async def test_what_a_user_may_not_do_is_told(
     ],
 )
 def test_reasons_that_a_broker_may_give(reason: ReasonCode | int, code: str) -> None:
-    """Codes of both versions are told apart."""
     assert refused(reason).fault[0] == code
 
 
@@ -262,7 +250,6 @@ def test_reasons_that_a_broker_may_give(reason: ReasonCode | int, code: str) -> 
 async def test_a_server_that_nobody_vouches_for_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """Whose certificate is not vouched for is not talked to."""
     here = channel(mosquitto.secure_port, credentials=ADA, tls=ssl.create_default_context())
 
     assert (await fault_of(mqtt.send(here, Message(b"x")))).code == "TlsFailed"
@@ -274,7 +261,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
 async def test_a_message_that_is_too_large_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """It is not sent again and again."""
     fault = await fault_of(mqtt.send(channel(mosquitto.port), Message(b"x" * 100_001)))
 
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
@@ -283,7 +269,6 @@ async def test_a_message_that_is_too_large_is_told(
 async def test_a_topic_that_cannot_be_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """Messages are not sent to wildcards."""
     fault = await fault_of(mqtt.send(channel(mosquitto.port, "orders/#"), Message(b"x")))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -301,12 +286,10 @@ async def test_a_header_that_is_too_long_is_told(
 async def test_of_several_addresses_one_that_answers_is_taken(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
-    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
     here = channel(mosquitto.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
 
     assert await echo(mqtt, here) == b"x"
 
 
 async def test_a_receiver_that_is_cancelled_leaves_nothing(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
-    """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(mqtt, channel(mosquitto.port))

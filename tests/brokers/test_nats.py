@@ -26,12 +26,10 @@ ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the te
 
 @pytest.fixture
 def nats() -> Nats:
-    """Return the protocol."""
     return Nats()
 
 
 async def test_a_message_arrives_with_its_headers(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
-    """The type of the content is one of them."""
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "y"}, reply_to="answers.1")
 
     async with nats.receive(channel(nats_server.port)) as deliveries:
@@ -45,7 +43,6 @@ async def test_a_message_arrives_with_its_headers(nats: Nats, nats_server: Serve
 
 
 async def test_other_clients_understand_it(nats: Nats, nats_server: Server, channel: ChannelTo, topic: str) -> None:
-    """The message is what any client takes it for."""
     async with await library.connect(f"nats://{HOST}:{nats_server.port}") as other:
         subscription = await other.subscribe(topic)
         await other.flush()
@@ -68,7 +65,6 @@ async def test_a_request_that_nobody_can_answer_fails_at_once(
 
 
 async def test_a_wildcard_is_a_subject_to_receive_from(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
-    """Subjects have levels."""
     async with nats.receive(channel(nats_server.port, "lamps.*.lit")) as deliveries:
         await nats.send(channel(nats_server.port, "lamps.7.lit"), Message(b"on"))
         assert (await anext(deliveries)).message.payload == b"on"
@@ -100,14 +96,12 @@ async def test_a_queue_group_gets_a_message_once(nats: Nats, nats_server: Server
 async def test_a_function_asks_and_is_answered(
     nats: Nats, nats_server: Server, channel: ChannelTo, tmp_path: Path
 ) -> None:
-    """The document says where messages have the id and the address for the reply."""
     assert await answer_to(nats, channel(nats_server.port), tmp_path) == {"number": 7}
 
 
 async def test_with_tls_and_a_password(
     nats: Nats, nats_server: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
-    """Connections may be secure, and the server may know its users."""
     here = channel(nats_server.secure_port, "hers.orders", credentials=ADA, tls=trusting)
 
     async with nats.receive(here) as deliveries:
@@ -118,7 +112,6 @@ async def test_with_tls_and_a_password(
 async def test_a_wrong_password_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, trusting: ssl.SSLContext, fault_of: FaultOf
 ) -> None:
-    """It is told as what it is, without the password."""
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
 
     fault = await fault_of(
@@ -144,7 +137,6 @@ async def test_what_a_user_may_not_do_is_told(
 async def test_a_server_that_nobody_vouches_for_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """Whose certificate is not vouched for is not talked to."""
     here = channel(nats_server.secure_port, credentials=ADA, tls=ssl.create_default_context())
 
     assert (await fault_of(nats.send(here, Message(b"x")))).code == "TlsFailed"
@@ -153,7 +145,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
 async def test_a_message_that_is_too_large_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """It is not sent again and again."""
     fault = await fault_of(nats.send(channel(nats_server.port), Message(b"x" * 1_048_577)))
 
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
@@ -162,7 +153,6 @@ async def test_a_message_that_is_too_large_is_told(
 async def test_a_subject_that_cannot_be_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
-    """A subject has no blanks."""
     fault = await fault_of(next_payload(nats, channel(nats_server.port, "two words")))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -172,7 +162,6 @@ async def test_a_subject_that_cannot_be_is_told(
 async def test_a_header_that_cannot_be_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf, headers: dict[str, str]
 ) -> None:
-    """It is not tried again."""
     fault = await fault_of(nats.send(channel(nats_server.port), Message(b"x", headers=headers)))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -181,7 +170,6 @@ async def test_a_header_that_cannot_be_is_told(
 async def test_a_connection_that_breaks_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, link: LinkTo, fault_of: FaultOf
 ) -> None:
-    """Whether to wait again is for the definition to say."""
     way = await link(nats_server.port)
 
     fault = await fault_of(cut_while_receiving(nats, channel(way.port), way))
@@ -192,12 +180,10 @@ async def test_a_connection_that_breaks_is_told(
 async def test_of_several_addresses_one_that_answers_is_taken(
     nats: Nats, nats_server: Server, channel: ChannelTo
 ) -> None:
-    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
     here = channel(nats_server.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
 
     assert await echo(nats, here) == b"x"
 
 
 async def test_a_receiver_that_is_cancelled_leaves_nothing(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
-    """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(nats, channel(nats_server.port))

@@ -78,14 +78,12 @@ class Lights:
         self.connections: list[ServerConnection] = []
 
     def first(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Look at the request with which a connection begins."""
         assert connection.local_address
         self.paths.append(request.path)
         self.headers.append({name.lower(): value for name, value in request.headers.raw_items()})
         return self.refusal
 
     async def serve(self, connection: ServerConnection) -> None:
-        """Talk until the client closes the connection."""
         self.connections.append(connection)
         try:
             if self.on_connection:
@@ -103,7 +101,6 @@ class Lights:
 
 @pytest.fixture
 async def lights() -> AsyncIterator[Lights]:
-    """Return a server on a free port, until the test is over."""
     lights = Lights()
     async with serve(lights.serve, "127.0.0.1", 0, process_request=lights.first) as server:
         lights.port = next(iter(server.sockets)).getsockname()[1]
@@ -112,19 +109,16 @@ async def lights() -> AsyncIterator[Lights]:
 
 @pytest.fixture
 async def functions(lights: Lights) -> AsyncIterator[Functions]:
-    """Return functions whose server is the test's."""
     async with aclosing(Functions(settings=at(lights))) as functions:
         yield functions
 
 
 def at(lights: Lights, **settings: Any) -> Settings:
-    """Return settings that lead to the server."""
     return Settings(functions={"lights": Options(base_url=f"ws://127.0.0.1:{lights.port}/api")}, **settings)
 
 
 @pytest.fixture
 def call(tmp_path: Path) -> Callable[..., Call]:
-    """Return a way to make calls of the document's operations."""
     (tmp_path / "lights.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
 
     def make(operation: str, arguments: JSON = None, **metadata: Any) -> Call:
@@ -160,7 +154,6 @@ async def test_a_message_has_no_headers_of_the_connection(
 
 
 async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
-    """What is no text goes in a binary frame."""
     await functions.call(call("tellBytes", {"payload": {"base64": "AP8="}}))
     await lights.closed.wait()
 
@@ -168,8 +161,6 @@ async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, cal
 
 
 async def test_a_message_is_waited_for(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
-    """Headers that are given are those of the connection; then the connection is closed."""
-
     async def tell(connection: ServerConnection) -> None:
         await connection.send('{"on": true}')
 
@@ -185,7 +176,6 @@ async def test_a_message_is_waited_for(lights: Lights, functions: Functions, cal
 async def test_waiting_that_is_cancelled_closes_the_connection(
     lights: Lights, functions: Functions, call: Callable[..., Call]
 ) -> None:
-    """The server sees a proper end."""
     connected = asyncio.Event()
 
     async def tell(connection: ServerConnection) -> None:
@@ -238,8 +228,6 @@ async def test_a_reply_may_come_on_a_channel_of_its_own(
 async def test_a_connection_that_ends_is_a_fault(
     lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
 ) -> None:
-    """Whether the server takes leave or not."""
-
     async def leave(connection: ServerConnection) -> None:
         await connection.close(1000 if len(lights.paths) == 1 else 1011, "enough")
 
@@ -269,7 +257,6 @@ async def test_a_server_that_refuses_a_message_is_heard(
 async def test_a_server_may_answer_as_http_does(
     lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, status: int
 ) -> None:
-    """Its status is the code, as for other services."""
     response = lights.refusal = Response(status, HTTPStatus(status).phrase, _json_headers(), b'{"no": 1}')
     assert response.body
 
@@ -308,7 +295,6 @@ async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Ca
 async def test_a_server_that_is_not_there(
     lights: Lights, call: Callable[..., Call], failed: Failed, unused_tcp_port: int
 ) -> None:
-    """The fault has the code that it has for other services."""
     lights.port = unused_tcp_port
     async with aclosing(Functions(settings=at(lights))) as functions:
         fault = await failed(functions, call("hear", {"lamp": "a"}))
@@ -317,7 +303,6 @@ async def test_a_server_that_is_not_there(
 
 
 async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[..., Call], failed: Failed) -> None:
-    """Against the authorities that the operator trusts."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -362,7 +347,6 @@ async def test_what_the_operator_sends_along_begins_the_connection(lights: Light
 async def test_the_library_is_an_extra(
     functions: Functions, call: Callable[..., Call], failed: Failed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker without it says which."""
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
 
     fault = await failed(functions, call("hear", {"lamp": "a"}))

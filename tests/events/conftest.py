@@ -13,7 +13,6 @@ __all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "
 
 @pytest.fixture(scope="session")
 def jetstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Run a NATS server with JetStream."""
     folder = tmp_path_factory.mktemp("jetstream")
     [port] = free_ports(1)
     command = [program("nats-server", "nats-server"), "-a", HOST, "-p", str(port), "-js", "-sd", str(folder)]

@@ -44,12 +44,10 @@ _NUMBERS = count(1)
 
 
 def order() -> Definition:
-    """Return the definition under an id of its own."""
     return load(ORDER.replace("ID", f"consumed-{os.getpid()}-{next(_NUMBERS)}"))
 
 
 def events_of(key: str) -> list[CloudEvent]:
-    """Return both events of an order."""
     return [
         CloudEvent(f"p-{key}", "shop", "placed", {"of": key}, {"order": key}),
         CloudEvent(f"b-{key}", "bank", "paid", [key], {"order": key}),
@@ -58,7 +56,6 @@ def events_of(key: str) -> list[CloudEvent]:
 
 @pytest.fixture
 async def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
-    """Return the address at the broker that a test asks for."""
     match request.param:
         case "amqp":
             server: Server = request.getfixturevalue("rabbitmq")
@@ -82,7 +79,6 @@ every_broker = pytest.mark.parametrize("broker", ["amqp", "kafka", "mqtt", "nats
 
 
 async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message], mode: Mode = "binary") -> None:
-    """Send events to the broker."""
     family = broker.url.partition(":")[0]
     brokers = Brokers(HttpBroker(Http(Settings())))
     channel = channel_of(Settings(), broker, f"producer-{next(_NUMBERS)}")
@@ -98,7 +94,6 @@ async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message],
 async def consuming(
     settings: ConsumerSettings, take: Any, count: Callable[[str], None] = lambda _: None
 ) -> AsyncIterator[Consumer]:
-    """Run a consumer."""
     consumer = Consumer(settings, source_of(settings, Settings()), take, Settings(), count)
     task = asyncio.create_task(consumer.run())
     try:
@@ -109,7 +104,6 @@ async def consuming(
 
 
 async def connected(consumer: Consumer) -> None:
-    """Wait until the consumer has what its broker sends."""
     async with asyncio.timeout(30):
         while not consumer.is_connected:
             await asyncio.sleep(0.02)
@@ -144,12 +138,10 @@ async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
 
 
 def router_to(running: Running) -> Router:
-    """Return what sends events to the definitions of a worker."""
     return Router(Client(running.bench.client), Catalogue(running.definitions), running.queue)
 
 
 async def outputs(running: Running, number: int) -> list[Any]:
-    """Return what the instances of the definition come to, once there are so many."""
     found = await listed(running.bench.client, f"WorkflowType = '{running.definitions[0].id}'", number)
     assert len(found) == number
     return [await result(running.bench.client.get_workflow_handle(one.id)) for one in found]
@@ -158,7 +150,6 @@ async def outputs(running: Running, number: int) -> list[Any]:
 @every_broker
 @pytest.mark.parametrize("mode", ["binary", "structured"])
 async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, mode: Mode) -> None:
-    """Events of a key come to one instance, also if the producer sends them again."""
     async with bench.worker(order()) as running:
         settings = ConsumerSettings(name=broker.address, **dict(broker))
         async with consuming(settings, router_to(running).take) as consumer:
@@ -271,7 +262,6 @@ async def test_an_event_that_breaks_its_taker_is_given_up(broker: BrokerAddress)
 
 @every_broker
 async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress) -> None:
-    """What comes then is taken, and so is what was sent meanwhile."""
     taken: list[str] = []
 
     async def take(event: CloudEvent) -> int:

@@ -31,8 +31,6 @@ _ALL = frozenset({"workflow", "task", "status"})
 
 @dataclass
 class Outside:
-    """What performs calls and takes events."""
-
     published: list[CloudEvent] = field(default_factory=list)
     sending: int = 0
     most_at_once: int = 0
@@ -45,14 +43,12 @@ class Outside:
         self.is_there.set()
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - the port has these
-        """Fail where the function is to."""
         self.called.append(call.function.name)
         if call.function.name == "fail":
             raise CallFailed("no", name="Broken")
         return {}
 
     async def publish(self, event: CloudEvent) -> list[str]:
-        """Take a while."""
         self.sending += 1
         self.most_at_once = max(self.most_at_once, self.sending)
         await asyncio.sleep(0.1)
@@ -68,7 +64,6 @@ class Outside:
 async def working(
     bench: Bench, definition: Definition, operator_options: OperatorOptions
 ) -> AsyncIterator[tuple[Outside, str]]:
-    """Run a worker; return what it works with, and its task queue."""
     outside, queue = Outside(), f"lifecycle-{definition.id}"
     worker = make_worker(
         bench.client,
@@ -84,7 +79,6 @@ async def working(
 
 
 def told(event: CloudEvent) -> tuple[str, Any]:
-    """Return the type of a lifecycle event, and what it says of a state, a status or an error."""
     assert isinstance(event.data, dict)
     about = next((event.data[key] for key in ("task", "status", "output") if key in event.data), None)
     return event.type.removeprefix("io.serverlessworkflow.").removesuffix(".v1"), about

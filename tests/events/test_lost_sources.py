@@ -62,7 +62,6 @@ async def test_a_position_that_was_deleted_is_begun_again(
 
 @pytest.mark.parametrize("broker", ["amqp", "mqtt", "nats"], indirect=True)
 async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is taken before what came while the connection was broken."""
     monkeypatch.setattr(nats_sources, "_ACK_WAIT", 2.0)
     taken: list[str] = []
     is_away = True

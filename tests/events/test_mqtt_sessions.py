@@ -26,7 +26,6 @@ pytestmark = pytest.mark.temporal
 
 
 def event(id_: str) -> CloudEvent:
-    """Return an event of that id."""
     return CloudEvent(id_, "shop", "placed")
 
 

@@ -29,7 +29,6 @@ GOOD = CloudEvent("e-2", "shop", "placed")
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
     async with asyncio.timeout(60):
         while not is_so():
             await asyncio.sleep(0.02)
@@ -37,14 +36,11 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def taken() -> list[str]:
-    """Return the ids of the events that were taken."""
     return []
 
 
 @pytest.fixture
 def take(taken: list[str]) -> Any:
-    """Return what takes every event."""
-
     async def take(event: CloudEvent) -> int:
         taken.append(event.id)
         return 1
@@ -53,7 +49,6 @@ def take(taken: list[str]) -> Any:
 
 
 def settings_of(broker: BrokerAddress, **more: Any) -> ConsumerSettings:
-    """Return the settings of a consumer."""
     return ConsumerSettings(**{"name": broker.address, **dict(broker), **more})
 
 

@@ -51,7 +51,6 @@ def facts(event: CloudEvent) -> tuple[str, str, str, JSON, dict[str, str]]:
 @every_broker
 @pytest.mark.parametrize("mode", ["binary", "structured"])
 async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode) -> None:
-    """With all of their attributes, and data of every kind."""
     taken: list[CloudEvent] = []
 
     async def take(event: CloudEvent) -> int:
@@ -71,13 +70,11 @@ async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode
 
 
 def by_way_of(link: Link, broker: BrokerAddress) -> BrokerAddress:
-    """Return the address of *broker* behind *link*."""
     return broker.replace(url=broker.url.replace(broker.url.rpartition(":")[2], str(link.port)))
 
 
 @every_broker
 async def test_a_sink_keeps_its_connection(broker: BrokerAddress) -> None:
-    """For all events, also those that are sent at once; it connects again when the connection has broken."""
     taken: set[str] = set()
 
     async def take(event: CloudEvent) -> int:
@@ -134,7 +131,6 @@ async def test_what_is_confirmed_late_is_not_sent_again(broker: BrokerAddress) -
 
 
 async def _delivered(sinks: Sinks, event: CloudEvent) -> None:
-    """Send *event* as often as it takes."""
     async with asyncio.timeout(20):
         while True:
             with suppress(CallFailed):

@@ -65,7 +65,6 @@ states:
 
 @asynccontextmanager
 async def working(bench: Bench, *definitions: Definition, sinks: tuple[SinkSettings, ...]) -> AsyncIterator[Worker]:
-    """Run a worker whose instances' events go to *sinks*."""
     queue = f"sinks-{definitions[0].id}"
     worker = Worker(
         Client(bench.client),
@@ -79,7 +78,6 @@ async def working(bench: Bench, *definitions: Definition, sinks: tuple[SinkSetti
 
 
 def named(text: str, name: str) -> Definition:
-    """Return the definition in *text*, with ids and types of its own."""
     return load(text.replace("ID", name))
 
 
@@ -109,7 +107,6 @@ states:
 
 @asynccontextmanager
 async def receiver(answers: list[int]) -> AsyncIterator[tuple[str, list[Any]]]:
-    """Run a receiver of events that gives *answers*, and 204 then; return its URL, and what it gets."""
     got: list[Any] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -150,8 +147,6 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
 
 
 async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> None:
-    """A longer one, too."""
-
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         await asyncio.sleep(0.5)
@@ -170,7 +165,6 @@ async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> No
 
 
 async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> None:
-    """The run gets an error then."""
     definition = named(PRODUCING, topic)
     async with receiver([500, 503, 500]) as (url, got):
         sinks = (SinkSettings(name="one", url=url, max_attempts=2),)

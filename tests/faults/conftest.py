@@ -45,7 +45,6 @@ class Attempt:
     """Of the action, for calls that would wait for ever."""
 
     def definition(self, expected: str | None, *, is_local: bool = False) -> dict[str, Any]:
-        """Return a definition that makes the call, and catches the error whose code is *expected*."""
         metadata = {**self.function.get("metadata", {}), "local": is_local}
         action: dict[str, Any] = {"functionRef": {"refName": "ask", "arguments": self.arguments}}
         if self.function.get("type") == "graphql":
@@ -72,8 +71,6 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Told:
-    """What becomes of a failed call."""
-
     caught: dict[str, Any]
     """`$WORKFLOW.error` in the state that the error led to."""
     text: str
@@ -81,8 +78,6 @@ class Told:
 
 
 class Stage:
-    """The session's server, on which every test has a worker of its own."""
-
     def __init__(self, server: Server) -> None:
         self.client = server.client
 
@@ -116,7 +111,6 @@ class Stage:
 
 @pytest.fixture(scope="session")
 async def stage() -> AsyncIterator[Stage]:
-    """Return the stage of this process."""
     async with local_server() as server:
         yield Stage(server)
 
@@ -131,7 +125,6 @@ def closed_port() -> Iterator[int]:
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """Return a port at which connections are taken, and nothing is ever said."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -140,7 +133,6 @@ def silent_port() -> Iterator[int]:
 
 @pytest.fixture
 def untrusted_port() -> Iterator[int]:
-    """Return a port of a server whose certificate is from an authority that nobody knows."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_alpn_protocols(["h2", "http/1.1"])
     trustme.CA().issue_cert("localhost").configure_cert(context)

@@ -21,13 +21,11 @@ UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED = 14, 4, 5, 16
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
-    """Return a service of people."""
     async with serving() as users:
         yield users
 
 
 def attempt(server: str, name: str = "Ada", **facts: Any) -> Attempt:
-    """Return a call that adds a person."""
     settings = facts.pop("settings", {})
     function = {
         "type": "rpc",
@@ -38,7 +36,6 @@ def attempt(server: str, name: str = "Ada", **facts: Any) -> Attempt:
 
 
 def check(told: Told, code: str, status: int | None, *texts: str) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["state"]) == (code, status, "Ask")
     for text in ("'Ask'", "action 'ask'", *texts):
         assert text in told.text
@@ -49,7 +46,6 @@ def check(told: Told, code: str, status: int | None, *texts: str) -> None:
 
 
 async def test_refused(stage: Stage, closed_port: int) -> None:
-    """Nobody listens there."""
     told = await stage.play(attempt(f"grpc://127.0.0.1:{closed_port}"), "UNAVAILABLE")
     check(told, "UNAVAILABLE", UNAVAILABLE, f"127.0.0.1:{closed_port}", "refused")
 
@@ -62,27 +58,23 @@ async def test_too_slow(stage: Stage, users: Users) -> None:
 
 
 async def test_an_error_of_the_service(stage: Stage, users: Users) -> None:
-    """The status, the message and what the server adds."""
     told = await stage.play(attempt(f"grpc://127.0.0.1:{users.port}", "nobody"), "NOT_FOUND")
     check(told, "NOT_FOUND", NOT_FOUND, "no such person")
     assert told.caught["body"]["metadata"]["hint"] == "ask for somebody"
 
 
 async def test_no_grpc_at_all(stage: Stage, service: Service) -> None:
-    """A server of HTTP answers in its own way."""
     told = await stage.play(attempt(service.url.replace("http", "grpc")), "UNAVAILABLE")
     check(told, "UNAVAILABLE", UNAVAILABLE)
 
 
 async def test_silence(stage: Stage, silent_port: int) -> None:
-    """Something listens, and never says a word."""
     quiet = attempt(f"grpc://127.0.0.1:{silent_port}", settings={"timeout": timedelta(milliseconds=300)})
     told = await stage.play(quiet, "DEADLINE_EXCEEDED")
     check(told, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED)
 
 
 async def test_malformed(stage: Stage) -> None:
-    """What comes cannot be read as the message that the proto file has."""
     answer = GRPC.unary_unary_rpc_method_handler(_nonsense)
     server = AIO.server()
     handler = GRPC.method_handlers_generic_handler("shop.users.UserService", {"AddUser": answer})
@@ -110,14 +102,12 @@ async def test_another_schema(stage: Stage, users: Users) -> None:
 
 
 async def test_too_large(stage: Stage, users: Users) -> None:
-    """More comes than the worker takes."""
     loud = attempt(f"grpc://127.0.0.1:{users.port}", "loud", settings={"max_response_bytes": 1000})
     told = await stage.play(loud, "AnswerTooLarge")
     check(told, "AnswerTooLarge", None, "larger than")
 
 
 async def test_not_to_be_trusted(stage: Stage, untrusted_port: int) -> None:
-    """Nobody known vouches for the server."""
     strange = attempt(f"grpcs://localhost:{untrusted_port}", settings={"timeout": timedelta(seconds=2)})
     told = await stage.play(strange, "UNAVAILABLE")
     check(told, "UNAVAILABLE", UNAVAILABLE)

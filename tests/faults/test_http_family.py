@@ -53,7 +53,6 @@ DOCUMENT = {
 
 
 def attempt(kind: str, url: str, folder: Path, **facts: Any) -> Attempt:
-    """Return a call of type *kind* to the service at *url*."""
     if kind == "openapi":
         document = folder / "pets.json"
         document.write_text(json.dumps({**DOCUMENT, "servers": [{"url": url}]}), encoding="utf-8")
@@ -70,7 +69,6 @@ def attempt(kind: str, url: str, folder: Path, **facts: Any) -> Attempt:
 
 
 def check(told: Told, code: str | int, text: str, *, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, function and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (str(code), status, body)
     assert told.caught["state"] == "Ask"
     for seen in (text, "'Ask'"):
@@ -80,7 +78,6 @@ def check(told: Told, code: str | int, text: str, *, status: int | None = None, 
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_refused(stage: Stage, kind: str, closed_port: int, tmp_path: Path) -> None:
-    """Nobody listens there."""
     url = f"http://127.0.0.1:{closed_port}"
     told = await stage.play(attempt(kind, url, tmp_path), "ConnectionRefused")
     check(told, "ConnectionRefused", f"{url}{PATHS[kind][1]}: the connection was refused")
@@ -88,7 +85,6 @@ async def test_refused(stage: Stage, kind: str, closed_port: int, tmp_path: Path
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_too_slow(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """The service takes its time."""
     service.hangs(*PATHS[kind])
     settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
     told = await stage.play(attempt(kind, service.url, tmp_path, settings=settings), "Timeout")
@@ -103,7 +99,6 @@ async def test_too_slow(stage: Stage, service: Service, kind: str, tmp_path: Pat
 async def test_an_error_of_the_service(
     stage: Stage, service: Service, kind: str, status: int, phrase: str, tmp_path: Path
 ) -> None:
-    """It says what is wrong, as itself likes to."""
     service.answers_with(*PATHS[kind], {"detail": "no such pet"}, status=status)
     told = await stage.play(attempt(kind, service.url, tmp_path), status)
     check(told, status, f"answered {status} {phrase}", status=status, body={"detail": "no such pet"})
@@ -112,7 +107,6 @@ async def test_an_error_of_the_service(
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_malformed(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """What says that it is JSON is not."""
     service.answers_with(*PATHS[kind], b'{"name": ')
     told = await stage.play(attempt(kind, service.url, tmp_path), "MalformedAnswer")
     check(told, "MalformedAnswer", "but it is not", status=200, body='{"name": ')
@@ -136,7 +130,6 @@ async def test_another_content_type_is_an_answer(stage: Stage, service: Service,
 
 
 async def test_another_schema(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """What the document promises is not there, and the answers are checked."""
     service.answers_with("GET", "/pets/7", {"name": 7})
     checked = {"metadata": {"checkResponse": True}}
     told = await stage.play(attempt("openapi", service.url, tmp_path, function=checked), "SchemaMismatch")
@@ -144,14 +137,12 @@ async def test_another_schema(stage: Stage, service: Service, tmp_path: Path) ->
 
 
 async def test_an_answer_that_lacks_what_the_protocol_has(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """JSON that is no answer of GraphQL."""
     service.answers_with("POST", "/graphql", {"pet": {}})
     told = await stage.play(attempt("graphql", service.url, tmp_path), "MalformedAnswer")
     check(told, "MalformedAnswer", "'data'", status=200, body={"pet": {}})
 
 
 async def test_errors_within_an_answer(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """GraphQL tells of errors with the status 200."""
     answer = {"errors": [{"message": "no such pet", "extensions": {"code": "PET_NOT_FOUND"}}], "data": None}
     service.answers_with("POST", "/graphql", answer)
     told = await stage.play(attempt("graphql", service.url, tmp_path), "PET_NOT_FOUND")
@@ -160,7 +151,6 @@ async def test_errors_within_an_answer(stage: Stage, service: Service, tmp_path:
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_too_large(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """More comes than the worker takes."""
     service.answers_with(*PATHS[kind], {"name": "x" * 2000})
     told = await stage.play(
         attempt(kind, service.url, tmp_path, settings=Settings(calls=Options(max_response_bytes=1000))),
@@ -171,7 +161,6 @@ async def test_too_large(stage: Stage, service: Service, kind: str, tmp_path: Pa
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_not_to_be_trusted(stage: Stage, untrusted_port: int, kind: str, tmp_path: Path) -> None:
-    """Nobody known vouches for the server."""
     url = f"https://localhost:{untrusted_port}"
     told = await stage.play(attempt(kind, url, tmp_path), "TlsFailed")
     check(told, "TlsFailed", "certificate")
@@ -208,7 +197,6 @@ async def test_an_expired_token(stage: Stage, service: Service, kind: str, tmp_p
 
 @pytest.mark.parametrize("kind", TYPES)
 async def test_no_token(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """The token server refuses the client."""
     service.answers_with("POST", "/token", {"error": "invalid_client", "error_description": "who?"}, status=401)
     auth = {
         "name": "by client",

@@ -27,7 +27,6 @@ MESSAGE = {"contentType": "application/json", "payload": {"type": "object", "req
 
 
 def attempt(folder: Path, protocol: str, host: str, action: str = "send", **facts: Any) -> Attempt:
-    """Return a call that sends or receives a measurement."""
     channel = {"address": "/lights", "messages": {"measured": MESSAGE}}
     document = {
         "asyncapi": "3.0.0",
@@ -44,7 +43,6 @@ def attempt(folder: Path, protocol: str, host: str, action: str = "send", **fact
 
 
 def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
     assert told.caught["state"] == "Ask"
     for text in ("'Ask'", "action 'ask'", *texts):
@@ -54,14 +52,12 @@ def check(told: Told, code: str, *texts: str, status: int | None = None, body: A
 
 @pytest.mark.parametrize("protocol", PLAIN)
 async def test_refused(stage: Stage, closed_port: int, protocol: str, tmp_path: Path) -> None:
-    """Nobody listens there."""
     told = await stage.play(attempt(tmp_path, protocol, f"127.0.0.1:{closed_port}"), "ConnectionRefused")
     check(told, "ConnectionRefused", f"127.0.0.1:{closed_port}", "refused")
 
 
 @pytest.mark.parametrize("protocol", PLAIN)
 async def test_silence(stage: Stage, silent_port: int, protocol: str, tmp_path: Path) -> None:
-    """Something listens, and never says a word."""
     told = await stage.play(attempt(tmp_path, protocol, f"127.0.0.1:{silent_port}"), "Timeout")
     check(told, "Timeout", f"127.0.0.1:{silent_port}", "in time")
 
@@ -69,7 +65,6 @@ async def test_silence(stage: Stage, silent_port: int, protocol: str, tmp_path: 
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 @pytest.mark.parametrize("protocol", SECURE)
 async def test_not_to_be_trusted(stage: Stage, untrusted_port: int, protocol: str, tmp_path: Path) -> None:
-    """Nobody known vouches for the server."""
     told = await stage.play(attempt(tmp_path, protocol, f"localhost:{untrusted_port}"), "TlsFailed")
     check(told, "TlsFailed", f"localhost:{untrusted_port}")
     gc.collect()  # the library for MQTT leaves its socket to the garbage collector, which would warn in another test
@@ -77,8 +72,6 @@ async def test_not_to_be_trusted(stage: Stage, untrusted_port: int, protocol: st
 
 @asynccontextmanager
 async def speaking(*messages: str | bytes) -> AsyncIterator[str]:
-    """Run a WebSocket server that says *messages* to whoever comes, and then waits."""
-
     async def speak(connection: ServerConnection) -> None:
         for message in messages:
             await connection.send(message)
@@ -89,14 +82,12 @@ async def speaking(*messages: str | bytes) -> AsyncIterator[str]:
 
 
 async def test_malformed(stage: Stage, tmp_path: Path) -> None:
-    """What should be JSON is not."""
     async with speaking('{"lumens": ') as host:
         told = await stage.play(attempt(tmp_path, "ws", host, "receive"), "MalformedAnswer")
     check(told, "MalformedAnswer", "but it is not", body=told.caught["body"])
 
 
 async def test_another_schema(stage: Stage, tmp_path: Path) -> None:
-    """A message that is not what the document says; the workflow sees it."""
     async with speaking('{"lux": 7}') as host:
         told = await stage.play(attempt(tmp_path, "ws", host, "receive"), "SchemaMismatch")
     check(told, "SchemaMismatch", "lumens", body={"lux": 7})
@@ -111,14 +102,12 @@ async def test_too_large(stage: Stage, tmp_path: Path) -> None:
 
 
 async def test_what_is_sent_does_not_fit(stage: Stage, tmp_path: Path) -> None:
-    """It is not sent."""
     wrong = attempt(tmp_path, "ws", "127.0.0.1:9")
     wrong.arguments = {"lux": 7}
     check(await stage.play(wrong, "BadArguments"), "BadArguments", "lumens")
 
 
 async def test_waiting_has_an_end(stage: Stage, tmp_path: Path) -> None:
-    """Whoever waits for a message may do so as long as the action may take."""
     async with speaking() as host:
         waiting = attempt(tmp_path, "ws", host, "receive", timeout="PT0.5S")
         told = await asyncio.wait_for(stage.play(waiting, "TimedOut"), 30)
@@ -151,7 +140,6 @@ async def test_an_expired_token(stage: Stage, service: Service, protocol: str, t
 async def test_an_error_of_the_service(
     stage: Stage, service: Service, protocol: str, status: int, tmp_path: Path
 ) -> None:
-    """It answers as HTTP does."""
     for method in ("GET", "POST"):
         service.answers_with(method, "/lights", {"detail": "not now"}, status=status)
     told = await stage.play(attempt(tmp_path, protocol, service.url.removeprefix("http://")), status)

@@ -22,24 +22,19 @@ from tests.faults.conftest import Attempt, Stage, Told
 
 @dataclass
 class Order:
-    """What a function takes."""
-
     item: str
     count: int
 
 
 def out_of_stock(order: Order) -> None:
-    """Fail as Python does."""
     raise LookupError(f"no {order.item} left")
 
 
 def declined() -> None:
-    """Fail with all that a workflow can be told."""
     raise CallFailed("the card was declined", code="Declined", status=402, body={"reason": "limit"})
 
 
 def not_json() -> object:
-    """Return what no workflow can hold."""
     return object()
 
 
@@ -56,13 +51,11 @@ _ODD: dict[str, dict[str, Any]] = {
 
 
 def unrecordable(reason: str) -> None:
-    """Fail with what JSON cannot have."""
     _MADE.append(reason)
     raise CallFailed("the card was declined", code="Declined", **_ODD[reason])
 
 
 def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
     assert told.caught["state"] == "Ask"
     for text in ("'Ask'", "action 'ask'", *texts):
@@ -71,19 +64,16 @@ def check(told: Told, code: str, *texts: str, status: int | None = None, body: A
 
 
 def function(name: str, arguments: Any = None) -> Attempt:
-    """Return a call of a Python function."""
     return Attempt({"type": "custom", "operation": f"{__name__}:{name}"}, arguments, Settings(modules=(__name__,)))
 
 
 async def test_an_exception(stage: Stage) -> None:
-    """Its type is the code, its text the message."""
     told = await stage.play(function("out_of_stock", {"order": {"item": "mouse", "count": 1}}), "LookupError")
     check(told, "LookupError", "no mouse left")
     assert told.caught["name"] == "LookupError"
 
 
 async def test_an_error_with_all_facts(stage: Stage) -> None:
-    """A function may say code, status and body itself."""
     told = await stage.play(function("declined"), "Declined")
     check(told, "Declined", "the card was declined", status=402, body={"reason": "limit"})
 
@@ -117,12 +107,10 @@ async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -
     ],
 )
 async def test_what_does_not_fit(stage: Stage, name: str, arguments: Any, code: str, text: str) -> None:
-    """Arguments of another kind, a result that is no JSON, a function that is not there."""
     check(await stage.play(function(name, arguments), code), code, text)
 
 
 def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
-    """Return a call of a script."""
     operation = {"type": "custom", "operation": f"script:python:{code}"}
     return Attempt(operation, {}, Settings(scripts=scripts, calls=Options(**options)))
 
@@ -138,26 +126,22 @@ def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
     ],
 )
 async def test_scripts(stage: Stage, attempt: Attempt, code: str, text: str) -> None:
-    """Exceptions by their type, and what a script may not do."""
     told = await stage.play(attempt, code)
     check(told, code, text)
 
 
 @activity.defn(name="charge")
 async def charge(order: dict[str, Any]) -> None:
-    """Fail as the other worker likes to."""
     raise ApplicationError("the card was declined", {"reason": "limit", "order": order}, type="CardDeclined")
 
 
 @asynccontextmanager
 async def payments(stage: Stage, queue: str) -> AsyncIterator[None]:
-    """Run somebody else's worker."""
     async with Worker(stage.client, task_queue=queue, activities=[charge]):
         yield
 
 
 async def test_activities_of_others(stage: Stage) -> None:
-    """The type of the error is the code; its details are the body."""
     engine = Attempt({"type": "custom", "operation": "temporal:charge@payments-of-faults"}, {"id": 7})
     async with payments(stage, "payments-of-faults"):
         told = await stage.play(engine, "CardDeclined")
@@ -165,7 +149,6 @@ async def test_activities_of_others(stage: Stage) -> None:
 
 
 async def test_an_activity_that_nobody_has(stage: Stage) -> None:
-    """There is a worker, but not for this."""
     engine = Attempt({"type": "custom", "operation": "temporal:refund@refunds-of-faults"}, {}, timeout="PT5S")
     async with payments(stage, "refunds-of-faults"):
         told = await stage.play(engine, "NotFoundError")

@@ -22,8 +22,6 @@ HttpCall = Callable[..., Call]
 
 @dataclass(frozen=True)
 class Received:
-    """A request as the service saw it."""
-
     method: str
     path: str
     query: list[tuple[str, str]]
@@ -33,14 +31,11 @@ class Received:
 
     @property
     def body(self) -> Any:
-        """The body, read as JSON."""
         return json.loads(self.content)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service answers to one method and path."""
-
     content: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -50,8 +45,6 @@ class Answer:
 
 
 class Service:
-    """Answers as it is told, and remembers what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}"
         self.requests: list[Received] = []
@@ -88,7 +81,6 @@ class Service:
 
     @property
     def last(self) -> Received:
-        """The newest request."""
         return self.requests[-1]
 
 
@@ -130,12 +122,11 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        """Stay quiet."""
+        pass
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    """Return a service that listens until the test is over."""
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     handler.service = Service(server)  # type: ignore[attr-defined]  # each test has a class of its own
@@ -145,7 +136,6 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture
 async def functions(service: Service) -> AsyncIterator[Functions]:
-    """Return functions whose services are all the test's one."""
     functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
     yield functions
     await functions.aclose()
@@ -153,8 +143,6 @@ async def functions(service: Service) -> AsyncIterator[Functions]:
 
 @pytest.fixture
 def failed() -> Failed:
-    """Return a way to get the fault that a call ends with."""
-
     async def fault(functions: Functions, call: Call) -> CallFailed:
         with pytest.raises(CallFailed) as caught:
             await functions.call(call)
@@ -165,8 +153,6 @@ def failed() -> Failed:
 
 @pytest.fixture
 def http_call() -> HttpCall:
-    """Return a way to make a call of a function in the form `rest:METHOD:URL`."""
-
     def make(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
         function = Function(name="ask", type="custom", operation=f"rest:{method}:{url}")
         return Call(function, arguments, **facts)

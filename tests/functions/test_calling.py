@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(("kind", "section"), [("expression", "Using Functions for Expression Evaluation")])
 async def test_types_that_are_not_performed_are_told(kind: str, section: str, failed: Failed) -> None:
-    """The fault names the type and its section, and trying again does not help."""
     fault = await failed(Functions(), Call(Function(name="f", type=kind, operation="rest:GET:/a")))
 
     assert (fault.code, fault.retryable) == ("Unsupported", False)
@@ -26,7 +25,6 @@ async def test_types_that_are_not_performed_are_told(kind: str, section: str, fa
 
 
 async def test_closing_what_was_never_opened() -> None:
-    """Functions that made no connection can be closed, more than once too."""
     functions = Functions()
 
     await functions.aclose()
@@ -93,5 +91,4 @@ async def test_an_operation_of_the_configuration_may_be_unknown() -> None:
 
 
 def served_by(operation: str) -> Settings:
-    """Return settings by which the function `say-hello` is served by *operation*."""
     return Settings(functions={"say-hello": Options(operation=operation)})

@@ -36,7 +36,6 @@ class Echo:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Return a way to install a package with one module, as pip leaves it on the path."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -54,7 +53,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 async def test_packages_offer_functions_and_types(install: Install) -> None:
-    """An entry point is a function, a registry or a module; or a type."""
     install("swf_shop", SHOP, "greet = swf_shop:greet\nall = swf_shop:registry", "echo = swf_shop:Echo")
     install("swf_more", "def sums(a, b):\n    return a + b\n", "anything = swf_more")
 
@@ -95,7 +93,6 @@ def test_what_cannot_be_loaded_stops_the_worker(
 
 
 def test_a_name_is_offered_once(install: Install) -> None:
-    """Which of two packages is meant is for the operator to say."""
     install("swf_one", "def f(): pass", "f = swf_one:f")
     install("swf_two", "def f(): pass", "f = swf_two:f")
 

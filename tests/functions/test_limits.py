@@ -26,7 +26,6 @@ class Crowd:
         self.inside = self.most = 0
 
     async def visit(self) -> None:
-        """Stay for as many turns of the loop as others need to come in."""
         self.inside += 1
         self.most = max(self.most, self.inside)
         for _ in range(20):
@@ -35,7 +34,6 @@ class Crowd:
 
 
 def call_of(name: str) -> Call:
-    """Return a call of a Python function."""
     return Call(Function(name=name, type="custom"))
 
 
@@ -50,7 +48,6 @@ def call_of(name: str) -> Call:
     ],
 )
 async def test_so_many_calls_at_once(settings: Settings, most: int) -> None:
-    """Of a function, and of all together."""
     crowd = Crowd()
     async with aclosing(Functions({"visit": crowd.visit}, settings)) as functions:
         await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
@@ -122,7 +119,6 @@ async def test_so_many_calls_in_a_time() -> None:
 
 
 async def test_a_failed_call_leaves_its_place() -> None:
-    """Otherwise a few errors would stop a worker."""
     settings = Settings(calls=Options(concurrency=1))
 
     def fail() -> None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 @contextmanager
 def none_left() -> Iterator[None]:
-    """Let this process open no more files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1, hard))
     try:
@@ -54,7 +53,6 @@ async def test_a_connection_that_needs_a_file(
     [("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one")],
 )
 async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path, failed: "Failed") -> None:
-    """A document is not told to be missing or wrong, and the call is tried again."""
     file = tmp_path / "file"
     file.write_text("[")
     call = Call(Function(name="ask", type=kind, operation=operation), base=str(tmp_path))
@@ -70,7 +68,6 @@ async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path:
 
 
 async def test_a_sink_that_needs_a_connection() -> None:
-    """Its delivery fails with the reason, too."""
     sink = SinkSettings(name="a", url="http://127.0.0.1:1/")
     async with aclosing(Sinks([sink], Settings())) as sinks:
         await sinks.deliver(CloudEvent("1", "test", "made"))
@@ -81,7 +78,6 @@ async def test_a_sink_that_needs_a_connection() -> None:
 
 
 async def test_a_channel_that_cannot_be_made(failed: "Failed") -> None:
-    """GRPC says that the service is unavailable."""
     urls = {"first": "grpc://127.0.0.1:1", "next": "grpc://127.0.0.1:2"}
     settings = Settings(functions={name: Options(base_url=url) for name, url in urls.items()})
     first, next_ = (
@@ -96,8 +92,6 @@ async def test_a_channel_that_cannot_be_made(failed: "Failed") -> None:
 
 
 async def test_errors_that_are_causes_of_each_other(failed: "Failed") -> None:
-    """Python code may raise such, and the call still fails with its own error."""
-
     def cycle() -> None:
         first, second = ValueError("first"), KeyError("second")
         first.__cause__, second.__cause__ = second, first

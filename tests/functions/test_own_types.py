@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 
 class Echo:
-    """Gives back what it was called with."""
-
     closed = False
 
     async def perform(self, call: Call) -> object:
-        """Return name, operation and arguments, or fail as the arguments say."""
         match call.arguments:
             case "break":
                 raise LookupError("no such echo")
@@ -31,7 +28,6 @@ class Echo:
         return [call.function.name, call.function.operation, call.arguments, call.attempt]
 
     async def aclose(self) -> None:
-        """Take note."""
         self.closed = True
 
 
@@ -58,14 +54,12 @@ async def test_a_type_gets_the_whole_call(operation: str) -> None:
     [("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON")],
 )
 async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str, failed: "Failed") -> None:
-    """Exceptions are faults of their name, CallFailed passes through, and a result must be JSON."""
     fault = await failed(Functions(_registry()), _say(arguments))
 
     assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)
 
 
 async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
-    """A worker without the type looks for a function of that name, and says both."""
     fault = await failed(Functions(), _say({"x": 1}))
 
     assert (fault.code, fault.retryable) == ("UnknownFunction", False)
@@ -91,8 +85,6 @@ async def test_a_type_ends_with_the_worker() -> None:
 
 
 async def test_a_type_needs_nothing_to_let_go() -> None:
-    """`aclose` may be missing."""
-
     class Bare:
         async def perform(self, call: Call) -> JSON:
             return call.arguments
@@ -106,8 +98,6 @@ async def test_a_type_needs_nothing_to_let_go() -> None:
 
 
 async def test_what_else_a_type_may_have() -> None:
-    """It may say where functions lead, and refuse one before it is called."""
-
     class Careful(Echo):
         async def look(self, call: Call) -> dict[str, JSON]:
             return {"channel": call.function.operation}

@@ -16,7 +16,6 @@ from swf_temporal.functions.registry import Registry
 
 
 def test_a_decorated_function_is_found_and_stays_itself() -> None:
-    """Registering gives a name and changes nothing."""
     registry = Registry()
 
     @registry.custom("greet")
@@ -28,7 +27,6 @@ def test_a_decorated_function_is_found_and_stays_itself() -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    """Two functions of one name are a mistake that would be hard to find later."""
     registry = Registry()
     registry.custom("greet")(print)
 
@@ -37,10 +35,7 @@ def test_a_name_is_given_once() -> None:
 
 
 class Soap:
-    """A type of functions."""
-
     async def perform(self, call: Call) -> JSON:
-        """Return the arguments."""
         return call.arguments
 
 
@@ -59,7 +54,6 @@ def test_types_are_kept_apart_from_functions() -> None:
 
 @pytest.mark.parametrize("name", ["rest", "custom", "asyncapi"])
 def test_a_type_with_a_meaning_is_not_taken(name: str) -> None:
-    """Nobody changes what the specification's own types mean."""
     with pytest.raises(UsageError, match=f"'{name}' has a meaning already"):
         Registry().type(name)(Soap)
 
@@ -74,8 +68,6 @@ def test_a_type_is_registered_once() -> None:
 
 
 def test_what_cannot_perform_is_no_type() -> None:
-    """It is told where it is registered, and not when it is called."""
-
     class Blocking:
         def perform(self, call: Call) -> JSON:
             return call.arguments
@@ -86,7 +78,6 @@ def test_what_cannot_perform_is_no_type() -> None:
 
 
 def test_registries_join() -> None:
-    """What is included later wins."""
     first, second = Registry(), Registry()
     first.custom("a")(print)
     second.custom("a")(repr)
@@ -98,7 +89,6 @@ def test_registries_join() -> None:
 
 
 def test_a_function_has_its_own_name() -> None:
-    """With parentheses or without; a method is one, too."""
     registry = Registry()
 
     class Shop:
@@ -122,7 +112,6 @@ def test_a_function_has_its_own_name() -> None:
 
 
 async def test_resources_are_open_as_long_as_functions_are_called() -> None:
-    """Each worker has its own, in the order in which they were registered, and closes it."""
     registry, told = Registry(), list[str]()
 
     @registry.resource

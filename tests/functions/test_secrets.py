@@ -24,7 +24,6 @@ SHOWN: dict[str, JSON] = {"hideSecrets": False}
 
 
 def test_variables_are_secrets() -> None:
-    """A variable holds a text, or an object written as JSON; digits stay a text."""
     secrets = Secrets.from_environment(
         {"SWF_SECRET_API_KEY": "12345", "SWF_SECRET_DB": '{"user": "u"}', "SWF_SECRET_ODD": "{x", "OTHER": "no"}
     )
@@ -49,7 +48,6 @@ def test_all_secrets_or_none() -> None:
 
 @pytest.mark.parametrize("text", ["db: {user: u}\nkey: k\n", '{"db": {"user": "u"}, "key": "k"}'])
 def test_a_file_holds_secrets_and_variables_win(tmp_path: Path, text: str) -> None:
-    """The file may be YAML or JSON; a variable replaces what it says."""
     file = tmp_path / "secrets"
     file.write_text(text, encoding="utf-8")
 
@@ -60,7 +58,6 @@ def test_a_file_holds_secrets_and_variables_win(tmp_path: Path, text: str) -> No
 
 @pytest.mark.parametrize("text", [None, "- a list", "key: 'hunter2\n"])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -> None:
-    """The message names the file, and shows nothing of what stands in it."""
     file = tmp_path / "secrets.yaml"
     if text is not None:
         file.write_text(text, encoding="utf-8")
@@ -136,7 +133,6 @@ def test_a_weak_secret_is_weak_in_every_spelling() -> None:
     ],
 )  # fmt: skip
 def test_strong_secrets(secret: str) -> None:
-    """Nobody writes them by chance."""
     assert is_strong(secret)
 
 
@@ -158,7 +154,6 @@ def test_nine_random_characters_of_all_kinds_are_strong() -> None:
     ],
 )  # fmt: skip
 def test_weak_secrets(secret: str) -> None:
-    """Data may hold them by chance, in longer texts too."""
     assert not is_strong(secret)
 
 
@@ -192,7 +187,7 @@ async def test_what_an_error_is_called_stays(failed: Failed) -> None:
     """A definition decides by the code what to do: a word that is a secret too does not change it."""
 
     class TestError(Exception):
-        """An error with the secret in its name."""
+        pass
 
     def fail() -> None:
         raise TestError("the test failed")
@@ -205,7 +200,6 @@ async def test_what_an_error_is_called_stays(failed: Failed) -> None:
 
 
 def test_nothing_is_copied_without_secrets() -> None:
-    """Most calls have no secrets, and pay nothing."""
     value: JSON = {"a": ["b"]}
 
     assert scrub(value, {}) is value
@@ -225,7 +219,6 @@ def test_nothing_is_copied_without_secrets() -> None:
     ],
 )
 def test_secrets_are_known_in_disguise(text: str) -> None:
-    """A service repeats what it was sent: with percent signs, with backslashes, or in base64."""
     scrubbed = str(scrub(f"<{text}>", {"a": 'pä s/s"x\\\n'}))
 
     assert "***" in scrubbed
@@ -243,7 +236,6 @@ FAILING = [
 
 @pytest.mark.parametrize("expression", FAILING)
 async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
-    """Neither the secret nor what was made of it; the expression itself is told."""
     secret_template = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {}, "jq")
     call = FunctionCall(
         id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
@@ -285,13 +277,11 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str,
     ],
 )
 def test_numbers_are_known_however_they_are_written(text: str) -> None:
-    """With an exponent, as a fraction, and in groups of digits."""
     assert "201" not in str(scrub(f"no account {text}, sorry", {"pin": {"number": 4839201755661}}))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\\n", "\n  "])
 def test_base64_is_known_where_it_is_broken_into_lines(end: str) -> None:
-    """At any place, as mail has it, and as JSON has that."""
     encoded = b64encode(b"x" * 44 + SECRET.encode() + b"y" * 44).decode()
     for at in range(60, 90):
         broken = encoded[:at] + end + encoded[at:]

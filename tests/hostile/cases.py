@@ -26,7 +26,6 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What it is called."""
         return f"{self.family}/{self.name}"
 
 
@@ -37,7 +36,6 @@ WIDE: Final = 30_000
 
 
 def flow(*states: dict[str, Any], **rest: Any) -> dict[str, Any]:
-    """Return a workflow of *states*, each of which leads to the next."""
     linked = []
     for state, following in zip(states, [*states[1:], None], strict=True):
         way: dict[str, Any] = {"end": True} if following is None else {"transition": following["name"]}
@@ -46,12 +44,10 @@ def flow(*states: dict[str, Any], **rest: Any) -> dict[str, Any]:
 
 
 def put(data: Any, name: str = "Put", **rest: Any) -> dict[str, Any]:
-    """Return a state that puts *data* there."""
     return {"name": name, "type": "inject", "data": data, **rest}
 
 
 def computing(*expressions: str, into: str | None = None) -> dict[str, Any]:
-    """Return a state that evaluates each expression in an action of its own."""
     where = {"actionDataFilter": {"toStateData": into}} if into else {}
     actions = [
         {"functionRef": {"refName": "same", "arguments": {"v": f"${{ {one} }}"}}, **where} for one in expressions
@@ -63,13 +59,10 @@ SAME: Final = [{"name": "same", "type": "expression", "operation": "$args.v"}]
 
 
 def expression(text: str, data: Any = None) -> Made:
-    """Return a workflow that evaluates *text* on *data*."""
     return lambda: (flow(put({}, stateDataFilter={"output": f"${{ {text} }}"})), {} if data is None else data)
 
 
 def schema(made: Any, data: Any) -> Made:
-    """Return a workflow whose input has to fit a schema."""
-
     def make() -> tuple[Any, Any]:
         own, given = (one() if callable(one) else one for one in (made, data))
         return flow(put({}), dataInputSchema={"schema": own, "failOnValidationErrors": True}), given
@@ -78,12 +71,10 @@ def schema(made: Any, data: Any) -> Made:
 
 
 def nested(depth: int, opening: str = "[", closing: str = "]", inner: str = "1") -> str:
-    """Return a text with *depth* brackets in each other."""
     return opening * depth + inner + closing * depth
 
 
 def deep(depth: int) -> Any:
-    """Return an object nested *depth* deep."""
     value: Any = 1
     for _ in range(depth):
         value = {"d": value}
@@ -96,12 +87,10 @@ def targeting(index: int) -> Made:
 
 
 def deep_input(depth: int, state: dict[str, Any]) -> Made:
-    """Return a workflow of one *state* whose input is nested *depth* deep."""
     return lambda: (flow(state, functions=SAME), RAW(nested(depth, '{"d":', "}")))
 
 
 def nested_schema(depth: int) -> Any:
-    """Return a schema nested *depth* deep."""
     value: Any = {}
     for _ in range(depth):
         value = {"a": {"properties": value}}
@@ -109,7 +98,6 @@ def nested_schema(depth: int) -> Any:
 
 
 def switch(conditions: list[str]) -> dict[str, Any]:
-    """Return a state with *conditions*, and a default."""
     return {
         "name": "Choose",
         "type": "switch",
@@ -119,14 +107,12 @@ def switch(conditions: list[str]) -> dict[str, Any]:
 
 
 def branches(count: int, text: str) -> dict[str, Any]:
-    """Return a state with *count* branches, each of which evaluates *text*."""
     one = {"functionRef": {"refName": "same", "arguments": {"v": f"${{ {text} }}"}}}
     made = [{"name": f"b{number}", "actions": [one]} for number in range(count)]
     return {"name": "Many", "type": "parallel", "branches": made}
 
 
 def each(collection: str, text: str, mode: str = "sequential", batch: int | None = None) -> dict[str, Any]:
-    """Return a state that evaluates *text* for each element."""
     state: dict[str, Any] = {
         "name": "Each",
         "type": "foreach",
@@ -171,13 +157,11 @@ def sharing_merged() -> Made:
 
 
 def sharing_output() -> Made:
-    """Return a workflow whose output, which is such data, has to fit a schema."""
     outputs = {"schema": {"patternProperties": {"^s": {"items": {}}}}, "failOnValidationErrors": True}
     return lambda: (flow(*sharing(40), dataOutputSchema=outputs), {})
 
 
 def text() -> dict[str, Any]:
-    """Return a state that puts its data into a text."""
     arguments = {"v": "of ${ . }"}
     return {"name": "T", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": arguments}}]}
 
@@ -188,23 +172,19 @@ def wide(number: int) -> dict[str, Any]:
 
 
 def jsonpath(text: str, data: Any) -> Made:
-    """Return a workflow whose expressions are in JSONPath."""
     return lambda: (flow(put({}, stateDataFilter={"output": f"${{ {text} }}"}), expressionLang="jsonpath"), data)
 
 
 def direktiv(transform: Any, data: Any = None) -> Made:
-    """Return a workflow of Direktiv."""
     states = [{"id": "a", "type": "noop", "transform": transform}]
     return lambda: ({"direktiv_api": "workflow/v1", "id": "hostile", "states": states}, data or {})
 
 
 def direktiv_states(*states: dict[str, Any], data: Any = None) -> Made:
-    """Return a workflow of Direktiv."""
     return lambda: ({"direktiv_api": "workflow/v1", "id": "hostile", "states": list(states)}, data or {})
 
 
 def may_2020(state: dict[str, Any], data: Any) -> Made:
-    """Return a workflow of the draft of May 2020."""
     end = {"name": "End", "type": "inject", "data": {}, "end": {"kind": "default"}}
     definition = {
         "id": "hostile", "name": "h", "version": "1", "schemaVersion": "0.1", "expressionLanguage": "spel",
@@ -231,7 +211,6 @@ def anchors(levels: int, width: int = 10) -> str:
 
 
 def objects(count: int = WIDE) -> list[Any]:
-    """Return *count* objects that differ."""
     return [{"n": number} for number in range(count)]
 
 
@@ -648,8 +627,6 @@ def _depths() -> Iterator[Case]:
 
 
 class _Raw(str):
-    """An input as it is written."""
-
     __slots__ = ()
 
 
@@ -979,6 +956,5 @@ def _subflows() -> Iterator[Case]:
 
 
 def cases() -> list[Case]:
-    """Return all cases."""
     families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts, _subflows)
     return [case for family in families for case in family()]

@@ -31,8 +31,6 @@ _library = logging.getLogger("httpcore.http11")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of one way."""
-
     leak: Leak
     leaked: Sequence[str]
     """Where the secret was found."""
@@ -41,26 +39,20 @@ class Found:
 
 
 class Lines(logging.Handler):
-    """Keeps all lines of the log."""
-
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep *record*, with its traceback."""
         self.lines.append(logging.Formatter().format(record))
 
 
 class Service:
-    """Repeats what it is sent, as a leak says."""
-
     def __init__(self, leak: Leak) -> None:
         self.leak = leak
         self.repeated: list[str] = []
 
     def __call__(self, given: Any) -> Any:
-        """Answer a call."""
         repeated = self.leak.repeats(given if isinstance(given, str) else json.dumps(given))
         self.repeated.append(repeated)
         text = self.leak.within.format(repeated)
@@ -83,7 +75,6 @@ class Service:
 
 
 async def find(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    """Run a workflow for each of *leaks*, and return what was found."""
     return [await _find(server, leak) for leak in leaks]
 
 

@@ -71,17 +71,13 @@ _numbers = count(1)
 
 @dataclass
 class _Outside:
-    """A service that repeats what it is sent, and a receiver of events that refuses them with what it is sent."""
-
     refused: list[str] = field(default_factory=list)
     """The credentials of events."""
 
     async def repeat(self, request: Request) -> JSONResponse:
-        """Answer with the headers."""
         return JSONResponse({"headers": dict(request.headers)})
 
     async def refuse(self, request: Request) -> JSONResponse:
-        """Refuse an event."""
         self.refused.append(request.headers["authorization"])
         return JSONResponse({"why": f"these are not known: {self.refused[-1]}"}, status_code=403)
 
@@ -94,7 +90,6 @@ class _Held(Service):
         self.released = asyncio.Event()
 
     async def answer(self, given: Any) -> Any:
-        """Answer a call."""
         await self.released.wait()
         return self(given)
 
@@ -155,8 +150,6 @@ def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
 
 
 class _Places:
-    """All that is kept or shown of an instance, as it was at several moments."""
-
     def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient) -> None:
         self.kept: dict[str, list[str]] = {}
         self.children: set[str] = set()
@@ -165,7 +158,6 @@ class _Places:
         self._asking = asking
 
     async def look(self) -> None:
-        """Add what there is now."""
         id_ = self._handle.id
         for child in await self._look_at(self._handle):
             await self._look_at(self._server.client.get_workflow_handle(child))
@@ -177,7 +169,6 @@ class _Places:
             self._add("commands", [await self._told(*command)])
 
     async def _look_at(self, handle: swf.Handle) -> list[str]:
-        """Add what there is of one workflow; return the ids of its children."""
         history = await handle.fetch_history()
         self._add("history", [json.loads(history.to_json())])
         self._add("description", [MessageToDict((await handle.describe()).raw_description)])
@@ -190,7 +181,6 @@ class _Places:
         self.kept.setdefault(place, []).extend(texts(found))
 
     async def _told(self, *command: str) -> str:
-        """Return what a command prints, and what it says is wrong."""
         address = self._server.client.service_client.config.target_host
         process = await asyncio.create_subprocess_exec(
             *ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *command, "--address", address,
@@ -202,7 +192,6 @@ class _Places:
 
 
 async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    """Run a workflow for each of *leaks*, and return what was found."""
     return [await _find(server, leak) for leak in leaks]
 
 
@@ -240,7 +229,6 @@ _FAILING: Final = ("error", "exception")
 
 
 async def _through(handle: swf.Handle, leak: Leak, service: _Held, places: _Places) -> None:
-    """Lead the instance through its life, and look at each moment."""
     is_evaluated = not leak.name.startswith("what an expression")
     if is_evaluated:
         await _pending(handle, lambda one: one.HasField("last_heartbeat_time"))
@@ -313,7 +301,6 @@ async def _gateway(server: Server, definitions: list[Definition], queue: str) ->
 
 @contextmanager
 def _logged() -> Iterator[list[str]]:
-    """Keep all lines of the log."""
     lines, root, level = Lines(), logging.getLogger(), logging.getLogger().level
     root.addHandler(lines)
     root.setLevel(logging.DEBUG)

@@ -53,8 +53,6 @@ Seen: TypeAlias = tuple[int, str | None, float]
 
 
 class Servers:
-    """Services on ports of this machine, which note by whom they are called."""
-
     def __init__(self, servers: list[ThreadingHTTPServer], noted: list[tuple[int, str | None]]) -> None:
         self.noted = noted
         self.urls = [f"http://127.0.0.1:{one.server_port}" for one in servers]
@@ -62,7 +60,6 @@ class Servers:
 
 @contextmanager
 def servers() -> Iterator[Servers]:
-    """Yield the services, which stop afterwards."""
     noted: list[tuple[int, str | None]] = []
 
     def handler(number: int) -> type[BaseHTTPRequestHandler]:
@@ -89,8 +86,6 @@ def servers() -> Iterator[Servers]:
 
 @dataclass(frozen=True)
 class Document:
-    """A document, and its only security scheme."""
-
     path: str
     scheme: str
     own: int
@@ -99,8 +94,6 @@ class Document:
 
 @dataclass(frozen=True)
 class Declared:
-    """A function of a definition."""
-
     name: str
     document: Document
     alias: str | None = None
@@ -109,8 +102,6 @@ class Declared:
 
 @dataclass
 class Project:
-    """What a project says, and what follows from that."""
-
     strategy: str
     documents: list[Document] = field(default_factory=list)
     definitions: dict[str, list[Declared]] = field(default_factory=dict)
@@ -123,7 +114,6 @@ class Project:
     """Properties of keys that no client has."""
 
     def key(self, definition: str, function: Declared, choice: str) -> str:
-        """Return the key of the client of a function by SonataFlow's rule."""
         name = function.alias
         if name is None and self.strategy == "FUNCTION_NAME":
             name = f"{definition}_{function.name}"
@@ -151,7 +141,6 @@ class Project:
         return {key for key in keys if counts[key.upper()] > 1}
 
     def properties(self, urls: list[str]) -> dict[str, str]:
-        """Return all properties."""
         found = {"kogito.sw.operationIdStrategy": self.strategy} if self.strategy else {}
         found |= {f"quarkus.rest-client.{_quoted(key)}.url": urls[number] for key, number in self.services.items()}
         found |= {f"quarkus.rest-client.{_quoted(key)}.read-timeout": str(ms) for key, ms in self.timeouts.items()}
@@ -170,7 +159,6 @@ def _basic(name: str, password: str) -> str:
 
 
 def project_of(seed: int) -> Project:
-    """Return a project."""
     chance = Random(seed)  # noqa: S311 - no secret
     project = Project(chance.choice(_STRATEGIES))
     numbers = iter(chance.sample(range(_SERVICES), _SERVICES))
@@ -210,7 +198,6 @@ def project_of(seed: int) -> Project:
 
 
 def write_project(project: Project, folder: Path, urls: list[str]) -> None:
-    """Write the files of *project*."""
     for one in project.documents:
         path = folder / one.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -281,7 +268,6 @@ class _Worker(CallingThread):
 def called(
     definition: Definition, choice: str, settings: Settings, secrets: Mapping[str, JSON], there: Servers
 ) -> tuple[list[Seen], str | None]:
-    """Return what each call of *definition* did, and how the run failed, if it did."""
     there.noted.clear()
     worker = _Worker(settings, secrets)
     context = SimulationContext([definition], {}, [], {}, stub_services=worker)
@@ -300,7 +286,6 @@ def secrets_named(migration: Migration, properties: Mapping[str, str]) -> dict[s
 
 
 def tried(seed: int, folder: Path, there: Servers) -> tuple[Counter[str], list[str]]:
-    """Return counts of what the calls of a project did, and what was wrong."""
     project, wrong, counts = project_of(seed), [], Counter[str](projects=1)
     original, written = folder / "project", folder / "migrated"
     original.mkdir(parents=True)
@@ -334,7 +319,6 @@ def _is_told(key: str, migration: Migration) -> bool:
 
 
 def line(counts: Mapping[str, int]) -> str:
-    """Return what is printed of all projects."""
     return (
         f"{counts['projects']} projects, {counts['calls']} calls: {counts['another service']} reached another service, "
         f"{counts['other credentials']} carried other credentials, {counts['another time']} had another time; "
@@ -343,7 +327,6 @@ def line(counts: Mapping[str, int]) -> str:
 
 
 def main() -> int:
-    """Print the counts, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.migration.whose", description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="The first of the seeds of the projects.")

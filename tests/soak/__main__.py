@@ -32,7 +32,6 @@ _STOPPED = 130
 
 
 async def soak(size: Size, before: str) -> tuple[Figures, Service]:
-    """Soak this release with the one of the commit *before*, or alone where that is empty."""
     code = checkout(before) if before else None
     if before and code is None:
         raise SystemExit(f"this checkout does not have the commit {before}")
@@ -59,7 +58,6 @@ def _stop(task: "asyncio.Task[Any]") -> None:
 
 
 def main() -> None:
-    """Soak, and say what came of it."""
     usual = Size()
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__.partition("\n")[0])
     parser.add_argument("--instances", type=int, default=usual.instances, help="how many are started")

@@ -17,7 +17,6 @@ _STUBBORN = {"name": "stubborn", "delay": "PT0.2S", "multiplier": 1.5, "maxDelay
 
 
 def _patient(part: Any) -> Any:
-    """Return a part of a definition whose calls are tried again when the service fails."""
     if isinstance(part, list):
         return [_patient(one) for one in part]
     if not isinstance(part, dict):
@@ -126,18 +125,15 @@ class DirektivCase:
     sends: tuple[str, ...] = ()
 
     def definitions(self) -> list[Definition]:
-        """Return the definition, and those that it leads to."""
         return [load(text) for text in self.texts]
 
     async def start(self, client: Client, workflow_id: str, queue: str) -> Handle:
-        """Start an instance, and send it its events."""
         arguments = start_arguments(self.definitions(), self.data)
         handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle
 
     async def send(self, handle: Handle) -> None:
-        """Send an instance its events."""
         for kind in self.sends:
             await handle.signal(EVENT, {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "data": {}})
 

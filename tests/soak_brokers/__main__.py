@@ -17,7 +17,6 @@ from tests.soak_brokers.soak import Figures, Size, Soak
 
 
 def main() -> None:
-    """Soak, and say what came of it."""
     usual = Size()
     parser = argparse.ArgumentParser(prog="python -m tests.soak_brokers", description=__doc__.partition("\n")[0])
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=usual.families, help="which brokers")

@@ -63,8 +63,6 @@ _WORDS = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is sent over each broker, and how much of the way is broken."""
-
     families: tuple[str, ...] = FAMILIES
     keys: int = 25
     events: int = 10
@@ -80,8 +78,6 @@ class Size:
 
 @dataclass(slots=True)
 class Figures:
-    """What came of one broker."""
-
     events: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     instances: int = 0
@@ -94,13 +90,10 @@ class Figures:
     """How often the event of each instance came from the broker, which may deliver one again."""
 
     def is_right(self, size: Size) -> bool:
-        """Whether every instance took exactly its events, and its own event is there."""
         return (self.instances, self.doubled, self.lost, len(self.told)) == (size.keys, 0, 0, size.keys)
 
 
 class Soak:
-    """One soak, in a folder of its own."""
-
     def __init__(self, folder: Path, size: Size) -> None:
         self.folder, self.size = folder, size
         self.figures = {family: Figures() for family in size.families}
@@ -110,7 +103,6 @@ class Soak:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     async def run(self) -> dict[str, Figures]:
-        """Send everything, break what is to be broken, and look at what came of it."""
         with ExitStack() as stack:
             running = stack.enter_context(brokers(self.folder, self.size.families))
             stack.callback(self._close)
@@ -167,7 +159,6 @@ class Soak:
             await asyncio.sleep(0.1)
 
     async def _listen(self, broker: Broker) -> None:
-        """Take what instances send."""
         figures = self.figures[broker.family]
 
         async def take(event: CloudEvent) -> int:
@@ -187,7 +178,6 @@ class Soak:
             yield CloudEvent(str(number), "soak", f"number-{family}", {"number": place}, {"account": f"a{key}"})
 
     async def _produce(self, broker: Broker) -> None:
-        """Send everything, each until the broker has it, for as long as brokers are disturbed."""
         speaking = Brokers(HttpBroker(Http(Settings()))).speaking(broker.family)
         pause = 0.5 * self.size.faults * self.size.turn / (self.size.keys * self.size.events)
         for event in self._events(broker.family):
@@ -202,7 +192,6 @@ class Soak:
             await asyncio.sleep(pause)
 
     async def _disturb(self, running: list[Broker]) -> None:
-        """Restart and stall one broker after the other; kill what consumes and works in between."""
         for number in range(self.size.faults):
             broker = running[number // 2 % len(running)]
             await asyncio.sleep(self.size.turn)
@@ -217,7 +206,6 @@ class Soak:
             self._start(name)
 
     async def _until_told(self) -> None:
-        """Wait until every instance has sent its event, as long as others do."""
         wanted, count, changed = len(self.figures) * self.size.keys, 0, monotonic()
         while len(self.taken) < wanted and monotonic() - changed < self.size.patience:
             if len(self.taken) > count:

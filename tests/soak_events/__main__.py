@@ -17,7 +17,6 @@ from tests.soak_events.soak import Figures, Size, Soak
 
 
 def main() -> None:
-    """Soak, and say what came of it."""
     usual = Size()
     parser = argparse.ArgumentParser(prog="python -m tests.soak_events", description=__doc__.partition("\n")[0])
     parser.add_argument("--events", type=int, default=usual.events, help="how many are sent")

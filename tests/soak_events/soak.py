@@ -61,8 +61,6 @@ _PAUSE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is sent, and how much of the way is broken."""
-
     events: int = 10_000
     keys: int = 1_000
     producers: int = 8
@@ -76,8 +74,6 @@ class Size:
 
 @dataclass(slots=True)
 class Figures:
-    """What came of it."""
-
     sent: Counter[str] = field(default_factory=Counter)
     """How many events were sent, by the way."""
     repeated: int = 0
@@ -93,13 +89,10 @@ class Figures:
 
     @property
     def is_right(self) -> bool:
-        """Whether every instance took exactly its events."""
         return not (self.lost or self.double or self.others)
 
 
 class Soak:
-    """One soak, in a folder of its own."""
-
     def __init__(self, folder: Path, size: Size) -> None:
         self.folder, self.size, self.figures = folder, size, Figures()
         self.port, self.broker_port, self.gateway_port = free_ports(3)
@@ -110,7 +103,6 @@ class Soak:
         self.is_over = False
 
     async def run(self) -> Figures:
-        """Send everything, break what is to be broken, and look at what came of it."""
         (self.folder / "definitions").mkdir()
         (self.folder / "definitions" / "tally.yaml").write_text(DEFINITION.replace("COUNT", str(self.each)))
         (self.folder / "swf.yaml").write_text(_CONFIGURATION.replace("BROKER", f"{HOST}:{self.broker_port}"))
@@ -208,7 +200,6 @@ class Soak:
             await connection.close()
 
     async def _disturb(self) -> None:
-        """Kill one after the other, and restart the server in the middle."""
         middle = self.size.kills // 2
         for number, name in enumerate(cycle(("worker 1", "gateway", "consumer", "worker 2"))):
             if number >= self.size.kills:
@@ -225,7 +216,6 @@ class Soak:
             self._start(name)
 
     async def _compare(self) -> None:
-        """Wait for the instances, and compare what each took with what it was sent."""
         wanted = list(range(self.each))
         all_taken = await self._all_taken()
         for key in range(self.size.keys):

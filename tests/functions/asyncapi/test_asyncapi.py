@@ -20,7 +20,6 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
-    """What the specification shows publishes a measurement, and has no result."""
     settings = Settings(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     bench = Bench(DOCUMENTS, settings)
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
@@ -52,7 +51,6 @@ BOTH = [
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None:
-    """`publish` of version 2 and `send` of version 3 send to the channel that the arguments name."""
     await bench.has(document).call("tell", {"lamp": "north", "percent": 80})
 
     assert bench.memory.channel.address == "lamps/north"
@@ -62,7 +60,6 @@ async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_message_is_received(bench: Bench, document: dict[str, Any]) -> None:
-    """`subscribe` of version 2 and `receive` of version 3 wait for a message, accept it, and return its payload."""
     waiting = asyncio.create_task(bench.has(document).call("hear", {"lamp": "north"}))
     bench.memory.put("lamps/south", {"not": "this"})
     bench.memory.put("lamps/north", {"percent": 80})
@@ -72,7 +69,6 @@ async def test_a_message_is_received(bench: Bench, document: dict[str, Any]) -> 
 
 
 async def test_one_message_is_taken_by_one_call(bench: Bench) -> None:
-    """The second message is for the second call."""
     bench.has(subscribing())
     for number in (1, 2):
         bench.memory.put("lights", number)
@@ -92,7 +88,6 @@ async def test_the_whole_message_is_the_result_where_the_function_says_so(bench:
 
 
 async def test_a_result_that_is_none_of_both_is_refused(bench: Bench) -> None:
-    """The fault says what may stand there."""
     with pytest.raises(CallFailed, match="'payload' or 'message'") as caught:
         await bench.has(subscribing()).call("take", metadata={"result": "all"})
 
@@ -100,7 +95,6 @@ async def test_a_result_that_is_none_of_both_is_refused(bench: Bench) -> None:
 
 
 async def test_waiting_ends_when_the_call_is_cancelled(bench: Bench) -> None:
-    """A timeout of the action is a cancellation here; nothing is left behind."""
     waiting = asyncio.create_task(bench.has(subscribing()).call("take"))
     while not bench.memory.subscribed:
         await asyncio.sleep(0)
@@ -124,7 +118,6 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
 
 @pytest.mark.parametrize("operation", ["api.json#", "#send", "api.json", "", 5])
 async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> None:
-    """The fault shows how one is written."""
     bench = Bench(tmp_path)
 
     with pytest.raises(CallFailed, match=r"document\.yaml#operationId") as caught:
@@ -141,7 +134,6 @@ async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> Non
     ],
 )
 async def test_other_documents_are_refused(bench: Bench, document: dict[str, Any], reason: str) -> None:
-    """The fault says why it is none."""
     with pytest.raises(CallFailed, match=reason) as caught:
         await bench.has(document).call("send")
 
@@ -150,7 +142,6 @@ async def test_other_documents_are_refused(bench: Bench, document: dict[str, Any
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_near_operation_is_named(bench: Bench, document: dict[str, Any]) -> None:
-    """Whoever mistypes an operation is told which was meant."""
     with pytest.raises(CallFailed, match="no operation 'tel'; did you mean 'tell'") as caught:
         await bench.has(document).call("tel")
 
@@ -158,7 +149,6 @@ async def test_a_near_operation_is_named(bench: Bench, document: dict[str, Any])
 
 
 async def test_an_action_is_to_send_or_to_receive(bench: Bench) -> None:
-    """A document that says something else is wrong."""
     document = version3({"lamps": {"address": "lamps"}}, {"ask": {"action": "ask"}})
 
     with pytest.raises(CallFailed, match="must be 'send' or 'receive'"):

@@ -21,7 +21,6 @@ SEND = {"publish": {"operationId": "send"}}
 
 
 def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
-    """Return a document of version 2 with the servers *declared*."""
     return {**version2({"lights": {**SEND, **channel}}), "servers": declared}
 
 
@@ -43,14 +42,12 @@ def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
-    """With or without a scheme; what is not said is as usual."""
     await bench.has(served({"one": server})).call("send", 1)
 
     assert str(bench.memory.channel) == expected
 
 
 async def test_a_server_of_version_3_has_a_host_and_a_path(bench: Bench) -> None:
-    """Both may have variables."""
     document = version3(
         {"lights": {"address": "lights"}}, {"send": {"action": "send", "channel": {"$ref": "#/channels/lights"}}}
     )
@@ -114,7 +111,6 @@ async def test_the_server_is_chosen(tmp_path: Path, channel: Any, settings: Any,
     ],
 )
 async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
-    """And what to do about it."""
     with pytest.raises(CallFailed, match=reason) as caught:
         await bench.has(document).call("send", 1)
 
@@ -133,7 +129,6 @@ async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -
 
 
 async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
-    """Timeouts, sizes and certificates are those of the settings."""
     settings = Settings(calls=Options(max_response_bytes=7), functions={"ask": Options(base_url="mqtts://127.0.0.1")})
     bench = Bench(tmp_path, settings).has(served(SEVERAL))
 
@@ -149,7 +144,6 @@ async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
 
 
 async def test_hosts_that_are_denied_are_not_called(tmp_path: Path) -> None:
-    """Brokers are hosts like any other."""
     bench = Bench(tmp_path, Settings(network=Network(local=False))).has(publishing())
 
     with pytest.raises(CallFailed, match=r"127\.0\.0\.1:1") as caught:
@@ -197,7 +191,6 @@ async def test_a_parameter_may_stand_in_the_message(bench: Bench) -> None:
 
 @pytest.mark.parametrize("version", [2, 3])
 async def test_a_parameter_may_have_a_default_and_possible_values(bench: Bench, version: int) -> None:
-    """Version 2 writes both into a schema."""
     about: Any = {"default": "north", "enum": ["north", "south"]}
     if version == 2:
         document = publishing(None, "lights/{side}", parameters={"side": {"schema": about}})
@@ -233,7 +226,6 @@ async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol
 
 
 async def test_a_parameter_is_needed(bench: Bench) -> None:
-    """Also for receiving."""
     with pytest.raises(CallFailed, match="the argument 'id', a part of its channel's address, is missing") as caught:
         await bench.has(subscribing(None, "lights/{id}")).call("take")
 
@@ -249,7 +241,6 @@ async def test_a_parameter_is_needed(bench: Bench) -> None:
     ],
 )
 async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, reason: str) -> None:
-    """A slip is not passed over in silence."""
     with pytest.raises(CallFailed, match=reason) as caught:
         await bench.has(subscribing()).call("take", arguments)
 
@@ -257,7 +248,6 @@ async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, 
 
 
 async def test_an_operation_needs_an_address(bench: Bench) -> None:
-    """A channel of version 3 may have none, for replies."""
     document = version3(
         {"inbox": {"address": None}}, {"send": {"action": "send", "channel": {"$ref": "#/channels/inbox"}}}
     )
@@ -269,7 +259,6 @@ async def test_an_operation_needs_an_address(bench: Bench) -> None:
 
 
 async def test_a_broker_is_told_what_the_document_says_of_its_protocol(bench: Bench) -> None:
-    """Of server, channel, operation and message, and of no other protocol."""
     document = publishing(
         {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}, bindings={"mqtt": {"of": "channel"}}
     )
@@ -378,7 +367,6 @@ async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any,
     [({"prt": 2}, "no variable 'prt'"), ({"port": 3}, "no '3' for its variable 'port'"), ("x", "must be an object")],
 )
 async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) -> None:
-    """The fault is the function's."""
     with pytest.raises(CallFailed, match=reason) as caught:
         await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
 
@@ -389,7 +377,6 @@ async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) 
     ("protocol", "address"), [("mqtt", "back/to/me"), ("nats", "_INBOX.me"), ("amqp", "amq.gen-1")]
 )
 async def test_a_whole_address_may_be_a_parameter(bench: Bench, protocol: str, address: str) -> None:
-    """So that a workflow can answer where it was asked to."""
     document = publishing(None, "{replyTo}")
     document["servers"]["broker"]["protocol"] = protocol
 

@@ -19,7 +19,6 @@ IN_PAYLOAD = {"correlationId": {"location": "$message.payload#/about/id"}, "payl
 
 
 async def test_an_id_is_sent_where_the_document_says(bench: Bench) -> None:
-    """In the payload, of the type that it was given, and in the protocol's own place."""
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"lumens": 5, "correlationId": 7})
 
     assert json.loads(bench.memory.message.payload) == {"lumens": 5, "about": {"id": 7}}
@@ -27,28 +26,24 @@ async def test_an_id_is_sent_where_the_document_says(bench: Bench) -> None:
 
 
 async def test_an_id_is_sent_in_a_header(bench: Bench) -> None:
-    """The document names the header."""
     await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7"})
 
     assert bench.memory.message.headers == {"nr": "7", "Idempotency-Key": "k"}
 
 
 async def test_names_of_headers_are_compared_in_any_case(bench: Bench) -> None:
-    """No header is there twice."""
     await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7", "headers": {"NR": "old"}})
 
     assert bench.memory.message.headers == {"NR": "7", "Idempotency-Key": "k"}
 
 
 async def test_an_id_that_is_sent_already_is_the_protocols_too(bench: Bench) -> None:
-    """Whoever puts it into the message need not say it again."""
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"about": {"id": "9"}})
 
     assert bench.memory.message.correlation_id == "9"
 
 
 async def test_an_id_needs_a_place(bench: Bench) -> None:
-    """A text has none within it."""
     with pytest.raises(CallFailed, match=r"no place for '7' at \$message\.payload#/about/id") as caught:
         await bench.has(publishing({**IN_PAYLOAD, "payload": True})).call(
             "send", {"payload": "text", "correlationId": "7"}
@@ -59,7 +54,6 @@ async def test_an_id_needs_a_place(bench: Bench) -> None:
 
 @pytest.mark.parametrize("location", ["#/id", "$message.body#/id", "$message.payload/id"])
 async def test_a_location_is_an_expression(bench: Bench, location: str) -> None:
-    """The fault shows how one is written."""
     with pytest.raises(CallFailed, match=r"\$message\.header#/name") as caught:
         await bench.has(publishing({"correlationId": {"location": location}})).call("send", {"correlationId": "7"})
 
@@ -100,12 +94,10 @@ QUESTIONS: dict[str, Any] = {
 
 
 def asking(reply: dict[str, Any]) -> dict[str, Any]:
-    """Return a document whose one operation, `ask`, is replied to as *reply* says."""
     return version3(QUESTIONS, {"ask": {"action": "send", "channel": {"$ref": "#/channels/questions"}, "reply": reply}})
 
 
 async def test_a_reply_comes_on_its_channel_and_has_the_id(bench: Bench) -> None:
-    """Of what else comes there nothing is taken."""
     bench.has(asking({"channel": {"$ref": "#/channels/answers"}}))
 
     def answers(_: Channel, message: Message) -> Message:
@@ -228,7 +220,6 @@ async def test_a_received_request_is_not_answered_by_itself(bench: Bench) -> Non
 
 
 async def test_replies_to_calls_at_the_same_time_are_told_apart(bench: Bench) -> None:
-    """Each call gets its own, in whatever order they come."""
     bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
     bench.memory.responder = lambda _, sent: Message(
         b'{"to": ' + sent.payload + b"}", reply_to=sent.reply_to, correlation_id=sent.correlation_id

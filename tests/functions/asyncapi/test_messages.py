@@ -41,7 +41,6 @@ async def test_a_payload_is_written_in_its_content_type(
 
 
 async def test_the_document_may_say_the_content_type_of_all_messages(bench: Bench) -> None:
-    """`defaultContentType` counts where a message says nothing."""
     await bench.has({**publishing({}), "defaultContentType": "text/plain"}).call("send", "hello")
 
     assert (bench.memory.message.payload, bench.memory.message.content_type) == (b"hello", "text/plain")
@@ -66,7 +65,6 @@ async def test_arguments_are_the_payload_or_name_it(bench: Bench, arguments: Any
 
 
 async def test_a_message_may_have_fields_of_these_names(bench: Bench) -> None:
-    """What the schema names belongs into the payload."""
     fields: dict[str, Any] = {"headers": {}, "payload": {}, "correlationId": {}}
 
     await bench.has(publishing({"payload": {"properties": fields}})).call("send", dict.fromkeys(fields, "x"))
@@ -76,7 +74,6 @@ async def test_a_message_may_have_fields_of_these_names(bench: Bench) -> None:
 
 
 async def test_a_message_without_payload_has_none(bench: Bench) -> None:
-    """Where neither the document nor the arguments have any, nothing is sent but the headers."""
     await bench.has(publishing({"headers": {"type": "object"}})).call("send", {"headers": {"ping": "1"}})
 
     assert (bench.memory.message.payload, bench.memory.message.headers["ping"]) == (b"", "1")
@@ -99,7 +96,6 @@ async def test_a_message_without_payload_has_none(bench: Bench) -> None:
     ],
 )
 async def test_what_does_not_fit_is_not_sent(bench: Bench, message: Any, arguments: Any, reason: str) -> None:
-    """The fault names the place, and a repetition would not help."""
     with pytest.raises(CallFailed, match=reason) as caught:
         await bench.has(publishing(message)).call("send", arguments)
 
@@ -108,7 +104,6 @@ async def test_what_does_not_fit_is_not_sent(bench: Bench, message: Any, argumen
 
 
 async def test_the_first_message_that_fits_is_sent(bench: Bench) -> None:
-    """Of several messages each has its own content type."""
     text = {"name": "text", "contentType": "text/plain", "payload": {"type": "string"}}
 
     await bench.has(publishing({"oneOf": [LUMENS, text]})).call("send", "hello")
@@ -127,7 +122,6 @@ async def test_the_first_message_that_fits_is_sent(bench: Bench) -> None:
     ],
 )
 async def test_json_schema_is_understood(bench: Bench, schema_format: str) -> None:
-    """Whatever draft, by whatever name."""
     message = {**LUMENS, "schemaFormat": schema_format}
 
     with pytest.raises(CallFailed, match=r"payload\.lumens"):
@@ -158,7 +152,6 @@ async def test_other_schemas_are_refused_by_name(bench: Bench, document: dict[st
 
 
 async def test_a_schema_that_is_none_is_the_documents_fault(bench: Bench) -> None:
-    """The fault says whose it is."""
     with pytest.raises(CallFailed, match="schema for the payload of message 'm'") as caught:
         await bench.has(publishing({"name": "m", "payload": {"type": "thing"}})).call("send", {})
 
@@ -166,7 +159,6 @@ async def test_a_schema_that_is_none_is_the_documents_fault(bench: Bench) -> Non
 
 
 async def test_schemas_are_followed_into_other_files(bench: Bench) -> None:
-    """References lead through the document and through files beside it, also in a cycle."""
     node = {
         "type": "object",
         "properties": {"next": {"$ref": "#/node"}, "size": {"$ref": "sizes.json#/size"}, "default": {"type": "null"}},
@@ -198,7 +190,6 @@ async def test_schemas_are_followed_into_other_files(bench: Bench) -> None:
 async def test_a_message_is_read_as_it_says(
     bench: Bench, declared: str | None, content_type: str | None, content: bytes, payload: Any
 ) -> None:
-    """Or as the document says, where it does not."""
     bench.has(subscribing({} if declared is None else {"contentType": declared}))
     bench.memory.put("lights", content, content_type=content_type)
 
@@ -219,7 +210,6 @@ async def test_a_broken_message_is_a_fault_once(bench: Bench, declared: str | No
 
 
 async def test_what_comes_is_held_against_its_schema(bench: Bench) -> None:
-    """The fault shows what came, and the place that does not fit."""
     bench.has(subscribing({"oneOf": [LUMENS, NAMED]}))
     bench.memory.put("lights", {"lumens": "dark"})
 
@@ -247,7 +237,6 @@ async def test_headers_that_come_are_held_against_their_schema(bench: Bench, hea
 
 
 async def test_a_message_can_be_too_large(tmp_path: Path) -> None:
-    """The engine could not carry it."""
     bench = Bench(tmp_path, Settings(calls=Options(max_response_bytes=3))).has(subscribing())
     bench.memory.put("lights", b"1234")
 
@@ -270,7 +259,6 @@ async def test_nothing_is_taken_that_could_not_be_looked_at(bench: Bench) -> Non
 
 
 async def test_a_message_may_be_of_any_kind_that_it_can_be_read_as(bench: Bench) -> None:
-    """One kind is JSON and the other is not: what came decides."""
     bench.has(subscribing({"oneOf": [{"contentType": "application/json"}, {"contentType": "text/plain"}]}))
     for payload in (b'{"on": true}', b"on"):
         bench.memory.put("lights", payload)

@@ -49,7 +49,6 @@ AUTHS = (
 
 
 def secured(*schemes: str, protocol: str = "mqtt", operation: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a document whose server asks for any of *schemes*, and whose operation for any of its own."""
     channel: dict[str, Any] = {"publish": {"operationId": "send"}}
     if operation:
         channel["publish"]["security"] = [{name: []} for name in operation]
@@ -61,7 +60,6 @@ def secured(*schemes: str, protocol: str = "mqtt", operation: Sequence[str] = ()
 
 
 def by(auth: str | None) -> dict[str, Any]:
-    """Return what a call needs that authenticates by *auth*."""
     return {"auth": AUTHS, "auth_ref": AuthRef(invocation=auth) if auth else None}
 
 
@@ -101,7 +99,6 @@ async def test_a_broker_gets_what_its_scheme_asks_for(
 async def test_what_begins_as_http_does_gets_it_so(
     bench: Bench, scheme: str, auth: str, headers: Any, address: str
 ) -> None:
-    """In headers, in a cookie, or in the query."""
     await bench.has(secured(scheme, protocol="ws")).call("send", 1, **by(auth))
 
     assert bench.memory.channel.credentials.headers == headers
@@ -129,7 +126,6 @@ async def test_the_first_possibility_counts_for_which_there_is_something(bench: 
 
 
 async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> None:
-    """Both get what they ask for."""
     secrets = {"login": PASSWORD, "bearer": "t-2"}
 
     await bench.has(secured("login", operation=["bearer"])).call("send", 1, secrets=secrets)
@@ -158,7 +154,6 @@ async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
 async def test_without_security_the_functions_auth_counts(
     bench: Bench, auth: str | None, expected: Credentials
 ) -> None:
-    """As it is."""
     await bench.has(secured()).call("send", 1, **by(auth))
 
     assert bench.memory.channel.credentials == expected
@@ -191,7 +186,6 @@ async def test_a_server_may_have_a_user(tmp_path: Path) -> None:
 async def test_an_auth_must_have_what_is_asked_for(
     bench: Bench, schemes: list[str], auth: str | None, code: str | None, reason: str
 ) -> None:
-    """Of several possibilities one is enough."""
     bench.has(secured(*schemes))
     if code is None:
         await bench.call("send", 1, **by(auth))
@@ -203,7 +197,6 @@ async def test_an_auth_must_have_what_is_asked_for(
 
 
 async def test_an_empty_possibility_means_that_nothing_is_needed(bench: Bench) -> None:
-    """As in OpenAPI documents."""
     document = secured("login")
     document["servers"]["broker"]["security"].append({})
 
@@ -214,7 +207,6 @@ async def test_an_empty_possibility_means_that_nothing_is_needed(bench: Bench) -
 
 @pytest.mark.parametrize("scopes", ["scopes", "availableScopes"])
 async def test_a_token_is_fetched_where_the_document_says(bench: Bench, service: Service, scopes: str) -> None:
-    """With the client's credentials from the secret, and the scopes from the document."""
     flow = {"tokenUrl": f"{service.url}/token", scopes: {"light": ""}}
     document = secured("tokens")
     document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}

@@ -28,7 +28,6 @@ BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 
 def headers(scheme: str, properties: Any) -> dict[str, str]:
-    """Return the headers that the auth `a` makes."""
     auth = Auth(name="a", scheme=scheme, properties=properties)
     call = Call(Function(name="f"), auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     return dict(headers_for("a", call))
@@ -54,12 +53,10 @@ def headers(scheme: str, properties: Any) -> dict[str, str]:
     ],
 )
 def test_credentials_become_a_header(scheme: str, properties: Any, expected: str) -> None:
-    """Properties are written out, or are a secret, or name secrets one by one, or are made of some."""
     assert headers(scheme, properties) == {"Authorization": expected}
 
 
 def test_an_auth_without_a_scheme_is_basic() -> None:
-    """The scheme may be left out: it is basic then."""
     auth = Auth(name="a", properties="shop")
     assert dict(headers_for("a", Call(Function(name="f"), auth=(auth,), secrets=SECRETS))) == {"Authorization": BASIC}
 
@@ -88,7 +85,6 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
     ],
 )
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
-    """The fault names the auth and what is wrong with it, and trying again does not help."""
     with pytest.raises(CallFailed, match="auth 'a'") as caught:
         headers(scheme, properties)
 
@@ -97,7 +93,6 @@ def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: 
 
 
 def test_an_auth_that_is_not_defined() -> None:
-    """The fault names the auth that was perhaps meant."""
     with pytest.raises(CallFailed, match="did you mean 'shop-auth'"):
         headers_for("shopauth", Call(Function(name="f"), auth=(Auth(name="shop-auth"),)))
 
@@ -114,7 +109,6 @@ def test_an_auth_that_is_not_defined() -> None:
 async def test_keys(
     service: Service, functions: Functions, properties: Any, sent: dict[str, str], query: list[tuple[str, str]]
 ) -> None:
-    """A service that knows its callers by a key is sent that where it wants it, without any document."""
     service.answers_with("GET", "/a", "ok")
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="apiKey", properties=properties)
@@ -163,7 +157,6 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
 
 
 async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions, failed: Failed) -> None:
-    """A service that shows what it was sent does not make a secret public."""
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="bearer", properties="shop")

@@ -43,8 +43,6 @@ BY_PASSWORD: dict[str, Any] = {"grantType": "password", "username": "ada", "pass
 
 @dataclass
 class TokenServer:
-    """An OAuth2 server, and a service at `/orders` that takes its tokens."""
-
     url: str
     describes_itself: bool = True
     lifetime: int | None = 3600
@@ -56,7 +54,6 @@ class TokenServer:
     valid: set[str] = field(default_factory=set)
 
     def answer(self, method: str, path: str, authorization: str, content: str) -> tuple[int, Any]:
-        """Return the status and the body for one request."""
         self.asked.append(f"{method} {path}")
         if path == "/orders":
             token = authorization.removeprefix("Bearer ")
@@ -95,12 +92,11 @@ class _Handler(BaseHTTPRequestHandler):
         raise AttributeError(name)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        """Stay quiet."""
+        pass
 
 
 @pytest.fixture
 def server() -> Iterator[TokenServer]:
-    """Return a token server that listens until the test is over."""
     handler = type("Handler", (_Handler,), {})
     tokens_server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     tokens = TokenServer(f"http://127.0.0.1:{tokens_server.server_port}")
@@ -111,14 +107,12 @@ def server() -> Iterator[TokenServer]:
 
 @pytest.fixture
 async def functions(server: TokenServer) -> AsyncIterator[Functions]:
-    """Return functions whose service is the token server's own."""
     functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
     yield functions
     await functions.aclose()
 
 
 def ask(server: TokenServer, **properties: Any) -> Call:
-    """Return a call of the service with a token for these properties."""
     auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **BY_CLIENT, **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
     return Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
@@ -180,7 +174,6 @@ def ask(server: TokenServer, **properties: Any) -> Call:
 async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
-    """Each grant asks the token endpoint in its own way, and the client proves itself in a header."""
     await functions.call(ask(server, **properties))
 
     assert server.forms == [form]
@@ -195,7 +188,6 @@ async def test_an_authority_that_describes_itself(server: TokenServer, functions
 
 
 async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
-    """An authority that describes itself nowhere is the token endpoint."""
     server.describes_itself = False
 
     await functions.call(ask(server))
@@ -229,7 +221,6 @@ async def test_calls_share_a_token(server: TokenServer, functions: Functions) ->
 
 @pytest.mark.parametrize(("lifetime", "kept"), [(3600, 3569), (60, 53)])
 async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifetime: int, kept: int) -> None:
-    """A token is used until shortly before its end."""
     server.lifetime = lifetime
     now = 0.0
     http = Http(Settings())
@@ -285,7 +276,6 @@ async def test_tokens_are_no_expressions(server: TokenServer, functions: Functio
 
 
 async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -> None:
-    """A service that answers with the token that it was sent does not make it public."""
     assert await functions.call(ask(server)) == {"token": "***"}
 
 
@@ -304,7 +294,6 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
 async def test_a_token_that_is_not_granted(
     server: TokenServer, functions: Functions, failed: Failed, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
-    """The fault says what the server said; only a server in trouble is asked again."""
     server.refusal = answer
 
     fault = await failed(functions, ask(server))
@@ -327,7 +316,6 @@ async def test_calls_share_a_failure(server: TokenServer, functions: Functions, 
 
 
 async def test_an_authority_that_is_not_there(functions: Functions, failed: Failed, unused_url: str) -> None:
-    """An authority that cannot be reached may be there later."""
     fault = await failed(functions, ask(TokenServer(unused_url)))
 
     assert (fault.code, fault.retryable) == ("AuthFailed", True)
@@ -335,7 +323,6 @@ async def test_an_authority_that_is_not_there(functions: Functions, failed: Fail
 
 @pytest.fixture
 def unused_url() -> str:
-    """Return a URL where nothing listens."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as unused:
         return f"http://127.0.0.1:{unused.server_port}"
 
@@ -353,7 +340,6 @@ def unused_url() -> str:
 async def test_what_is_missing_is_told(
     server: TokenServer, functions: Functions, failed: Failed, properties: dict[str, Any], shown: str
 ) -> None:
-    """Properties that lack what their grant needs are a mistake in the definition."""
     fault = await failed(functions, ask(server, **properties))
 
     assert (fault.code, fault.retryable) == ("BadAuth", False)
@@ -362,7 +348,6 @@ async def test_what_is_missing_is_told(
 
 
 async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
-    """A client without a secret says its name in the form."""
     await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
 
     assert server.forms[0]["client_id"] == ["app"]

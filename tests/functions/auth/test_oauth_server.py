@@ -24,7 +24,6 @@ BY_PASSWORD = {**CLIENT, "grantType": "password", "username": "ada", "password":
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """Return a server that knows one client, until the test is over."""
     with serving() as server:
         server.clients["app"] = Client("app", CLIENT["clientSecret"], "client_secret_basic")
         yield server
@@ -32,14 +31,12 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 async def functions(server: Server) -> AsyncIterator[Functions]:
-    """Return functions whose service takes the server's tokens."""
     functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
     yield functions
     await functions.aclose()
 
 
 def ask(server: Server, properties: dict[str, Any]) -> Call:
-    """Return a call of the service with a token for these properties."""
     auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
     return Call(function, auth=(auth,))
@@ -56,7 +53,6 @@ def ask(server: Server, properties: dict[str, Any]) -> Call:
     ],
 )
 async def test_grants(server: Server, functions: Functions, properties: dict[str, Any], subject: str) -> None:
-    """Each grant yields a token for whom it should, which the service takes."""
     for owner in ("ada", "bob"):
         server.tokens[f"{owner}'s"] = Token(f"{owner}'s", owner, "read", "", 3600)
 
@@ -103,7 +99,6 @@ async def test_tokens_that_end(server: Server, functions: Functions) -> None:
 async def test_what_is_not_granted(
     server: Server, functions: Functions, failed: Failed, properties: dict[str, Any], code: str, told: str
 ) -> None:
-    """The fault says what the server says; a token that is not enough is the service's to refuse."""
     fault = await failed(functions, ask(server, properties))
 
     assert fault.code == code

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Call:
-    """Return a call of a function in a container."""
     operation = {"type": "knative-workflow", "image": image}
     return Call(Function("request", "direktiv", operation), arguments, idempotency_key="shop/1/pay/request#1")
 
@@ -44,7 +43,6 @@ async def test_a_call_is_one_request(service: Service, functions: Functions) -> 
 
 @pytest.mark.parametrize(("content", "result"), [(b"\xff\x00", "/wA="), (b"", ""), (b"[1]", [1])])
 async def test_what_is_no_json_is_base64(service: Service, functions: Functions, content: bytes, result: Any) -> None:
-    """A result is JSON, or base64 of what it is."""
     service.answers_with("POST", "/", content, content_type="application/octet-stream")
     assert await functions.call(call_of()) == result
 
@@ -60,13 +58,11 @@ async def test_a_header_tells_of_an_error(service: Service, functions: Functions
 
 
 async def test_the_status_alone_is_no_error(service: Service, functions: Functions) -> None:
-    """The contract does not look at it."""
     service.answers_with("POST", "/", {"found": False}, status=404)
     assert await functions.call(call_of()) == {"found": False}
 
 
 async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions, failed: Failed) -> None:
-    """Without a code there is nothing to catch it by."""
     service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
     fault = await failed(functions, call_of())
     assert (fault.code, fault.message, fault.retryable) == ("direktiv.internal.error", "broken", False)
@@ -85,7 +81,6 @@ async def test_where_it_stands_is_configured(service: Service, name: str) -> Non
 
 @pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
 async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None:
-    """Its colon begins no tag."""
     service.answers_with("POST", "/", 1)
     functions = Functions(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
     assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
@@ -93,7 +88,6 @@ async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None
 
 
 async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -> None:
-    """Also how long an attempt may take; the function is told that its result is not wanted then."""
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
@@ -125,14 +119,12 @@ async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(ser
 
 
 async def test_without_configuration_it_says_what_is_missing(failed: Failed) -> None:
-    """The message has what to write."""
     fault = await failed(Functions(), call_of())
     assert fault.code == "NoServer"
     assert 'functions: {"request": {baseUrl: …}}' in fault.message
 
 
 async def test_a_call_that_is_not_wanted_is_ended(service: Service, functions: Functions) -> None:
-    """The function is told by a DELETE with the same id."""
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     task = asyncio.get_running_loop().create_task(functions.call(call_of()))

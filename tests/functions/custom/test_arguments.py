@@ -24,23 +24,17 @@ if TYPE_CHECKING:
 
 
 class Size(Enum):
-    """A choice."""
-
     SMALL = "s"
     LARGE = "l"
 
 
 class Line(BaseModel):
-    """A model."""
-
     item: str
     price: Decimal = Field(gt=0)
 
 
 @dataclass
 class Order:
-    """A dataclass that holds models."""
-
     placed: datetime
     lines: list[Line]
 
@@ -50,24 +44,20 @@ def _call(arguments: JSON) -> Call:
 
 
 def total(order: Order) -> str:
-    """Take a whole object."""
     assert isinstance(order.lines[0], Line)
     return f"{sum(line.price for line in order.lines)} on {order.placed.date()}"
 
 
 def choose(size: Size, day: date, ids: set[UUID], *, count: Annotated[int, Field(le=3)] = 1, **notes: int) -> list[Any]:
-    """Take keywords of many kinds."""
     assert isinstance(size, Size)
     return [size, day.year, len(ids), count, notes]
 
 
 async def at(when: datetime | None = None) -> str:
-    """Take something that may be missing."""
     return "never" if when is None else when.astimezone(UTC).isoformat()
 
 
 def unknowable(thing: Awaitable[None]) -> Any:
-    """Name in its annotation what is not there when the program runs."""
     return thing
 
 
@@ -89,7 +79,6 @@ UUIDS = ["6f1e3d52-0000-4000-8000-000000000000", "6f1e3d52-0000-4000-8000-000000
 async def test_annotations_say_what_arguments_become(
     function: Callable[..., Any], arguments: JSON, expected: JSON
 ) -> None:
-    """Models, dataclasses, times, choices and sets are made of JSON; what says nothing takes what comes."""
     assert await Functions({"f": function}).call(_call(arguments)) == expected
 
 
@@ -113,7 +102,6 @@ async def test_annotations_say_what_arguments_become(
 async def test_what_does_not_fit_is_told(
     function: Callable[..., Any], arguments: JSON, told: str, failed: Failed
 ) -> None:
-    """The fault names argument and place, and no attempt is wasted."""
     fault = await failed(Functions({"f": function}), _call(arguments))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -121,7 +109,6 @@ async def test_what_does_not_fit_is_told(
 
 
 async def test_only_a_few_mistakes_are_told(failed: Failed) -> None:
-    """Whoever sends a thousand wrong lines reads of five."""
     lines: JSON = [{"item": "pen", "price": -1}] * 1000
 
     fault = await failed(Functions({"f": total}), _call({"placed": "2026-03-01T10:00:00Z", "lines": lines}))

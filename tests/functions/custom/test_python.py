@@ -24,30 +24,24 @@ if TYPE_CHECKING:
 
 
 def custom(operation: str | None, arguments: JSON = None, *, name: str = "f", kind: str = "custom") -> Call:
-    """Return a call of a custom function."""
     return Call(Function(name=name, type=kind, operation=operation), arguments)
 
 
 def add(a: int, b: int = 10) -> int:
-    """Return the sum."""
     return a + b
 
 
 def whole(order: dict[str, Any] | list[str]) -> list[str]:
-    """Return what the argument holds."""
     return sorted(order)
 
 
 async def later(text: str = "none") -> str:
-    """Return the text, not at once."""
     await asyncio.sleep(0)
     return text
 
 
 @dataclass
 class Receipt:
-    """Something that is not JSON, but can be."""
-
     at: datetime
     items: tuple[str, ...]
 
@@ -70,12 +64,10 @@ class Receipt:
     ],
 )
 async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
-    """An object is keywords, or the one parameter that it does not name; the rest is one argument."""
     assert await Functions({"f": function}).call(custom("f", arguments)) == expected
 
 
 async def test_results_become_json() -> None:
-    """Dataclasses, times and tuples are written the way people expect."""
     receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
 
     result = await Functions({"f": lambda: receipt}).call(custom("f"))
@@ -85,7 +77,6 @@ async def test_results_become_json() -> None:
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
 async def test_what_json_cannot_write_is_refused(result: object, failed: Failed) -> None:
-    """The fault names the type that the function returned."""
     fault = await failed(Functions({"f": lambda: result}), custom("f"))
 
     assert (fault.code, fault.retryable) == ("NotJSON", False)
@@ -133,8 +124,6 @@ async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None
 
 @pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3), KeyboardInterrupt("no")])
 async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed: Failed) -> None:
-    """A definition names the exception's class in `errors`."""
-
     def fail() -> NoReturn:
         raise error
 
@@ -149,8 +138,6 @@ async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed:
 
 
 async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:
-    """A function that knows better raises CallFailed itself."""
-
     async def fail() -> NoReturn:
         raise CallFailed("sold out", code=409, status=409, body={"left": 0}, retryable=False)
 
@@ -161,7 +148,6 @@ async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:
 
 @pytest.mark.parametrize("arguments", [{"b": 1}, {"a": 1, "c": 1}, None])
 async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed: Failed) -> None:
-    """The fault shows what the function takes, and no attempt is wasted."""
     fault = await failed(Functions({"f": add}), custom("f", arguments))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -264,7 +250,6 @@ async def test_a_listed_module_offers_what_is_its_own(
     ],
 )
 async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str, failed: Failed) -> None:
-    """The fault names what is missing and what is near it."""
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
 
     fault = await failed(functions, custom(operation))
@@ -284,12 +269,10 @@ async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, fa
 
 
 async def test_a_function_is_found_by_its_own_name() -> None:
-    """A definition need not repeat the name as an operation."""
     assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
 
 
 async def test_cancelling_reaches_the_function() -> None:
-    """An async function is cancelled with its call, and its cancellation is no fault."""
     started, cancelled = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -309,7 +292,6 @@ async def test_cancelling_reaches_the_function() -> None:
 
 
 def price_of(item: str) -> int:
-    """Return a price, of two things."""
     return {"pen": 2, "book": 15}[item]
 
 

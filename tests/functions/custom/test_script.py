@@ -27,7 +27,6 @@ ALLOWED = Settings(scripts=True)
 
 
 def script(code: str | None, arguments: JSON = None, operation: str = "script:python", **metadata: str) -> Call:
-    """Return a call of a script."""
     whole = operation if code is None else f"{operation}:{code}"
     return Call(Function(name="s", type="custom", operation=whole, metadata=metadata), arguments)
 
@@ -50,7 +49,6 @@ def script(code: str | None, arguments: JSON = None, operation: str = "script:py
     ],
 )
 async def test_a_script_yields_its_result(code: str, arguments: JSON, expected: JSON) -> None:
-    """It is the variable `result`, or the last line; arguments are variables; what is printed goes nowhere."""
     assert await Functions(settings=ALLOWED).call(script(code, arguments)) == expected
 
 
@@ -83,7 +81,6 @@ async def test_code_stands_in_one_of_three_places() -> None:
     ],
 )
 async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str, failed: "Failed") -> None:
-    """A definition names the exception's class in `errors`, and a person reads the line."""
     fault = await failed(Functions(settings=ALLOWED), script(code))
 
     assert (fault.name, fault.code, fault.retryable) == (name, name, name != "SyntaxError")
@@ -101,7 +98,6 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str
     ],
 )
 async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str, failed: "Failed") -> None:
-    """The definition must change first."""
     fault = await failed(Functions(settings=ALLOWED), call)
 
     assert (fault.code, fault.retryable) == (code, False)
@@ -117,7 +113,6 @@ async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, t
     ],
 )
 async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str, failed: "Failed") -> None:
-    """Whatever becomes of a script, its worker lives on."""
     fault = await failed(Functions(settings=ALLOWED), script(code))
 
     assert (fault.code, fault.retryable) == (expected, True)
@@ -138,7 +133,6 @@ for pipe in range(3, 20):
 
 
 async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> None:
-    """Without being told, a worker runs none."""
     fault = await failed(Functions(), script("1"))
 
     assert (fault.code, fault.retryable) == ("ScriptsOff", False)
@@ -146,7 +140,6 @@ async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> N
 
 
 async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the environment nor the folder of the worker, nor its open files."""
     monkeypatch.setenv("SWF_SECRET_KEY", "sesame")
     code = "import os\nresult = [sorted(os.environ), os.getcwd(), os.listdir(), sorted(os.listdir('/proc/self/fd'))]"
 
@@ -214,7 +207,6 @@ def test_limits_hold_without_a_worker(code: str, expected: int, tmp_path: Path) 
 
 
 def _family(folder: Path) -> str:
-    """Return the code of a script that starts a process and waits for it."""
     return (
         "import os, subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -225,7 +217,6 @@ def _family(folder: Path) -> str:
 
 
 async def _gone(folder: Path) -> None:
-    """Wait until the script and the process that it started are there no more."""
     async with asyncio.timeout(20):
         for pid in (folder / "ids").read_text(encoding="utf-8").split():
             while _runs(int(pid)):
@@ -263,7 +254,6 @@ result = child
 
 
 async def test_what_is_nested_too_deeply_is_a_fault(failed: "Failed") -> None:
-    """Nothing else comes out, though no secret can be looked for that deep."""
     call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
 
     fault = await failed(Functions(settings=ALLOWED), replace(call, secrets={"a": "hunter2"}))

@@ -32,7 +32,6 @@ def _call(operation: str, arguments: JSON, **facts: str) -> Call:
 async def test_a_line_is_logged(
     operation: str, arguments: JSON, level: str, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The line has the level, the function, the message and the instance; nothing comes of it for the data."""
     caplog.set_level(logging.DEBUG, "swf.function")
 
     assert await Functions().call(_call(operation, arguments)) is None
@@ -43,7 +42,6 @@ async def test_a_line_is_logged(
 
 
 async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """A log is read by many."""
     caplog.set_level(logging.INFO, "swf.function")
 
     await Functions().call(_call("sysout", {"message": "the key is sesame-7"}, key="sesame-7"))
@@ -53,7 +51,6 @@ async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 
 async def test_a_level_that_is_none_is_told(failed: "Failed") -> None:
-    """The fault names what is near it."""
     fault = await failed(Functions(), _call("sysout:INFOS", {}))
 
     assert (fault.code, fault.retryable) == ("BadOperation", False)

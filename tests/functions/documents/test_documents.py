@@ -44,7 +44,6 @@ def test_documents_are_found_beside_the_definition(name: str, base: str | None, 
 
 
 def test_the_base_may_be_the_definition_itself(tmp_path: Path) -> None:
-    """The path of the definition's file stands for its folder."""
     file = tmp_path / "orders.yaml"
     file.touch()
 
@@ -53,7 +52,6 @@ def test_the_base_may_be_the_definition_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [json.dumps(OPENAPI), "openapi: 3.1.0\npaths: {}", "swagger: 2.0\npaths: {}"])
 async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
-    """The content decides, not the name."""
     (tmp_path / "api").write_text(text, encoding="utf-8")
 
     document = await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
@@ -88,7 +86,6 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str) -> None:
-    """The fault says what is wrong with the document."""
     (tmp_path / "api").write_text(text, encoding="utf-8")
 
     with pytest.raises(CallFailed, match=r"the document 'api' (is not|cannot be)") as caught:
@@ -100,7 +97,6 @@ async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str)
 
 @pytest.mark.parametrize("name", ["none.json", "nul\0.json", "."])
 async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
-    """The fault names the document and where it was looked for."""
     with pytest.raises(CallFailed, match="cannot be read from") as caught:
         await Documents(lambda: Http(Settings()), MINUTE).load(name, str(tmp_path))
 
@@ -125,7 +121,6 @@ async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timede
 
 
 async def test_a_document_that_is_refused(service: Service) -> None:
-    """The status is told. Trying again may help."""
     async with aclosing(Http(Settings())) as http:
         with pytest.raises(CallFailed, match="404 Not Found") as caught:
             await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)

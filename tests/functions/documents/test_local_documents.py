@@ -27,14 +27,12 @@ DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 @pytest.fixture
 async def functions() -> AsyncIterator[Functions]:
-    """Return functions that know of no service."""
     functions = Functions(settings=Settings())
     yield functions
     await functions.aclose()
 
 
 def named(operation: Any, kind: str = "rest") -> Function:
-    """Return a function with that operation."""
     return Function(name="f", type=kind, operation=operation)
 
 
@@ -43,7 +41,6 @@ def named(operation: Any, kind: str = "rest") -> Function:
     "name", ["api.json", "specs/api.json", "/abs/a%20b.json", "file:///abs/a%20b.json", "file://a"]
 )
 def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -> None:
-    """A document is looked for at the same place before and in a call."""
     assert file_named(named(f"{name}#check"), base) == Path(locate(name, base))
 
 
@@ -64,18 +61,15 @@ def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -
     ],
 )
 async def test_functions_that_no_file_describes(functions: Functions, kind: str, operation: Any) -> None:
-    """Of them nothing is said."""
     assert file_named(named(operation, kind), "/defs") is None
     assert await functions.prepare(named(operation, kind), "/defs") is None
 
 
 def test_documents_beside_a_url() -> None:
-    """Beside a definition that was fetched there are no files."""
     assert file_named(named("api.json#check"), "https://example.com/defs/a.yaml") is None
 
 
 async def test_an_openapi_document(functions: Functions) -> None:
-    """Its operation is known, with method and path."""
     found = await functions.prepare(named("shop-3.0.yaml#getOrder"), str(DOCUMENTS))
 
     assert found is not None
@@ -83,14 +77,12 @@ async def test_an_openapi_document(functions: Functions) -> None:
 
 
 async def test_an_asyncapi_document(functions: Functions) -> None:
-    """Its operation is known, with what it does and where."""
     found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
 
     assert found == Described({"sendsTo": "light/measured"})
 
 
 async def test_a_proto_file(functions: Functions) -> None:
-    """Its method is known, with what it imports."""
     found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
 
     assert found == Described({"procedure": "shop.users.UserService/AddUser"})
@@ -112,7 +104,6 @@ async def test_a_proto_file(functions: Functions) -> None:
     ],
 )
 async def test_what_is_not_there(functions: Functions, kind: str, operation: str, code: str, told: str) -> None:
-    """The fault is the one that the call would end with."""
     with pytest.raises(CallFailed, match=told) as caught:
         await functions.prepare(named(operation, kind), str(HERE))
 

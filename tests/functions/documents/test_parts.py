@@ -18,7 +18,6 @@ CONTENT: dict[str, Any] = {
 
 
 def document(location: str = "/specs/api.yaml") -> Document:
-    """Return a document."""
     return Document("api.yaml", location, CONTENT)
 
 
@@ -43,7 +42,6 @@ def document(location: str = "/specs/api.yaml") -> Document:
     ],
 )
 def test_references_within_a_document(reference: str, found: dict[str, Any] | None) -> None:
-    """JSON pointers are followed as RFC 6901 says, and anchors by their names."""
     if found is not None:
         assert document().resolve({"$ref": reference}) == found
         return
@@ -53,7 +51,6 @@ def test_references_within_a_document(reference: str, found: dict[str, Any] | No
 
 
 def test_a_cycle_is_reported() -> None:
-    """Circular references do not hang."""
     with pytest.raises(CallFailed, match="circular"):
         document().resolve({"$ref": "#/round"})
 
@@ -67,7 +64,6 @@ def test_a_document_that_is_not_at_hand() -> None:
 
 
 def test_parts_know_their_document() -> None:
-    """A reference within another document starts from there."""
     first = document()
     other = Document("pets.yaml", "/specs/pets.yaml", {"Pet": {"$ref": "#/Dog"}, "Dog": {"is": "dog"}}, first.others)
     first.others["/specs/pets.yaml"] = other
@@ -89,5 +85,4 @@ def test_parts_know_their_document() -> None:
     ],
 )
 def test_documents_are_beside_each_other(location: str, name: str, expected: str) -> None:
-    """A reference is relative to the document that it stands in."""
     assert beside(location, name) == expected

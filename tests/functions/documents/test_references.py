@@ -31,13 +31,11 @@ ORDER: dict[str, JSON] = {"id": "7", "lines": [{"quantity": 1, "gift": {"id": "8
 
 
 def call(operation: str, base: str, *, is_checked: bool = True) -> Call:
-    """Return a call of an operation of the document in several files."""
     function = Function(name="f", operation=f"openapi.yaml#{operation}", metadata={"checkResponse": is_checked})
     return Call(function, {"id": "7", "fields": ["a", "b"]} if operation == "getOrder" else {**ORDER}, base=base)
 
 
 async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> OpenApiOperation:
-    """Return the operation `op` of a document."""
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, timedelta(minutes=1), resources)
         document = await documents.load(name, str(base))
@@ -45,7 +43,6 @@ async def find(base: Path | str, name: str = "api.json", resources: Resources | 
 
 
 def write(folder: Path, reference: str) -> Path:
-    """Write a document whose only path is elsewhere."""
     folder.mkdir(exist_ok=True)
     (folder / "api.json").write_text(f'{{"openapi": "3.0.0", "paths": {{"/a": {{"$ref": "{reference}"}}}}}}')
     return folder
@@ -89,7 +86,6 @@ async def test_a_document_on_another_server(service: Service) -> None:
 
 
 async def test_files_refer_to_files(service: Service, functions: Functions) -> None:
-    """Paths, parameters, bodies, answers and schemas may each be in other files, and those in others again."""
     service.answers_with("GET", "/orders/7", ORDER)
     service.answers_with("PUT", "/orders/7", ORDER, status=202)
 
@@ -122,7 +118,6 @@ async def test_what_a_kept_document_refers_to_is_read_again(
 
 
 async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions, failed: Failed) -> None:
-    """A mistake is found however deep it lies in schemas that are part of each other."""
     gift = {"id": "8", "lines": [{"quantity": 0}]}
     service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
 
@@ -133,7 +128,6 @@ async def test_a_schema_in_several_files_is_checked(service: Service, functions:
 
 
 async def test_urls_refer_to_urls(service: Service) -> None:
-    """A document that was fetched refers to others on its host; each is fetched once."""
     for file in FOLDER.rglob("*.*"):
         service.answers_with("GET", f"/specs/{file.relative_to(FOLDER)}", file.read_bytes())
     service.answers_with("GET", "/api/orders/7", ORDER)
@@ -157,7 +151,6 @@ async def test_what_is_not_needed_is_not_read(service: Service, functions: Funct
 
 
 async def test_a_file_cannot_leave_its_folder(functions: Functions, failed: Failed) -> None:
-    """References lead nowhere but into the folders of the document, of the definition and of the operator."""
     fault = await failed(functions, call("other", str(FOLDER)))
 
     assert (fault.code, fault.retryable) == ("NoDocument", False)
@@ -167,7 +160,6 @@ async def test_a_file_cannot_leave_its_folder(functions: Functions, failed: Fail
 
 @pytest.mark.parametrize("allowed", ["base", "resources"])
 async def test_folders_that_are_allowed(tmp_path: Path, allowed: str) -> None:
-    """The definition's folder may be referred to, and those that the operator allows."""
     write(tmp_path / "specs", "../common.yaml#/a")
     (tmp_path / "common.yaml").write_text("a: {get: {operationId: op}}")
 
@@ -200,7 +192,6 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     ],
 )
 async def test_files_that_are_no_documents(tmp_path: Path, reference: str, told: str) -> None:
-    """The fault names the document and what is wrong with it."""
     write(tmp_path, reference)
     (tmp_path / "text.yaml").write_text("just a text")
     (tmp_path / "bad.yaml").write_text("[")
@@ -228,7 +219,6 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
 
 
 def test_a_workers_settings_allow_more(tmp_path: Path) -> None:
-    """What definitions may read is what documents may refer to, by the same variables."""
     settings = read_settings({"SWF_RESOURCE_FOLDERS": str(tmp_path), "SWF_RESOURCE_HOSTS": "example.com"})
 
     assert (settings.resources.folders, settings.resources.hosts) == ((tmp_path,), ("example.com",))
@@ -250,7 +240,6 @@ async def test_credentials_stay_on_their_host(service: Service) -> None:
 
 
 async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
-    """What is on the web does not say what is read on a worker."""
     service.answers_with(
         "GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}}
     )
@@ -262,7 +251,6 @@ async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
 
 
 async def test_documents_without_end(tmp_path: Path) -> None:
-    """A chain of documents comes to an end, if not its own."""
     write(tmp_path, "0.yaml")
     for number in range(300):
         (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))

@@ -26,7 +26,6 @@ COMPONENTS: dict[str, Any] = {
 
 
 def fits(version: str, schema: JSON, value: JSON) -> bool:
-    """Tell whether *value* fits a schema of a document of that version."""
     key = "swagger" if version == "2.0" else "openapi"
     document = Document("d", "d", {key: version, "x": COMPONENTS})
     return DataSchemaValidator(self_contained(document, document, schema)).violations(value) == []
@@ -53,7 +52,6 @@ OLD = ("2.0", "3.0.3")
     ],
 )
 def test_what_all_versions_share(version: str, schema: JSON, good: JSON, bad: JSON) -> None:
-    """Most of JSON Schema means the same in all of them; a schema may be part of itself."""
     assert fits(version, schema, good)
     assert fits(version, schema, bad) == (bad is None)
 
@@ -119,7 +117,6 @@ def test_what_does_not_count(version: str, schema: JSON, value: JSON) -> None:
 
 @pytest.mark.parametrize("schema", [5, {"items": "a"}, {"properties": {"a": None}}])
 def test_what_is_no_schema(schema: JSON) -> None:
-    """Where a schema should be and none is, the document is wrong."""
     with pytest.raises(CallFailed, match="in place of a schema") as caught:
         fits("3.0.0", schema, 1)
 
@@ -127,7 +124,6 @@ def test_what_is_no_schema(schema: JSON) -> None:
 
 
 def test_a_schema_without_bottom() -> None:
-    """A schema that goes deeper than can be followed is told."""
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"items": schema}

@@ -54,8 +54,6 @@ SCHEMA = build_schema(
 
 
 class Pets:
-    """The endpoint's data, and how its fields are resolved."""
-
     def __init__(self) -> None:
         self._pets: dict[int, dict[str, Any]] = {}
         self._add({"id": 42, "name": "Snuffles", "kind": "CAT", "favoriteTreatId": 9001})
@@ -72,45 +70,35 @@ class Pets:
         return self._pets[pet["id"]]
 
     def pets(self, _info: Any, limit: int, kinds: list[str] | None = None) -> list[dict[str, Any]]:
-        """Return the pets of some kinds."""
         return [pet for pet in self._pets.values() if kinds is None or pet["kind"] in kinds][:limit]
 
     def pet(self, _info: Any, id: int) -> dict[str, Any] | None:  # noqa: A002 - the schema's name
-        """Return one pet."""
         return self._pets.get(id)
 
     def count(self, _info: Any) -> int:
-        """Return how many pets there are."""
         return len(self._pets)
 
     def broken(self, _info: Any) -> int:
-        """Fail."""
         raise GraphQLError("the kennel is closed", extensions={"code": "CLOSED"})
 
     def secret(self, info: Any) -> int:
-        """Answer those who may know."""
         if info.context != "Bearer t-2":
             raise GraphQLError("who are you?", extensions={"code": "UNAUTHENTICATED"})
         return 7
 
     def owner(self, _info: Any, pet: int | None = None) -> dict[str, str]:
-        """Return whose a pet is: a person's, or a shelter's."""
         if pet is None:
             return {"__typename": "Shelter", "city": "Cork"}
         return {"__typename": "Person", "name": "Ada"}
 
     def echo(self, _info: Any, **arguments: Any) -> str:
-        """Return the arguments as they came."""
         return json.dumps(arguments)
 
     def createPet(self, _info: Any, pet: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the schema's name
-        """Take in a pet."""
         return self._add(pet)
 
 
 class Endpoint:
-    """A GraphQL endpoint over HTTP, and what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}/graphql"
         self.asked: list[dict[str, Any]] = []
@@ -122,13 +110,11 @@ class Endpoint:
 
     @property
     def introspections(self) -> int:
-        """How often its schema was asked for."""
         return sum("__schema" in request["query"] for request in self.asked)
 
 
 @contextmanager
 def serving() -> Iterator[Endpoint]:
-    """Serve pets until the block ends."""
     pets = Pets()
 
     class Handler(BaseHTTPRequestHandler):
@@ -163,7 +149,7 @@ def serving() -> Iterator[Endpoint]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Endpoint(server)
@@ -173,18 +159,15 @@ def serving() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """Return an endpoint that serves pets until the test is over."""
     with serving() as endpoint:
         yield endpoint
 
 
 def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **facts: Any) -> Call:
-    """Return a call of a GraphQL function."""
     return Call(Function(name="ask", type="graphql", operation=operation), arguments, selection, **facts)
 
 
 async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
-    """The specification's query gives the specification's result."""
     call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
 
     assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
@@ -192,7 +175,6 @@ async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) 
 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
-    """An object as argument is passed with its type, and the result bears the name of the mutation."""
     pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
 
     created = await functions.call(
@@ -204,7 +186,6 @@ async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) 
 
 
 async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
-    """A text is an enum's value where the schema says so, and arguments with defaults may be left out."""
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
 
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
@@ -228,7 +209,6 @@ async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoi
 
 
 async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
-    """Two calls of one endpoint take one introspection."""
     for _ in range(2):
         await functions.call(call_of(f"{endpoint.url}#query#count"))
 
@@ -273,7 +253,6 @@ async def test_what_cannot_be_asked(  # noqa: PLR0913, PLR0917 - a row of the ta
     code: str,
     told: str,
 ) -> None:
-    """What the definition has wrong is told before anything is asked, and not tried again."""
     fault = await failed(functions, call_of(f"{endpoint.url}#{operation}", arguments, selection))
 
     assert (fault.code, fault.retryable) == (code, False)
@@ -282,7 +261,6 @@ async def test_what_cannot_be_asked(  # noqa: PLR0913, PLR0917 - a row of the ta
 
 
 async def test_errors_are_faults(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    """The code is that of the error's extensions, and the body is the whole answer."""
     fault = await failed(functions, call_of(f"{endpoint.url}#query#broken"))
 
     assert (fault.code, fault.retryable) == ("CLOSED", True)
@@ -291,7 +269,6 @@ async def test_errors_are_faults(endpoint: Endpoint, functions: Functions, faile
 
 
 async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    """An error that has no code of its own has the code GraphQLError."""
     fault = await failed(functions, call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
 
     assert fault.code == "GraphQLError"
@@ -320,7 +297,6 @@ async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: F
 
 
 async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
-    """The function's credentials go with the call, and with the question for the schema."""
     auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
     function = Function(
         name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
@@ -332,7 +308,6 @@ async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) ->
 
 
 async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
-    """An endpoint that is a path is found where the settings say that the function's service is."""
     functions = Functions(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
 
     assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
@@ -340,7 +315,6 @@ async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
-    """What the expressions in both yield is what a worker sends."""
     data: JSON = {"petId": 42, "isPetADog": True, "fields": ["id"]}
 
     def fill(template: JSON) -> Any:
@@ -414,7 +388,6 @@ async def test_values_of_all_kinds(
     [(7, {"__typename": "Person", "name": "Ada"}), (None, {"__typename": "Shelter", "city": "Cork"})],
 )
 async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
-    """What is wanted of several types is said by fragments within the selection set."""
     selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
 
     assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
@@ -439,7 +412,6 @@ async def test_a_token_that_is_refused_without_a_status(
 
 
 async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
-    """An endpoint may want its key in the query, of the question for its schema too."""
     auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "key", "key": "k-9"})
     function = Function(
         name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
@@ -461,10 +433,8 @@ async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> N
     ],
 )
 def test_selection_sets_are_read(given: JSON, read: str) -> None:
-    """Braces may be left out around a selection set; those in strings and comments do not count."""
     assert selection_set(given) == read
 
 
 def test_literals() -> None:
-    """JSON is written as GraphQL has it: keys bare, texts as strings."""
     assert literal({"a": [1, 2.0, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, 2, "x", null, true], b: {c: 1.5}}'

@@ -121,7 +121,6 @@ def test_parts_have_media_types_and_headers(field: FormField, value: JSON, expec
     ],
 )
 def test_parts_have_styles(field: FormField, value: JSON, expected: list[bytes]) -> None:
-    """A field with a style comes to parts as it does to pairs in a query, but nothing is encoded. A file stays one."""
     content, _ = write_body({"f": value, "no": None}, MULTIPART, {"f": field, "no": field})
     assert [piece in content for piece in expected] == [True] * len(expected)
     assert content.count(b"Content-Disposition") == len(expected)
@@ -129,7 +128,6 @@ def test_parts_have_styles(field: FormField, value: JSON, expected: list[bytes])
 
 @pytest.mark.parametrize("value", [{}, {"a": None}, {"a": []}])
 def test_a_form_without_parts(value: JSON) -> None:
-    """What has no part at all is no body in parts."""
     with pytest.raises(CallFailed, match="has no part") as caught:
         write_body(value, MULTIPART)
 
@@ -137,7 +135,6 @@ def test_a_form_without_parts(value: JSON) -> None:
 
 
 def test_other_bodies_in_parts() -> None:
-    """The media type stays the one that the service takes."""
     assert write_body({"a": 1}, "multipart/mixed")[1].startswith("multipart/mixed; boundary=")
 
 
@@ -151,7 +148,6 @@ def test_the_head_of_a_part_cannot_be_left(facts: dict[str, JSON]) -> None:
 
 
 def test_a_form_with_parts() -> None:
-    """Each field is a part; files and objects say what they are."""
     value: JSON = {
         "title": "Sun",
         "tags": ["a", "b"],
@@ -170,7 +166,6 @@ def test_a_form_with_parts() -> None:
 
 
 def test_base64_that_is_none() -> None:
-    """What claims to be base64 and is not is a mistake in the arguments."""
     with pytest.raises(CallFailed, match="base64") as caught:
         write_body({"base64": "?"}, "image/png")
 
@@ -178,7 +173,6 @@ def test_base64_that_is_none() -> None:
 
 
 def test_half_a_character_in_the_head_of_a_part() -> None:
-    """JSON can have one, and nothing can be written with it."""
     file: JSON = {"base64": "AAE=", "fileName": "\ud800.png"}
 
     content, _ = write_body({"\udc00": file}, MULTIPART)

@@ -54,7 +54,6 @@ CallOf = Callable[..., Call]
 
 @pytest.fixture
 def call(tmp_path: Path) -> CallOf:
-    """Return a way to make calls of the documents' operations."""
     (tmp_path / "lights.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
     (tmp_path / "questions.json").write_text(json.dumps(ASKING), encoding="utf-8")
 
@@ -68,7 +67,6 @@ def call(tmp_path: Path) -> CallOf:
 
 @pytest.fixture
 async def broker(service: Service) -> AsyncIterator[HttpBroker]:
-    """Return the broker, not waiting between two questions."""
     assert service.url
     http = Http(Settings())
     yield HttpBroker(http, pause=0)
@@ -76,7 +74,6 @@ async def broker(service: Service) -> AsyncIterator[HttpBroker]:
 
 
 def channel_of(service: Service, **facts: Any) -> Channel:
-    """Return a channel of the service."""
     port = int(service.url.rpartition(":")[2])
     return Channel("http", "127.0.0.1", port, "/api", "lights", "swf-1", 30, **facts)
 
@@ -118,7 +115,6 @@ async def test_messages_wait_for_their_turn_at_a_host(service: Service, call: Ca
 
 
 async def test_a_binding_says_the_method_and_the_query(service: Service, functions: Functions, call: CallOf) -> None:
-    """An argument that the binding's query names goes there."""
     service.answers_with("PUT", "/levels", None, status=204)
 
     await functions.call(call("set", {"tag": "new one", "level": 5}))
@@ -129,7 +125,6 @@ async def test_a_binding_says_the_method_and_the_query(service: Service, functio
 async def test_an_answer_that_is_an_error_is_a_fault(
     service: Service, functions: Functions, call: CallOf, failed: Failed
 ) -> None:
-    """With status and body, as for every service."""
     service.answers_with("POST", "/lights/a", {"full": True}, status=507)
 
     fault = await failed(functions, call("tell", {"lamp": "a"}))
@@ -138,21 +133,18 @@ async def test_an_answer_that_is_an_error_is_a_fault(
 
 
 async def test_an_answer_is_the_reply(service: Service, functions: Functions, call: CallOf) -> None:
-    """It needs no id."""
     service.answers_with("POST", "/questions", {"answer": 42})
 
     assert await functions.call(call("questions.json#ask", "how?")) == {"answer": 42}
 
 
 async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf, failed: Failed) -> None:
-    """It says that it is JSON, and is not."""
     service.answers_with("POST", "/questions", b"{oops")
 
     assert (await failed(functions, call("questions.json#ask", "how?"))).code == "MalformedAnswer"
 
 
 async def test_credentials_are_headers(service: Service, functions: Functions, call: CallOf) -> None:
-    """Those of the function's auth."""
     service.answers_with("POST", "/lights/a", None)
     auth = Auth(name="by token", scheme="bearer", properties={"token": "t-1"})
 
@@ -162,7 +154,6 @@ async def test_credentials_are_headers(service: Service, functions: Functions, c
 
 
 async def test_a_message_is_asked_for(service: Service, functions: Functions, call: CallOf) -> None:
-    """By GET; whatever is answered is the message."""
     service.answers_with("GET", "/lights/a", {"on": True})
 
     assert await functions.call(call("hear", {"lamp": "a", "headers": {"X-By": "ada"}})) == {"on": True}
@@ -201,7 +192,6 @@ async def test_a_server_may_hold_the_question(service: Service) -> None:
 
 
 async def test_asking_ends_with_an_error(service: Service, broker: HttpBroker) -> None:
-    """A service that is not there is not asked for ever."""
     service.answers_with("GET", "/api/lights", "gone", status=410)
 
     async with broker.receive(channel_of(service)) as deliveries:
@@ -225,7 +215,6 @@ async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpB
 
 
 async def test_the_method_for_asking_may_be_another(service: Service, broker: HttpBroker) -> None:
-    """As the operation's binding says."""
     service.answers_with("POST", "/api/lights", 5)
     channel = channel_of(service, bindings=Bindings(operation={"method": "post"}))
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 async def test_an_answer_is_the_result(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A JSON answer of any 2xx status is what the function returns."""
     service.answers_with("GET", "/a", {"n": [1, None]}, status=206)
 
     assert await functions.call(http_call("GET", "/a")) == {"n": [1, None]}
@@ -32,7 +31,6 @@ async def test_an_answer_is_the_result(service: Service, functions: Functions, h
 
 @pytest.mark.parametrize("status", [204, 205])
 async def test_nothing_is_null(service: Service, functions: Functions, http_call: HttpCall, status: int) -> None:
-    """An answer without content is null."""
     service.answers_with("DELETE", "/a", status=status)
 
     assert await functions.call(http_call("DELETE", "/a")) is None
@@ -68,7 +66,6 @@ async def test_every_other_status_is_a_fault(
 async def test_a_long_error_is_shortened_in_the_message_only(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed
 ) -> None:
-    """A page of HTML does not drown the message; the body keeps all of it."""
     service.answers_with("GET", "/a", b"x" * 5000, status=500, content_type="text/html")
 
     fault = await failed(functions, http_call("GET", "/a", {"secret-ish": "query"}))
@@ -81,7 +78,6 @@ async def test_a_long_error_is_shortened_in_the_message_only(
 async def test_json_that_is_none_is_a_fault(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed
 ) -> None:
-    """A service that promises JSON and sends something else has not done its work."""
     service.answers_with("GET", "/a", b"<html>", content_type="application/json")
 
     fault = await failed(functions, http_call("GET", "/a"))
@@ -112,7 +108,6 @@ async def test_an_answer_may_be_too_large(
 
 
 async def test_a_refused_connection(http_call: HttpCall, failed: Failed) -> None:
-    """A service that is not there is told apart from one that answers badly."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/a"
@@ -125,7 +120,6 @@ async def test_a_refused_connection(http_call: HttpCall, failed: Failed) -> None
 
 
 async def test_a_service_that_does_not_answer(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """The time limit ends a call that hangs, and the service sees that nobody waits any more."""
     service.hangs("GET", "/a")
 
     settings = Settings(calls=Options(base_url=service.url, timeout=timedelta(milliseconds=50)))
@@ -140,7 +134,6 @@ async def test_a_service_that_does_not_answer(service: Service, http_call: HttpC
 async def test_an_answer_that_is_not_http(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed, raw: bytes
 ) -> None:
-    """A connection that ends early or carries something else is a fault with a code of its own."""
     service.sends_raw("GET", "/a", raw)
 
     assert (await failed(functions, http_call("GET", "/a"))).code == "ProtocolError"
@@ -149,14 +142,12 @@ async def test_an_answer_that_is_not_http(
 async def test_an_answer_that_cannot_be_decompressed(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed
 ) -> None:
-    """Broken compression is as bad as broken JSON."""
     service.answers_with("GET", "/a", b"no gzip", headers={"Content-Encoding": "gzip"})
 
     assert (await failed(functions, http_call("GET", "/a"))).code == "MalformedAnswer"
 
 
 async def test_cancelling_closes_the_request(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A cancelled call hangs up, and its cancellation is no fault."""
     service.hangs("POST", "/a")
     task = asyncio.create_task(functions.call(http_call("POST", "/a")))
     await asyncio.to_thread(service.asked.wait, 10)
@@ -220,7 +211,6 @@ async def test_cookies_are_not_remembered(service: Service, functions: Functions
 
 
 async def test_connections_are_used_again(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """One call after the other needs one connection."""
     service.answers_with("GET", "/a", {})
 
     for _ in range(3):
@@ -230,7 +220,6 @@ async def test_connections_are_used_again(service: Service, functions: Functions
 
 
 def test_each_event_loop_has_its_own_connections(service: Service, http_call: HttpCall) -> None:
-    """The same functions can be used from one event loop after another."""
     service.answers_with("GET", "/a", "fine")
     functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
 
@@ -242,15 +231,12 @@ def test_each_event_loop_has_its_own_connections(service: Service, http_call: Ht
 
 
 async def test_a_header_cannot_smuggle_another(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A line break in an argument is refused before anything is sent."""
     fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": "a\r\nY: b"}))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
 async def test_a_bug_is_a_fault_too(http_call: HttpCall, failed: Failed) -> None:
-    """Whatever is raised beneath, a workflow meets CallFailed and can go on."""
-
     def explode(_: httpx.Request) -> httpx.Response:
         raise ZeroDivisionError("oh")
 
@@ -261,14 +247,12 @@ async def test_a_bug_is_a_fault_too(http_call: HttpCall, failed: Failed) -> None
 
 
 async def test_what_cannot_be_a_url(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A URL that no client could use is told as such, and not tried again."""
     fault = await failed(functions, http_call("GET", "http://host:port/"))
 
     assert (fault.code, fault.retryable) == ("BadUrl", False)
 
 
 def call_of(http_call: HttpCall, url: str, secret: str) -> Call:
-    """Return a call that knows a secret."""
     call: Call = http_call("GET", url, secrets={"key": secret})
     return call
 
@@ -290,7 +274,6 @@ async def test_secrets_are_kept_out(
 
 @pytest.mark.parametrize("text", ["\ud800", "a\x00b"])
 async def test_a_header_holds_only_text(functions: Functions, http_call: HttpCall, failed: Failed, text: str) -> None:
-    """Half a character, or a control character, cannot be sent and is told as a mistake in the arguments."""
     fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": text}))
 
     assert fault.code == "BadArguments"
@@ -299,7 +282,6 @@ async def test_a_header_holds_only_text(functions: Functions, http_call: HttpCal
 async def test_a_password_in_a_url_is_not_shown(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed
 ) -> None:
-    """Messages end up in histories that many people can read."""
     url = service.url.replace("//", "//ada:hunter2@")
 
     fault = await failed(functions, http_call("GET", f"{url}/none"))
@@ -320,7 +302,6 @@ async def test_a_password_with_the_sign_that_ends_it(
 
 @pytest.mark.parametrize("url", ["http://xn--/", "http://example.com:99999/", "http://127.0.0.1:99999/", "/\ud800"])
 async def test_what_is_no_url(functions: Functions, http_call: HttpCall, failed: Failed, url: str) -> None:
-    """A host, a port or a character that cannot be is told as such, and not tried again."""
     fault = await failed(functions, http_call("GET", url))
 
     assert (fault.code, fault.retryable) == ("BadUrl", False)
@@ -329,14 +310,12 @@ async def test_what_is_no_url(functions: Functions, http_call: HttpCall, failed:
 async def test_a_redirect_to_what_is_no_url(
     service: Service, functions: Functions, http_call: HttpCall, failed: Failed
 ) -> None:
-    """A service may say anything."""
     service.answers_with("GET", "/a", status=302, headers={"Location": "http://xn--/"})
 
     assert (await failed(functions, http_call("GET", "/a"))).code == "BadUrl"
 
 
 async def test_a_header_has_a_name_of_ascii(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """HTTP knows no others."""
     assert (await failed(functions, http_call("GET", "/a", {"HEADER_\u00fc": "x"}))).code == "BadRequestHead"
 
 

@@ -22,12 +22,10 @@ KEY = ("Idempotency-Key", "k-1")
 
 
 def hang_up(wire: Wire) -> None:
-    """End the connection."""
     wire.connection.shutdown(socket.SHUT_RDWR)
 
 
 def reset(wire: Wire) -> None:
-    """End the connection, and have the client told so."""
     wire.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wire.connection.close()
 
@@ -79,7 +77,6 @@ async def test_a_request_that_may_not_be_repeated_is_sent_once(
 
 @pytest.mark.parametrize("server", ["in the clear"], indirect=True)
 async def test_it_can_be_switched_off(server: RawServer) -> None:
-    """By whoever runs the worker."""
     server.scripts["/a"] = only_first(hang_up)
     http = Http(Settings(calls=Options(retry_on_closed_connection=False)))
     request = Request("GET", f"{server.url}/a")
@@ -107,7 +104,6 @@ async def test_an_answer_that_has_begun_is_not_asked_for_again(
 
 
 async def test_the_first_request_of_a_connection_is_sent_once(server: RawServer, http: Http) -> None:
-    """A service that closes a new connection at once would do so again."""
     server.scripts["/a"] = hang_up
     with pytest.raises(CallFailed):
         await http.request(Request("GET", f"{server.url}/a"))
@@ -131,7 +127,6 @@ async def test_it_is_sent_again_over_a_new_connection(server: RawServer, http: H
 
 
 async def test_a_client_that_closes_the_connection_itself_sends_nothing_again(server: RawServer, http: Http) -> None:
-    """What it was asked for is not wanted any more."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     known: Counter[Wire] = Counter()

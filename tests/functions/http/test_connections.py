@@ -24,7 +24,6 @@ from tests.listening import listening
 
 
 async def test_a_worker_does_not_call_this_machine(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """Nothing is sent, and a person reads who may allow it."""
     async with aclosing(Functions(settings=read_settings({}))) as functions:
         fault = await failed(functions, http_call("GET", f"{service.url}/a"))
 
@@ -55,7 +54,6 @@ async def test_a_redirect_is_judged_too(service: Service, http_call: HttpCall, f
 
 
 async def test_one_of_several_addresses_answers(service: Service, http_call: HttpCall) -> None:
-    """`localhost` has an address of IPv6, where nobody listens."""
     service.answers_with("GET", "/a", {"ok": True})
     async with aclosing(Functions(settings=Settings())) as functions:
         assert await functions.call(http_call("GET", f"{service.url.replace('127.0.0.1', 'localhost')}/a")) == {
@@ -216,14 +214,12 @@ async def test_credentials_stay_with_their_origin(service: Service, http_call: H
 
 
 async def test_redirects_have_an_end(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """A service that redirects to itself is in trouble."""
     service.answers_with("GET", "/a", status=302, headers={"Location": "/a"})
     async with aclosing(Functions(settings=Settings())) as functions:
         assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "TooManyRedirects"
 
 
 async def test_all_redirects_share_one_timeout(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """The time that one attempt may take does not begin anew with each of them."""
     service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
     service.hangs("GET", "/b")
     settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
@@ -232,7 +228,6 @@ async def test_all_redirects_share_one_timeout(service: Service, http_call: Http
 
 
 async def test_configured_headers_are_sent(service: Service, http_call: HttpCall) -> None:
-    """Unless the definition says another value."""
     service.answers_with("GET", "/a", {})
     settings = Settings(calls=Options(headers={"X-Team": "orders", "X-Shelf": "7"}))
     async with aclosing(Functions(settings=settings)) as functions:
@@ -251,7 +246,6 @@ async def test_calls_go_through_a_proxy(service: Service, http_call: HttpCall) -
 
 
 async def test_a_proxy_does_not_lead_around_the_guard(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """What is denied by its name or its address is denied with a proxy as well."""
     settings = read_settings({"SWF_PROXY": service.url, "SWF_DENY_HOSTS": "secret.invalid"})
     async with aclosing(Functions(settings=settings)) as functions:
         for url in ("http://secret.invalid/a", "http://169.254.169.254/a", "http://127.1/a"):
@@ -262,7 +256,6 @@ async def test_a_proxy_does_not_lead_around_the_guard(service: Service, http_cal
 async def test_the_environment_may_name_a_proxy(
     service: Service, http_call: HttpCall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As other programs understand it, with the hosts that are called directly."""
     service.answers_with("GET", "/a", {"by": "somebody"})
     monkeypatch.setenv("HTTP_PROXY", service.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -275,14 +268,11 @@ async def test_the_environment_may_name_a_proxy(
 
 @pytest.fixture
 def authority() -> trustme.CA:
-    """Return an authority that nobody knows but the test."""
     return trustme.CA()
 
 
 @pytest.fixture
 def secure(authority: trustme.CA) -> Iterator[str]:
-    """Return the URL of a service that wants to see a certificate if there is one."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             shown: Any = self.connection.getpeercert()
@@ -294,7 +284,7 @@ def secure(authority: trustme.CA) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            pass
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -307,7 +297,6 @@ def secure(authority: trustme.CA) -> Iterator[str]:
 
 
 async def test_a_server_must_prove_who_it_is(secure: str, http_call: HttpCall, failed: Failed) -> None:
-    """One that an unknown authority vouches for is not talked to."""
     async with aclosing(Functions(settings=Settings())) as functions:
         fault = await failed(functions, http_call("GET", f"{secure}/a"))
 
@@ -318,7 +307,6 @@ async def test_a_server_must_prove_who_it_is(secure: str, http_call: HttpCall, f
 async def test_an_authority_of_our_own(
     secure: str, authority: trustme.CA, http_call: HttpCall, failed: Failed, tmp_path: Path
 ) -> None:
-    """Certificates are checked against it, and the name is still compared."""
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     settings = read_settings({"SWF_TLS_CA": str(tmp_path / "ca.pem")}, local=True)
     async with aclosing(Functions(settings=settings)) as functions:
@@ -331,7 +319,6 @@ async def test_an_authority_of_our_own(
 async def test_a_certificate_of_our_own(
     secure: str, authority: trustme.CA, http_call: HttpCall, tmp_path: Path
 ) -> None:
-    """A client shows it where one is configured."""
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     authority.issue_cert("worker").private_key_and_cert_chain_pem.write_to_path(tmp_path / "client.pem")
     (tmp_path / "swf.yaml").write_text("hosts: {localhost: {tls: {ca: ca.pem, cert: client.pem}}}", encoding="utf-8")
@@ -341,14 +328,12 @@ async def test_a_certificate_of_our_own(
 
 
 async def test_a_single_host_may_go_unverified(secure: str, http_call: HttpCall) -> None:
-    """Where the operator says so for that host."""
     host = read_pattern(secure.removeprefix("https://"))
     async with aclosing(Functions(settings=Settings(hosts={host: HostOptions(tls=Tls(verify=False))}))) as functions:
         assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
 
 
 async def test_nobody_listens(http_call: HttpCall, failed: Failed) -> None:
-    """The fault is the same with and without several addresses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -58,7 +58,6 @@ def test_only_the_general_kinds_fall_back() -> None:
     ],
 )
 def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: str) -> None:
-    """A workflow can tell a refused connection from an unknown host and from a bad certificate."""
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = cause
 
@@ -67,5 +66,4 @@ def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: s
 
 @pytest.mark.parametrize(("kind", "retryable"), [(httpx.UnsupportedProtocol, False), (httpx.ReadError, True)])
 def test_only_mistakes_are_for_good(*, kind: type[httpx.RequestError], retryable: bool) -> None:
-    """Trouble on the way may pass; a request that cannot be written will not get better."""
     assert failure(kind("x"), "GET http://x").retryable is retryable

@@ -39,8 +39,6 @@ class Attack:
     method: str = "GET"
 
     def carried_out_by(self, server: RawServer) -> Script:
-        """Return what *server* does when it is asked."""
-
         def script(wire: Wire) -> None:
             wire.send(*self.at_once)
             if self.later:
@@ -122,7 +120,6 @@ async def test_what_is_behind_an_answer_is_dropped(
 async def test_a_connection_with_nothing_behind_an_answer_is_kept(
     exchange: Attack, server: RawServer, http: Http, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also where an answer has other parts than most, or comes in several."""
     server.scripts["/two"] = exchange.carried_out_by(server)
     for _ in range(3):
         await exchange.suffered(http, server)
@@ -135,7 +132,6 @@ async def test_a_connection_with_nothing_behind_an_answer_is_kept(
     "server", ["in the clear", "with TLS", "by a proxy in the clear", "by a proxy with TLS"], indirect=True
 )
 async def test_no_neighbour_gets_the_answer(server: RawServer, http: Http) -> None:
-    """Many instances call at once, over connections that they share."""
     server.scripts["/two"] = Attack((answer("/two"), FALSE)).carried_out_by(server)
     paths = [path for number in range(30) for path in ("/two", f"/echo/{number}")]
 
@@ -185,7 +181,6 @@ async def test_a_connection_that_is_closed_meanwhile_is_no_attack(
 
 
 async def test_a_client_that_is_closed_ends_what_is_under_way(server: RawServer, http: Http) -> None:
-    """A call that waits for an answer does not go on waiting."""
     asked, over = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 

@@ -32,8 +32,6 @@ PERSONS: list[dict[str, Any]] = [
 
 
 class ODataService:
-    """A service of version 2, 3 or 4, and what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer, version: int) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}/Service.svc"
         self.version = version
@@ -42,7 +40,6 @@ class ODataService:
         self.headers: list[dict[str, str]] = []
 
     def answer(self, path: str) -> tuple[int, Any]:
-        """Return the status and the body that the service answers to a URL's path and query."""
         url = urlsplit(path)
         options = {name: values[0] for name, values in parse_qs(url.query).items()}
         match = re.fullmatch(r"/Service\.svc/Persons(?:\((.+)\))?", unquote(url.path))
@@ -100,8 +97,6 @@ class ODataService:
 
 @contextmanager
 def serving(version: int) -> Iterator[ODataService]:
-    """Serve persons until the block ends."""
-
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -117,7 +112,7 @@ def serving(version: int) -> Iterator[ODataService]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = ODataService(server, version)
@@ -127,23 +122,19 @@ def serving(version: int) -> Iterator[ODataService]:
 
 @pytest.fixture(params=[2, 3, 4])
 def odata(request: pytest.FixtureRequest) -> Iterator[ODataService]:
-    """Return a service of each version, until the test is over."""
     with serving(request.param) as odata:
         yield odata
 
 
 def call_of(operation: str, arguments: JSON = None, **facts: Any) -> Call:
-    """Return a call of an OData function."""
     return Call(Function(name="ask", type="odata", operation=operation), arguments, **facts)
 
 
 async def test_all_entities(odata: ODataService, functions: Functions) -> None:
-    """Without arguments the result is the array of all entities, whatever the version wraps it in."""
     assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
 
 
 async def test_query_options(odata: ODataService, functions: Functions) -> None:
-    """Options are written in any case, and as one text or as an array."""
     options: JSON = {"filter": "City eq 'Cork'", "select": ["Id", "Name"], "orderBy": "Name desc", "top": 1}
 
     assert await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options})) == [
@@ -154,14 +145,12 @@ async def test_query_options(odata: ODataService, functions: Functions) -> None:
 
 @pytest.mark.parametrize(("key", "name"), [(3, "Grace"), ("3", "Grace"), ("O'Hara", "O'Hara"), ("'Ada'", "Ada")])
 async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, key: JSON, name: str) -> None:
-    """A key gives the one entity, without what the service says about its answer."""
     found = await functions.call(call_of(f"{odata.url}#Persons", {"key": key}))
 
     assert found == next(row for row in PERSONS if row["Name"] == name)
 
 
 async def test_a_count(odata: ODataService, functions: Functions) -> None:
-    """Whoever asks for a count gets it, beside the entities."""
     counting: dict[str, JSON] = {"count": True} if odata.version == 4 else {"inlinecount": "allpages"}
     options = {**counting, "top": 1}
 
@@ -171,7 +160,6 @@ async def test_a_count(odata: ODataService, functions: Functions) -> None:
 
 
 async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functions) -> None:
-    """A service that answers in pages leaves nothing out."""
     odata.page_size = 1
 
     assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
@@ -179,7 +167,6 @@ async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functio
 
 
 async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
-    """The pages together may not be larger than an answer may."""
     odata.page_size = 1
     functions = Functions(settings=Settings(calls=Options(max_response_bytes=250)))
 
@@ -204,7 +191,6 @@ async def test_pages_elsewhere(service: Service, functions: Functions, failed: F
 
 
 async def test_errors_of_the_service(odata: ODataService, functions: Functions, failed: Failed) -> None:
-    """A fault has the service's code and message; without a code it has the status."""
     fault = await failed(functions, call_of(f"{odata.url}#Cats"))
     assert (fault.code, fault.status) == ("NoSet", 404)
     assert fault.message.endswith("answered 404: there is no such entity set")
@@ -214,7 +200,6 @@ async def test_errors_of_the_service(odata: ODataService, functions: Functions, 
 
 
 async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, failed: Failed) -> None:
-    """An error that is not told as OData does is one of HTTP."""
     service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
 
     fault = await failed(functions, call_of("/S#A"))
@@ -239,7 +224,6 @@ async def test_other_errors_stay_as_they_are(service: Service, functions: Functi
 async def test_what_cannot_be_asked(
     functions: Functions, failed: Failed, operation: str, arguments: JSON, code: str, told: str
 ) -> None:
-    """What the definition has wrong is told before anything is asked, and not tried again."""
     fault = await failed(functions, call_of(operation, arguments))
 
     assert (fault.code, fault.retryable) == (code, False)
@@ -247,7 +231,6 @@ async def test_what_cannot_be_asked(
 
 
 async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:
-    """A service that is a path is found where the settings say, and is shown the function's credentials."""
     functions = Functions(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
     auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
     function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
@@ -258,7 +241,6 @@ async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> 
 
 
 async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
-    """Whoever is known by a key in the query is known on the following pages too."""
     odata.page_size = 2
     auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "api-key", "key": "k-9"})
     function = Function(name="ask", type="odata", operation=f"{odata.url}#Persons", auth_ref=AuthRef(invocation="a"))
@@ -284,12 +266,10 @@ async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: 
     ],
 )
 def test_forms_of_keys(key: JSON, text: str) -> None:
-    """Literals stay as they are, and whatever else is a text is quoted."""
     assert key_text(key) == text
 
 
 def test_the_url_of_the_specification_s_example() -> None:
-    """The options of the specification's example stand in the query, and a service's own query stays."""
     options: dict[str, JSON] = {"expand": "PersonDetail/Person", "top": 5, "orderby": "Id", "skip": None}
 
     url = entity_url("https://example.com/OData.svc/?sap-client=1", "Persons", "a/b", options)

@@ -18,21 +18,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Return the URL of the service."""
     with serving() as url:
         yield url
 
 
 @pytest.fixture
 async def functions() -> AsyncIterator[Functions]:
-    """Return functions."""
     functions = Functions()
     yield functions
     await functions.aclose()
 
 
 def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
-    """Return a call of an entity set."""
     return Call(Function(name="ask", type="odata", operation=f"{url}#{entity_set}"), arguments)
 
 
@@ -61,7 +58,6 @@ def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
     ],
 )
 async def test_query_options(url: str, functions: Functions, options: JSON, expected: JSON) -> None:
-    """A service reads the options as they are meant."""
     assert await functions.call(query(url, "Persons", {"queryOptions": options})) == expected
 
 
@@ -78,7 +74,6 @@ async def test_query_options(url: str, functions: Functions, options: JSON, expe
 async def test_entities_by_their_keys(
     url: str, functions: Functions, entity_set: str, key: JSON, expected: JSON
 ) -> None:
-    """A service finds the entity that a key names, of whatever type."""
     assert await functions.call(query(url, entity_set, {"key": key})) == expected
 
 
@@ -92,14 +87,12 @@ async def test_one_entity_with_options(url: str, functions: Functions) -> None:
 
 
 async def test_what_is_no_entity_set(url: str, functions: Functions) -> None:
-    """The place may be within an entity, or a number of them: what the service says is the result."""
     assert await functions.call(query(url, "Persons(1)/City")) == {"Code": "L/1", "Name": "London"}
     assert await functions.call(query(url, "Persons(1)/Name")) == "Ada"
 
 
 @pytest.mark.parametrize("options", [{}, {"count": True, "orderby": "Id"}])
 async def test_pages(functions: Functions, options: JSON) -> None:
-    """The pages in which a service answers are put together, and the count is of all."""
     with serving(page_size=3) as url:
         found: Any = await functions.call(query(url, "Persons", {"queryOptions": options}))
 
@@ -117,7 +110,6 @@ async def test_pages(functions: Functions, options: JSON) -> None:
 async def test_errors(
     url: str, functions: Functions, failed: Failed, entity_set: str, arguments: JSON, status: int, told: str
 ) -> None:
-    """The service's own message is in the fault's."""
     fault = await failed(functions, query(url, entity_set, arguments))
 
     assert fault.status == status

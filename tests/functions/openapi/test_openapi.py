@@ -22,7 +22,6 @@ FOLDER = str(Path(__file__).parents[1] / "data")
 
 
 def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "rest") -> Call:
-    """Return a call of an operation of the shop."""
     file = "shop-2.0.json" if version == "2.0" else f"shop-{version}.yaml"
     function = Function(name="shop", type=kind, operation=f"{file}#{operation_id}")
     return Call(function, arguments, base=FOLDER, idempotency_key="k")
@@ -31,7 +30,6 @@ def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "r
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 @pytest.mark.parametrize("kind", ["rest", "openapi"])
 async def test_an_order_is_read(service: Service, functions: Functions, version: str, kind: str) -> None:
-    """Path, header and default arrive as the document says, whatever its version."""
     service.answers_with("GET", "/orders/7", {"id": 7})
 
     result = await functions.call(shop(version, "getOrder", {"id": 7, "X-Trace": "t"}, kind))
@@ -43,7 +41,6 @@ async def test_an_order_is_read(service: Service, functions: Functions, version:
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 async def test_an_order_is_written(service: Service, functions: Functions, version: str) -> None:
-    """The body is JSON, and the request can be told from its repetition."""
     service.answers_with("PUT", "/orders/7", {}, status=201)
 
     await functions.call(shop(version, "putOrder", {"id": 7, "total": "5 \u20ac"}))
@@ -54,7 +51,6 @@ async def test_an_order_is_written(service: Service, functions: Functions, versi
 
 
 async def test_every_kind_of_parameter_arrives(service: Service, functions: Functions) -> None:
-    """Lists, objects, JSON and cookies arrive in their styles."""
     service.answers_with("GET", "/orders/7", {})
     arguments: JSON = {
         "id": 7,
@@ -102,7 +98,6 @@ async def test_a_service_says_where_it_is(service: Service) -> None:
 @pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
 @pytest.mark.parametrize("asked", ["metadata", "settings"])
 async def test_answers_are_checked(service: Service, failed: Failed, version: str, asked: str) -> None:
-    """Whether the definition or the operator asks for it, an answer that does not fit is an error."""
     call = replace(shop(version, "readOrder", {"id": 7}))
     settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
     if asked == "metadata":
@@ -141,7 +136,6 @@ async def test_the_functions_own_word_counts(service: Service) -> None:
 async def test_a_document_is_read_before_anything_is_sent(
     service: Service, functions: Functions, failed: Failed
 ) -> None:
-    """A schema that leads nowhere is told while nothing has happened yet."""
     call = shop("3.0", "writeNothing")
 
     fault = await failed(functions, replace(call, function=replace(call.function, metadata={"checkResponse": True})))
@@ -150,7 +144,6 @@ async def test_a_document_is_read_before_anything_is_sent(
 
 
 async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
-    """An operation too may take errors for answers."""
     call = shop("3.0", "readOrder", {"id": 7})
     call = replace(call, function=replace(call.function, metadata={"failOnStatusCode": False}))
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
@@ -161,7 +154,6 @@ async def test_errors_may_be_answers(service: Service, functions: Functions) -> 
 
 
 async def test_a_server_has_variables(service: Service) -> None:
-    """A definition says which of the servers is meant that a document describes."""
     port = int(service.url.rpartition(":")[2])
     document = {
         "openapi": "3.1.0",
@@ -193,7 +185,6 @@ async def test_a_document_that_is_refused(service: Service, functions: Functions
 
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
 async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed, metadata: dict[str, JSON]) -> None:
-    """What a function asks for and nobody understands is a mistake in the definition."""
     call = shop("3.0", "readOrder", {"id": 7})
 
     fault = await failed(functions, replace(call, function=replace(call.function, metadata=metadata)))
@@ -203,7 +194,6 @@ async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed
 
 @pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
 async def test_an_operation_has_two_parts(functions: Functions, failed: Failed, operation: Any) -> None:
-    """The fault shows the operation and how one is written."""
     fault = await failed(functions, Call(Function(name="shop", operation=operation)))
 
     assert (fault.code, fault.retryable) == ("BadOperation", False)
@@ -223,7 +213,6 @@ async def test_the_id_of_an_operation_is_a_fragment(
 
 
 async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions, failed: Failed) -> None:
-    """A call that cannot be right does not reach the service."""
     fault = await failed(functions, shop("3.0", "getOrder", {"X-Trace": "t"}))
 
     assert (fault.code, fault.function) == ("BadArguments", "shop")
@@ -231,7 +220,6 @@ async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Fu
 
 
 async def test_a_server_that_is_no_url(service: Service, failed: Failed) -> None:
-    """A document may name a server that no client can find."""
     document = {
         "openapi": "3.0.0",
         "servers": [{"url": "http://h:port"}],

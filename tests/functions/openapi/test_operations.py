@@ -17,7 +17,6 @@ FOLDER = Path(__file__).parents[1] / "data"
 
 
 def operation(version: str, operation_id: str) -> OpenApiOperation:
-    """Return an operation of the shop, as the document of that version describes it."""
     file = next(FOLDER.glob(f"shop-{version}.*"))
     text = file.read_text(encoding="utf-8")
     content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
@@ -25,13 +24,11 @@ def operation(version: str, operation_id: str) -> OpenApiOperation:
 
 
 def parameter(operation: OpenApiOperation, name: str) -> Parameter:
-    """Return the parameter of that name."""
     return next(parameter for parameter in operation.parameters if parameter.name == name)
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_method_path_and_shared_parameters(version: str) -> None:
-    """An operation has the parameters of its path, through references too."""
     found = operation(version, "getOrder")
 
     assert (found.method, found.path) == ("GET", "/orders/{id}")
@@ -41,7 +38,6 @@ def test_method_path_and_shared_parameters(version: str) -> None:
 
 
 def test_an_operations_own_parameter_wins() -> None:
-    """What the operation says about a parameter replaces what its path says."""
     trace = parameter(operation("3.0", "getOrder"), "X-Trace")
 
     assert (trace.required, trace.default) == (True, None)
@@ -68,7 +64,6 @@ def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
     ],
 )
 def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) -> None:
-    """The collection formats of version 2.0 are read as styles."""
     found = parameter(operation("2.0", "getOrder"), name)
 
     assert (found.style, found.explode) == (style, explode)
@@ -86,7 +81,6 @@ def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) 
     ],
 )
 def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
-    """Version 3 has a style for each place, and only forms are exploded unasked."""
     found = parameter(operation("3.0", "getOrder"), name)
 
     assert (found.style, found.explode) == (style, explode)
@@ -105,7 +99,6 @@ def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
     ],
 )
 def test_bodies(*, version: str, operation_id: str, media_types: list[str], name: str, properties: set[str]) -> None:
-    """All media types that a body can have are known; schemas that refer to themselves are no trouble."""
     body = operation(version, operation_id).body
 
     assert body is not None
@@ -136,7 +129,6 @@ def test_path_items_are_followed() -> None:
 
 
 def test_references_that_lead_round() -> None:
-    """A circular reference is reported, and does not hang."""
     with pytest.raises(CallFailed, match="circular") as caught:
         operation("3.1", "other")
 
@@ -144,7 +136,6 @@ def test_references_that_lead_round() -> None:
 
 
 def test_an_operation_that_is_not_there() -> None:
-    """The fault names the operation that was perhaps meant."""
     with pytest.raises(CallFailed, match="did you mean 'getOrder'") as caught:
         operation("3.0", "getOrdr")
 
@@ -153,7 +144,6 @@ def test_an_operation_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("reference", ["other.yaml#/x", "#/components/none"])
 def test_references_that_lead_nowhere(reference: str) -> None:
-    """The fault shows the reference."""
     content: dict[str, Any] = {"openapi": "3.0.0", "paths": {"/a": {"$ref": reference}}}
 
     with pytest.raises(CallFailed, match="refers to") as caught:

@@ -24,7 +24,6 @@ FOLDER = Path(__file__).parents[3] / "examples" / "orders"
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Return the URL of the example's service, started as a user starts it."""
     command = [*ending_with_us(), sys.executable, str(FOLDER / "service.py"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -34,14 +33,12 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 async def orders(url: str) -> AsyncIterator[Functions]:
-    """Return functions that call the example's service."""
     functions = Functions(settings=Settings(services={"openapi.json": Options(base_url=url)}))
     yield functions
     await functions.aclose()
 
 
 def ask(operation: str, arguments: JSON = None, key: str | None = None) -> Call:
-    """Return a call of an operation of the example."""
     function = Function(name=operation, operation=f"openapi.json#{operation}")
     return Call(function, arguments, base=str(FOLDER), idempotency_key=key)
 
@@ -75,7 +72,6 @@ async def test_an_order_goes_through(orders: Functions, failed: Failed) -> None:
 
 
 async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
-    """The service recognises the idempotency key of a reservation that it has made."""
     call = ask("reserveItem", {"item": "monitor", "quantity": 1}, "run/reserve#1")
 
     assert await orders.call(call) == await orders.call(call)
@@ -99,5 +95,4 @@ async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
 async def test_what_the_service_refuses(
     orders: Functions, failed: Failed, operation: str, arguments: JSON, code: str
 ) -> None:
-    """Errors have the status that a definition can name."""
     assert (await failed(orders, ask(operation, arguments))).code == code

@@ -55,7 +55,6 @@ def test_an_integer_is_written_as_one(openapi: str, schema: dict[str, JSON], val
 
 
 def put(arguments: JSON, body: RequestBody | None = None) -> Request:
-    """Return the request that changes an order."""
     operation = OpenApiOperation(
         "putOrder", "PUT", "/orders/{id}", (ID,), body or RequestBody(properties=frozenset({"id"}))
     )
@@ -63,14 +62,12 @@ def put(arguments: JSON, body: RequestBody | None = None) -> Request:
 
 
 def post(arguments: JSON, body: RequestBody | None = None) -> bytes | None:
-    """Return the body of the request that makes an order."""
     return build_request(
         OpenApiOperation("post", "POST", "/orders", (), body or RequestBody()), "http://shop", arguments
     ).content
 
 
 def test_each_argument_goes_where_it_is_declared() -> None:
-    """Path, query, header and cookies are filled by name, and defaults fill what is not given."""
     arguments: JSON = {"id": 7, "tags": ["a", "b"], "X-Trace": "t", "session": "s", "lang": "de"}
 
     request = build_request(GET, "http://shop/api/", arguments)
@@ -87,13 +84,11 @@ def test_each_argument_goes_where_it_is_declared() -> None:
     [({"id": 7, "session": []}, ()), ({"id": 7, "session": [], "lang": "de"}, (("Cookie", "lang=de"),))],
 )
 def test_an_empty_array_is_no_cookie(arguments: JSON, expected: tuple[tuple[str, str], ...]) -> None:
-    """A cookie that comes to nothing leaves neither a separator nor a header without a value."""
     assert build_request(GET, "http://shop", arguments).headers == expected
 
 
 @pytest.mark.parametrize(("arguments", "state"), [({}, "is missing"), ({"id": None}, "is null"), (None, "is missing")])
 def test_a_required_parameter_is_asked_for(arguments: JSON, state: str) -> None:
-    """The fault names the operation, the argument and its place."""
     with pytest.raises(CallFailed) as caught:
         build_request(GET, "http://shop", arguments)
 
@@ -102,7 +97,6 @@ def test_a_required_parameter_is_asked_for(arguments: JSON, state: str) -> None:
 
 
 def test_an_argument_too_many_is_told() -> None:
-    """Where there is no body, an unknown argument is a misspelling, and the near name is shown."""
     with pytest.raises(CallFailed, match="takes no argument 'pge'; did you mean 'page'") as caught:
         build_request(GET, "http://shop", {"id": 1, "pge": 2})
 
@@ -110,7 +104,6 @@ def test_an_argument_too_many_is_told() -> None:
 
 
 def test_arguments_need_names_where_there_is_no_body() -> None:
-    """A bare value has no place in an operation that has only parameters."""
     with pytest.raises(CallFailed, match="by name"):
         build_request(GET, "http://shop", [1])
 
@@ -134,7 +127,6 @@ def test_what_is_no_parameter_is_the_body(arguments: JSON, expected: bytes | Non
 
 
 def test_a_field_named_body_is_a_field() -> None:
-    """If the schema has a field `body`, that is what the argument is."""
     assert post({"body": "text"}, RequestBody(properties=frozenset({"body"}))) == b'{"body":"text"}'
 
 
@@ -151,7 +143,6 @@ def test_a_body_that_must_be_is_an_empty_object() -> None:
 
 
 def test_a_body_that_must_be_and_can_be_no_object() -> None:
-    """There is no empty text that could stand for a body which nobody gave."""
     with pytest.raises(CallFailed, match="operation 'post' needs a body, as application/xml") as caught:
         post({}, RequestBody((Content("application/xml"),), required=True))
 
@@ -171,7 +162,6 @@ SEVERAL = RequestBody(
 
 
 def sent(arguments: JSON, body: RequestBody = SEVERAL) -> tuple[str, bytes | None]:
-    """Return the content type and the body of the request that makes an order."""
     request = build_request(OpenApiOperation("post", "POST", "/orders", (), body), "http://shop", arguments)
     return dict(request.headers)["Content-Type"], request.content
 
@@ -193,7 +183,6 @@ def test_the_argument_chooses_the_media_type(arguments: JSON, expected: tuple[st
 
 
 def test_a_media_type_that_is_not_taken() -> None:
-    """The fault names those that are."""
     with pytest.raises(CallFailed, match="takes its body as application/xml or application/json or image/") as caught:
         sent({"body": "a", "Content-Type": "text/plain"})
 
@@ -201,7 +190,6 @@ def test_a_media_type_that_is_not_taken() -> None:
 
 
 def test_media_types_may_be_fields() -> None:
-    """An argument that the body has a field for is that field."""
     assert sent({"Accept": "a"}, RequestBody(properties=frozenset({"Accept"}))) == (
         "application/json",
         b'{"Accept":"a"}',
@@ -216,12 +204,10 @@ def test_what_is_asked_for_may_be_said() -> None:
 
 
 def test_a_form_has_defaults_too() -> None:
-    """What a field must be and is not given has its default."""
     assert sent({"a": 1}, RequestBody((Content(FORM, defaults={"b": 2}),))) == (FORM, b"a=1&b=2")
 
 
 def test_a_default_may_be_a_list() -> None:
-    """Defaults of any kind are sent."""
     tags = Parameter("tags", "query", default=["a", "b"], explode=True)
 
     assert build_request(OpenApiOperation("x", "GET", "/orders", (tags,)), "http://shop", None).url.endswith(
@@ -230,14 +216,12 @@ def test_a_default_may_be_a_list() -> None:
 
 
 def test_a_path_may_have_a_query() -> None:
-    """What a document writes into the path stays there."""
     operation = OpenApiOperation("x", "GET", "/orders?v=2", (Parameter("page", "query", explode=True),))
 
     assert build_request(operation, "http://shop", {"page": 1}).url == "http://shop/orders?v=2&page=1"
 
 
 def test_a_path_with_a_hole_is_the_documents_mistake() -> None:
-    """A place in the path that no parameter declares is told as such."""
     with pytest.raises(CallFailed, match="undeclared 'id'") as caught:
         build_request(OpenApiOperation("x", "GET", "/orders/{id}"), "http://shop", None)
 

@@ -41,14 +41,12 @@ CLIENT = {"clientId": "app", "clientSecret": "hush"}
 
 @pytest.fixture
 async def functions() -> AsyncIterator[Functions]:
-    """Return functions that call services where their documents say."""
     functions = Functions(settings=Settings())
     yield functions
     await functions.aclose()
 
 
 def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
-    """Put a document in front of the service's one operation, which asks for *security*."""
     operation: dict[str, Any] = {"operationId": "ask"}
     document: dict[str, Any] = {"paths": {"/a": {"get": operation}}}
     (document if at_root else operation)["security"] = security
@@ -62,7 +60,6 @@ def declares(service: Service, security: Any, *, swagger: bool = False, at_root:
 
 
 def ask(service: Service, scheme: str = "bearer", properties: Any = None, **facts: Any) -> Call:
-    """Return a call of the operation, with an auth if it has *properties*."""
     reference = AuthRef(invocation="a") if properties else None
     function = Function(name="ask", operation=f"{service.url}/api.json#ask", auth_ref=reference)
     return Call(function, auth=(Auth(name="a", scheme=scheme, properties=properties),), **facts)
@@ -98,7 +95,6 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
 async def test_the_document_says_how(
     service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str
 ) -> None:
-    """The credentials are the function's, and how they are sent is the document's."""
     declares(service, [{wanted: []}])
     service.answers_with("GET", "/.well-known/openid-configuration", {"token_endpoint": f"{service.url}/token"})
     if isinstance(properties, dict) and "authority" in properties:
@@ -121,7 +117,6 @@ async def test_the_document_says_how(
 async def test_version_2(
     service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
 ) -> None:
-    """Documents in version 2.0 say it in other words."""
     declares(service, [{wanted: []}], swagger=True)
 
     await functions.call(ask(service, "bearer", properties))
@@ -130,7 +125,6 @@ async def test_version_2(
 
 
 async def test_a_key_in_the_query(service: Service, functions: Functions) -> None:
-    """A key may travel in the query."""
     declares(service, [{"inQuery": []}])
 
     await functions.call(ask(service, properties={"key": "k&9"}))
@@ -139,7 +133,6 @@ async def test_a_key_in_the_query(service: Service, functions: Functions) -> Non
 
 
 async def test_what_holds_for_all_operations(service: Service, functions: Functions) -> None:
-    """The document may ask at its top, for all its operations."""
     declares(service, [{"inHeader": []}], at_root=True)
 
     await functions.call(ask(service, properties={"key": "k-9"}))
@@ -177,7 +170,6 @@ async def test_secrets_named_like_schemes(service: Service, functions: Functions
 
 
 async def test_scopes_of_the_operation(service: Service, functions: Functions) -> None:
-    """A token is asked for with the scopes that the operation needs."""
     declares(service, [{"tokens": ["read", "write"]}])
 
     await functions.call(ask(service, "oauth2", CLIENT))
@@ -187,14 +179,12 @@ async def test_scopes_of_the_operation(service: Service, functions: Functions) -
 
 
 async def test_no_credentials_at_all(service: Service, functions: Functions) -> None:
-    """A function without an auth is called without: the service decides."""
     declares(service, [{"basic": []}])
 
     assert await functions.call(ask(service)) == "ok"
 
 
 async def test_the_wrong_credentials(service: Service, functions: Functions, failed: Failed) -> None:
-    """An auth that lacks what the document asks for is told, before anything is sent."""
     declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
 
     fault = await failed(functions, ask(service, "basic", {"username": "ada"}))
@@ -205,7 +195,6 @@ async def test_the_wrong_credentials(service: Service, functions: Functions, fai
 
 
 async def test_a_scheme_that_is_not_there(service: Service, functions: Functions, failed: Failed) -> None:
-    """A document must say what the schemes are that it asks for."""
     declares(service, [{"none": []}])
 
     fault = await failed(functions, ask(service, properties={"token": "t"}))
@@ -243,7 +232,6 @@ async def test_a_token_for_the_document(service: Service, functions: Functions) 
 
 
 async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
-    """The document's server, too, is asked once more with a new token."""
     declares(service, None)
     service.answers_with("GET", "/api.json", {"who": "are you?"}, status=401)
     call = ask(service)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
-    """Return a call of a function with that operation."""
     return Call(Function(name="ask", type=kind, operation=operation), arguments)
 
 
@@ -43,7 +42,6 @@ async def test_without_a_body_the_rest_is_the_query(
 
 
 async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """SonataFlow's `HEADER_` and `QUERY_` are understood."""
     service.answers_with("POST", "/a", {})
 
     await functions.call(http_call("POST", "/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}))
@@ -57,7 +55,6 @@ async def test_prefixes_say_where_an_argument_goes(service: Service, functions: 
 async def test_arguments_without_names_are_the_body(
     service: Service, functions: Functions, http_call: HttpCall, arguments: JSON
 ) -> None:
-    """Anything but an object is sent as it is."""
     service.answers_with("POST", "/a", {})
 
     await functions.call(http_call("POST", "/a", arguments))
@@ -76,7 +73,6 @@ async def test_arguments_without_names_are_the_body(
 async def test_a_body_without_a_declared_type_has_its_own(
     service: Service, functions: Functions, body: JSON, sent: bytes, media_type: str
 ) -> None:
-    """A text is sent as it is, and bytes are those that an answer had."""
     service.answers_with("POST", "/a", {})
     await functions.call(call_of({"method": "POST", "uri": "/a"}, {"body": body}))
 
@@ -96,7 +92,6 @@ async def test_a_query_holds_no_objects(
 
 
 async def test_null_is_no_cookie(service: Service, functions: Functions) -> None:
-    """As in headers and the query, null says nothing."""
     service.answers_with("GET", "/a", {})
 
     await functions.call(call_of({"uri": "/a", "cookies": {"a": 1}}, {"cookies": {"b": None}}))
@@ -107,7 +102,6 @@ async def test_null_is_no_cookie(service: Service, functions: Functions) -> None
 
 
 async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """What follows the URL is sent, though the fragment is not."""
     service.answers_with("GET", "/a", {})
 
     await functions.call(http_call("GET", "/a#part", {"page": 2}))
@@ -116,7 +110,6 @@ async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Fun
 
 
 async def test_a_header_of_the_call_replaces_that_of_the_function(service: Service, functions: Functions) -> None:
-    """Names of headers are the same in capitals and in small letters."""
     service.answers_with("POST", "/a", {})
     operation = {"method": "POST", "uri": "/a", "headers": {"Content-Type": "text/plain", "X-A": "1", "X-B": "2"}}
 
@@ -150,7 +143,6 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
 @pytest.mark.parametrize("operation", ["rest:/a/{x}?q={q}", "rest:get: /a/{x}?q={q}", {"uri": "/a/{x}?q={q}"}])
 @pytest.mark.parametrize("kind", ["custom", "http"])
 async def test_the_method_may_be_left_out(service: Service, functions: Functions, kind: str, operation: Any) -> None:
-    """Without a method it is GET, and places may be in the query, where they may be empty."""
     service.answers_with("GET", "/a/b", "found")
     if kind == "custom" and isinstance(operation, dict):
         kind = "rest"
@@ -160,7 +152,6 @@ async def test_the_method_may_be_left_out(service: Service, functions: Functions
 
 
 async def test_a_whole_url_needs_no_method(service: Service, functions: Functions) -> None:
-    """The colon of a URL is not the one after a method."""
     service.answers_with("GET", "/a", "found")
 
     assert await functions.call(call_of(f"rest:{service.url}/a")) == "found"
@@ -183,7 +174,6 @@ async def test_errors_may_be_answers(service: Service, functions: Functions, pla
 
 
 async def test_a_switch_is_true_or_false(functions: Functions, failed: Failed) -> None:
-    """Anything else is a mistake in the definition, told before anything is sent."""
     fault = await failed(functions, call_of({"uri": "/a", "failOnStatusCode": "no"}))
 
     assert (fault.code, fault.retryable) == ("BadOperation", False)
@@ -191,14 +181,12 @@ async def test_a_switch_is_true_or_false(functions: Functions, failed: Failed) -
 
 
 async def test_no_answer_is_an_error_in_any_case(functions: Functions, failed: Failed) -> None:
-    """A service that cannot be reached has no status that could be taken for an answer."""
     fault = await failed(functions, call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False}))
 
     assert fault.status is None
 
 
 async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A URL with a hole in it is not sent."""
     fault = await failed(functions, http_call("GET", "/orders/{id}", {"ID": 7}))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -207,7 +195,6 @@ async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCal
 
 @pytest.mark.parametrize("operation", ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5])
 async def test_an_operation_that_cannot_be_read(functions: Functions, failed: Failed, operation: Any) -> None:
-    """The fault shows the operation and the forms that are understood."""
     fault = await failed(functions, call_of(operation))
 
     assert (fault.code, fault.retryable) == ("BadOperation", False)
@@ -215,7 +202,6 @@ async def test_an_operation_that_cannot_be_read(functions: Functions, failed: Fa
 
 
 async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed) -> None:
-    """The fault names the variable to set."""
     fault = await failed(Functions(), http_call("GET", "/a"))
 
     assert fault.code == "NoServer"
@@ -223,14 +209,12 @@ async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed
 
 
 async def test_values_cannot_leave_their_place(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A slash or a question mark in an argument is data."""
     service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
 
     assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"
 
 
 async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service, http_call: HttpCall) -> None:
-    """The name of a state may end with a line's end, which a header cannot have."""
     service.answers_with("POST", "/orders", {})
 
     await functions.call(http_call("POST", "/orders", {}, idempotency_key="order/run/Check it\n/ask#1"))

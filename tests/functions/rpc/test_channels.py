@@ -18,7 +18,6 @@ from swf_temporal.settings.calls import read_settings
     ],
 )
 def test_where_servers_are(url: str, target: Target) -> None:
-    """A server is a URL, whose scheme says whether TLS is used, or just a host and a port."""
     assert target_of(url) == target
 
 
@@ -35,14 +34,12 @@ def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) ->
 
 
 def test_servers_of_the_environment() -> None:
-    """A variable may give a server of gRPC."""
     settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
 
     assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
 
 
 def test_a_url_that_is_no_server() -> None:
-    """A server of gRPC has no path."""
     with pytest.raises(CallFailed, match="grpc://host:port") as caught:
         target_of("http://users/api")
 
@@ -50,7 +47,6 @@ def test_a_url_that_is_no_server() -> None:
 
 
 def test_libraries_that_are_not_installed() -> None:
-    """A worker without the libraries of gRPC says how to get them."""
     with pytest.raises(CallFailed, match=r"pip install 'swf-temporal\[grpc\]'") as caught:
         library("grpc_that_nobody_has")
 

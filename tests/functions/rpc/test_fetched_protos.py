@@ -26,14 +26,12 @@ service Users { rpc Add(google.protobuf.Empty) returns (google.protobuf.Empty); 
 
 @pytest.fixture
 async def http() -> AsyncIterator[Http]:
-    """Return what fetches."""
     http = Http(Settings())
     yield http
     await http.aclose()
 
 
 def offers(service: Service, path: str, text: str) -> None:
-    """Put a proto file at a path."""
     service.answers_with("GET", path, text.encode(), content_type="text/plain")
 
 
@@ -52,7 +50,6 @@ async def test_the_same_texts_are_compiled_once(service: Service, http: Http) ->
 
 
 async def test_files_that_import_each_other(service: Service, http: Http) -> None:
-    """Imports of imports are found too; what stands in comments is none."""
     offers(
         service, "/a/users", SERVICE % '// import "x.proto";\n/* \nimport "y.proto";\n*/\nimport public "b/one.proto";'
     )
@@ -81,7 +78,6 @@ async def test_files_that_import_each_other(service: Service, http: Http) -> Non
 async def test_what_cannot_be_had(
     service: Service, http: Http, imports: str, code: str, status: int | None, told: str
 ) -> None:
-    """The fault names the file that the definition names, and what is wrong with it."""
     offers(service, "/a/users.proto", SERVICE % imports)
 
     with pytest.raises(CallFailed) as caught:

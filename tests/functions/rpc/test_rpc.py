@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
-    """Return the service, which listens until the test is over."""
     async with serving() as users:
         yield users
 
 
 @pytest.fixture
 async def functions(users: Users) -> AsyncIterator[Functions]:
-    """Return functions whose services are the test's one."""
     functions = Functions(
         settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
     )
@@ -44,7 +42,6 @@ def _call(method: str, arguments: Any = None, source: str = "users.proto", **fac
 
 
 async def test_one_message_for_one(functions: Functions, users: Users) -> None:
-    """Arguments are the message, by JSON's or by proto's names; its fields come back under proto's, zeros too."""
     result = await functions.call(_call("AddUser", {"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}))
 
     assert result == {"id": "7", "full_name": "Ada"}
@@ -53,13 +50,11 @@ async def test_one_message_for_one(functions: Functions, users: Users) -> None:
 
 
 async def test_no_arguments_are_an_empty_message(functions: Functions, users: Users) -> None:
-    """A method may be called without arguments, and may answer with nothing, which is an empty object."""
     assert await functions.call(_call("RemoveUser")) == {}
     assert users.received == [{}]
 
 
 async def test_a_stream_for_one_message(functions: Functions, users: Users) -> None:
-    """What a server streams is an array."""
     result: Any = await functions.call(_call("ListUsersByRole", {"role": "ADMIN"}))
 
     assert [person["full_name"] for person in result] == ["Ada", "Grace"]
@@ -67,7 +62,6 @@ async def test_a_stream_for_one_message(functions: Functions, users: Users) -> N
 
 
 async def test_one_message_for_a_stream(functions: Functions) -> None:
-    """A method that takes a stream takes an array."""
     people: Any = [{"full_name": "Ada"}, {"full_name": "Grace"}]
 
     assert await functions.call(_call("ImportUsers", people)) == {"count": 2, "names": ["Ada", "Grace"]}
@@ -75,7 +69,6 @@ async def test_one_message_for_a_stream(functions: Functions) -> None:
 
 
 async def test_a_stream_for_a_stream(functions: Functions) -> None:
-    """An array goes to a method that takes and gives streams, and another comes back."""
     result: Any = await functions.call(_call("Rename", [{"full_name": "Ada"}, {"full_name": "Grace"}]))
 
     assert [person["full_name"] for person in result] == ["ADA", "GRACE"]
@@ -83,7 +76,6 @@ async def test_a_stream_for_a_stream(functions: Functions) -> None:
 
 @pytest.mark.parametrize("source", ["file://users.proto", "file:users.proto", (PROTOS / "users.proto").as_uri()])
 async def test_proto_files_by_uri(functions: Functions, source: str) -> None:
-    """A proto file may be named by a URI, relative in the way of the specification too."""
     assert await functions.call(_call("RemoveUser", source=source)) == {}
 
 
@@ -119,7 +111,6 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Fa
 
 
 async def test_the_server_by_the_services_name(users: Users) -> None:
-    """Where a service is may be set by its own name."""
     functions = Functions(
         settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
     )
@@ -144,7 +135,6 @@ async def test_a_server_that_describes_itself(service: str, version: str) -> Non
 
 
 async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
-    """The message says what is missing, and what to write in place of it."""
     async with serving(reflection=None) as users:
         functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         fault = await failed(functions, _call("AddUser", source="reflection:"))
@@ -155,7 +145,6 @@ async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
 
 
 async def test_an_operation_that_names_its_server(users: Users) -> None:
-    """The URL of a server in place of the proto file says where the service is, too."""
     functions = Functions()
 
     assert await functions.call(_call("RemoveUser", source=f"grpc://127.0.0.1:{users.port}")) == {}
@@ -163,7 +152,6 @@ async def test_an_operation_that_names_its_server(users: Users) -> None:
 
 
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
-    """They have the names of the headers that other services get, in small letters as gRPC has it."""
     function = Function(
         name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", auth_ref=AuthRef(invocation="token")
     )
@@ -233,7 +221,6 @@ async def test_a_token_that_is_refused_is_renewed_once(
 
 
 async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> None:
-    """The code is the name of the status, which is its number; what the server added is in the body."""
     fault = await failed(functions, _call("AddUser", {"full_name": "nobody"}))
 
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
@@ -246,7 +233,6 @@ async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> 
 
 
 async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
-    """After the time that a worker gives a call it is given up, and the server is told."""
     url = f"grpc://127.0.0.1:{users.port}"
     functions, call = (
         Functions(settings=Settings(calls=Options(base_url=url, timeout=Options().timeout / 100))),
@@ -263,7 +249,6 @@ async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> N
 
 
 async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> None:
-    """The server is told that nobody waits any more."""
     waiting = asyncio.create_task(functions.call(_call("AddUser", {"full_name": "sloth"})))
     while not users.received:
         await asyncio.sleep(0.01)
@@ -300,7 +285,6 @@ async def test_bytes_that_are_no_base64(
 
 
 async def test_bytes_in_either_base64(functions: Functions) -> None:
-    """With or without padding, in the alphabet of URLs, too, wherever they stand."""
     sent = {"picture": "-_8", "small_ones": ["AA==", "AA", ""], "by_size": {"s": "AAA="}, "frame": "AAAA"}
     found: Any = await functions.call(_call("Paint", {**sent, "older": {"picture": None}}))
     assert (found["picture"], found["small_ones"], found["by_size"]) == ("+/8=", ["AA==", "AA==", ""], {"s": "AAA="})
@@ -336,7 +320,6 @@ async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) 
 async def test_a_request_is_an_object(
     method: str, arguments: Any, told: str, functions: Functions, users: Users, failed: Failed
 ) -> None:
-    """What else is given is told in words."""
     fault = await failed(functions, _call(method, arguments))
     assert (fault.code, users.received) == ("BadArguments", [])
     assert fault.message.endswith(f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
@@ -351,7 +334,6 @@ async def test_a_stream_of_very_many_messages(users: Users, failed: Failed) -> N
 
 
 async def test_a_server_that_is_not_there(failed: Failed) -> None:
-    """A refused connection is the status that gRPC gives it."""
     functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
     for source in ("users.proto", "reflection:"):
@@ -375,7 +357,6 @@ async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, fa
 
 
 async def test_a_server_that_comes_back(failed: Failed) -> None:
-    """A server that was gone for a while is reached again, by the same connection's next try."""
     async with serving() as users:
         functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         assert await functions.call(_call("RemoveUser")) == {}
@@ -391,7 +372,6 @@ async def test_a_server_that_comes_back(failed: Failed) -> None:
 
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
 async def test_answers_that_are_too_large(users: Users, failed: Failed, method: str, arguments: Any) -> None:
-    """A message, and all those of a stream together, are no larger than the worker takes."""
     settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
     functions = Functions(settings=settings)
 
@@ -418,7 +398,6 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
 async def test_arguments_that_are_no_message(
     functions: Functions, failed: Failed, method: str, arguments: Any, message: str
 ) -> None:
-    """What does not fit the message is told before anything is sent."""
     fault = await failed(functions, _call(method, arguments))
 
     assert (fault.code, fault.retryable) == ("BadArguments", False)
@@ -439,7 +418,6 @@ async def test_arguments_that_are_no_message(
 async def test_operations_that_are_not_there(
     users: Users, failed: Failed, operation: str, code: str, message: str
 ) -> None:
-    """The message says what is wrong with the function, and trying again does not help."""
     functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
 
     fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
@@ -450,7 +428,6 @@ async def test_operations_that_are_not_there(
 
 
 async def test_a_server_that_nobody_named(failed: Failed) -> None:
-    """A proto file does not say where its service is, so a setting must."""
     fault = await failed(Functions(), _call("AddUser"))
 
     assert fault.code == "NoServer"

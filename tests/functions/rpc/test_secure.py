@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Files:
-    """An authority, and files with certificates that it vouches for."""
-
     authority: trustme.CA
     ca: str
     client: str
@@ -35,7 +33,6 @@ class Files:
     both: str
 
     def server(self, name: str, *, knows_clients: bool = False) -> Any:
-        """Return the credentials of a server of that name, which may let in only whoever the authority vouches for."""
         issued = self.authority.issue_cert(name)
         chain = b"".join(part.bytes() for part in issued.cert_chain_pems)
         return GRPC.ssl_server_credentials(
@@ -47,7 +44,6 @@ class Files:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    """Return an authority and its files."""
     authority, strange = trustme.CA(), tmp_path
     client = authority.issue_cert("worker@example.com")
     client.cert_chain_pems[0].write_to_path(strange / "client.pem")
@@ -58,18 +54,15 @@ def files(tmp_path: Path) -> Files:
 
 
 def reaching(port: int, tls: Tls) -> Functions:
-    """Return functions whose service is the one at *port*, over TLS."""
     hosts = {read_pattern("localhost"): HostOptions(tls=tls)}
     return Functions(settings=Settings(calls=Options(base_url=f"grpcs://localhost:{port}"), hosts=hosts))
 
 
 def remove() -> Call:
-    """Return a call."""
     return Call(Function(name="ask", type="rpc", operation="users.proto#UserService#RemoveUser"), base=str(PROTOS))
 
 
 async def test_an_authority_of_ones_own(files: Files) -> None:
-    """A server may have a certificate of an authority that only the operator knows."""
     async with serving(credentials=files.server("localhost")) as users:
         functions = reaching(users.port, tls=Tls(ca=files.ca))
 
@@ -79,7 +72,6 @@ async def test_an_authority_of_ones_own(files: Files) -> None:
 
 @pytest.mark.parametrize("in_one_file", [False, True])
 async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -> None:
-    """A server may want to know who calls, by a certificate, whose key may be in the same file."""
     tls = (
         Tls(ca=files.ca, cert=files.both) if in_one_file else Tls(ca=files.ca, cert=files.client, key=files.client_key)
     )
@@ -119,7 +111,6 @@ async def test_a_server_that_nobody_vouches_for(
     ],
 )
 async def test_what_cannot_be_secured(failed: Failed, tls: Tls, message: str) -> None:
-    """What the operator wants and gRPC cannot do, or not with these files, is told before anything is sent."""
     functions = reaching(1, tls=tls)
 
     fault = await failed(functions, remove())
@@ -130,7 +121,6 @@ async def test_what_cannot_be_secured(failed: Failed, tls: Tls, message: str) ->
 
 
 async def test_hosts_that_are_not_allowed(failed: Failed) -> None:
-    """What a definition may not call over HTTP it may not call by gRPC."""
     functions = Functions(settings=Settings(network=Network()))
     async with serving() as users:
         operation = f"grpc://127.0.0.1:{users.port}#UserService#RemoveUser"
@@ -149,7 +139,6 @@ class Proxy:
         self.asked: list[str] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Lead one connection."""
         head = await reader.readuntil(b"\r\n\r\n")
         self.asked.append(head.split(b"\r\n")[0].decode())
         server, to_server = await asyncio.open_connection("127.0.0.1", self._port)
@@ -165,7 +154,6 @@ async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 @asynccontextmanager
 async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
-    """Serve a proxy until the block ends."""
     proxy = Proxy(port)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     async with server:
@@ -212,7 +200,6 @@ async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_name_with_addresses_of_both_families() -> None:
-    """A server is reached that listens at one of its addresses only."""
     async with serving() as users:
         functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trustme
@@ -24,9 +24,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.network import Tls
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 Answers = Callable[[ServerConnection], Any]
 
@@ -145,12 +143,16 @@ async def test_a_message_is_sent_and_the_connection_closed(
 
 @pytest.mark.parametrize("name", ["X\r\nEvil", "\u00fc", "", "Host", "transfer-encoding"])
 async def test_a_message_has_no_headers_of_the_connection(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, name: str
+    lights: Lights, functions: Functions, call: Callable[..., Call], name: str
 ) -> None:
     """Nor any that would begin another one: what the connection begins with is not for data to say."""
-    fault = await failed(functions, call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}}))
+    await fault_of(
+        functions.call(call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}})),
+        "BadArguments",
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable, lights.paths) == ("BadArguments", False, [])
+    assert lights.paths == []
 
 
 async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
@@ -226,20 +228,18 @@ async def test_a_reply_may_come_on_a_channel_of_its_own(
 
 
 async def test_a_connection_that_ends_is_a_fault(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
+    lights: Lights, functions: Functions, call: Callable[..., Call]
 ) -> None:
     async def leave(connection: ServerConnection) -> None:
         await connection.close(1000 if len(lights.paths) == 1 else 1011, "enough")
 
     lights.on_connection = leave
     for _ in range(2):
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-        assert (fault.code, fault.retryable) == ("ConnectionLost", True)
-        assert "ws://127.0.0.1" in fault.message
+        await fault_of(functions.call(call("hear", {"lamp": "a"})), "ConnectionLost", "ws://127.0.0.1", retryable=True)
 
 
 async def test_a_server_that_refuses_a_message_is_heard(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
+    lights: Lights, functions: Functions, call: Callable[..., Call]
 ) -> None:
     """If it says so by how it closes the connection."""
 
@@ -247,7 +247,7 @@ async def test_a_server_that_refuses_a_message_is_heard(
         await connection.close(1008, "not that")
 
     lights.on_connection = refuse
-    fault = await failed(functions, call("tell", {"lamp": "a", "payload": 5}))
+    fault = await fault_of(functions.call(call("tell", {"lamp": "a", "payload": 5})))
 
     assert fault.code in {"BrokerError", "ConnectionLost"}, "it depends on who is first"
     assert "1008" in fault.message
@@ -255,31 +255,28 @@ async def test_a_server_that_refuses_a_message_is_heard(
 
 @pytest.mark.parametrize("status", [401, 503])
 async def test_a_server_may_answer_as_http_does(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, status: int
+    lights: Lights, functions: Functions, call: Callable[..., Call], status: int
 ) -> None:
     response = lights.refusal = Response(status, HTTPStatus(status).phrase, _json_headers(), b'{"no": 1}')
     assert response.body
 
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
+    fault = await fault_of(functions.call(call("hear", {"lamp": "a"})))
 
     assert (fault.code, fault.status, fault.body) == (str(status), status, {"no": 1})
 
 
 async def test_a_redirect_to_another_server_is_not_followed(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
+    lights: Lights, functions: Functions, call: Callable[..., Call]
 ) -> None:
     """Who calls is shown to nobody else."""
     headers = _json_headers()
     headers["Location"] = "ws://localhost:1/"
     lights.refusal = Response(307, "Temporary Redirect", headers, b"")
 
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert fault.code == "BrokerError"
-    assert "cross-origin" in fault.message
+    await fault_of(functions.call(call("hear", {"lamp": "a"})), "BrokerError", "cross-origin")
 
 
-async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Call], failed: Failed) -> None:
+async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Call]) -> None:
     """It is not even read to its end."""
 
     async def tell(connection: ServerConnection) -> None:
@@ -287,22 +284,16 @@ async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Ca
 
     lights.on_connection = tell
     async with aclosing(Functions(settings=at(lights, calls=Options(max_response_bytes=50)))) as functions:
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+        await fault_of(functions.call(call("hear", {"lamp": "a"})), "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there(
-    lights: Lights, call: Callable[..., Call], failed: Failed, unused_tcp_port: int
-) -> None:
+async def test_a_server_that_is_not_there(lights: Lights, call: Callable[..., Call], unused_tcp_port: int) -> None:
     lights.port = unused_tcp_port
     async with aclosing(Functions(settings=at(lights))) as functions:
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
+        await fault_of(functions.call(call("hear", {"lamp": "a"})), "ConnectionRefused", retryable=True)
 
 
-async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[..., Call], failed: Failed) -> None:
+async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[..., Call]) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -325,9 +316,7 @@ async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[...
         async with aclosing(
             Functions(settings=Settings(functions={name: Options(base_url=url) for name, url in where.items()}))
         ) as functions:
-            fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert fault.code == "TlsFailed"
+            await fault_of(functions.call(call("hear", {"lamp": "a"})), "TlsFailed")
 
 
 async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, call: Callable[..., Call]) -> None:
@@ -345,14 +334,16 @@ async def test_what_the_operator_sends_along_begins_the_connection(lights: Light
 
 
 async def test_the_library_is_an_extra(
-    functions: Functions, call: Callable[..., Call], failed: Failed, monkeypatch: pytest.MonkeyPatch
+    functions: Functions, call: Callable[..., Call], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
 
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("NotInstalled", False)
-    assert "pip install 'swf-temporal[websocket]'" in fault.message
+    await fault_of(
+        functions.call(call("hear", {"lamp": "a"})),
+        "NotInstalled",
+        "pip install 'swf-temporal[websocket]'",
+        retryable=False,
+    )
 
 
 def _json_headers() -> Headers:

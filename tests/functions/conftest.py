@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -11,13 +12,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from swf_temporal.base.calls import Function
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.listening import listening
-
-Failed = Callable[[Functions, Call], Awaitable[CallFailed]]
-HttpCall = Callable[..., Call]
 
 
 @dataclass(frozen=True)
@@ -141,20 +138,21 @@ async def functions(service: Service) -> AsyncIterator[Functions]:
     await functions.aclose()
 
 
-@pytest.fixture
-def failed() -> Failed:
-    async def fault(functions: Functions, call: Call) -> CallFailed:
-        with pytest.raises(CallFailed) as caught:
-            await functions.call(call)
-        return caught.value
-
-    return fault
+Calling = Callable[..., Functions]
 
 
 @pytest.fixture
-def http_call() -> HttpCall:
-    def make(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
-        function = Function(name="ask", type="custom", operation=f"rest:{method}:{url}")
-        return Call(function, arguments, **facts)
+async def calling() -> AsyncIterator[Calling]:
+    """Return what makes Functions, which are closed when the test is over."""
+    async with AsyncExitStack() as stack:
 
-    return make
+        def calling(*given: Any, **more: Any) -> Functions:
+            functions = Functions(*given, **more)
+            stack.push_async_callback(functions.aclose)
+            return functions
+
+        yield calling
+
+
+def http_call(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
+    return Call(Function(name="ask", type="custom", operation=f"rest:{method}:{url}"), arguments, **facts)

@@ -14,7 +14,7 @@ from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
-from tests.functions.conftest import HttpCall, Service
+from tests.functions.conftest import Service, http_call
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -83,7 +83,7 @@ async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[i
     assert (crowd.most, own.most) == most
 
 
-async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) -> None:
+async def test_so_many_calls_of_a_host(service: Service) -> None:
     """The limit of a host holds for whoever calls it; other hosts have their own."""
     service.answers_with("GET", "/a", {})
     host = read_pattern(service.url.removeprefix("http://"))
@@ -147,9 +147,7 @@ async def test_calls_that_wait_for_their_function_leave_others_room(own: Options
 
 
 @pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
-async def test_calls_that_wait_for_their_host_leave_others_room(
-    service: Service, http_call: HttpCall, own: Options
-) -> None:
+async def test_calls_that_wait_for_their_host_leave_others_room(service: Service, own: Options) -> None:
     """However many wait, and though each has had its place before it is known which host it asks."""
     service.hangs("GET", "/slow")
     slow_host = service.url.removeprefix("http://")

@@ -1,7 +1,5 @@
 """Types of functions that users add."""
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from swf_temporal.base.calls import Function
@@ -9,9 +7,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.registry import Registry
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import failing, fault_of
 
 
 class Echo:
@@ -53,16 +49,15 @@ async def test_a_type_gets_the_whole_call(operation: str) -> None:
     ("arguments", "name", "code"),
     [("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON")],
 )
-async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str, failed: "Failed") -> None:
-    fault = await failed(Functions(_registry()), _say(arguments))
+async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str) -> None:
+    fault = await fault_of(Functions(_registry()).call(_say(arguments)))
 
     assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)
 
 
-async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
-    fault = await failed(Functions(), _say({"x": 1}))
+async def test_a_type_that_nobody_knows_is_told() -> None:
+    fault = await fault_of(Functions().call(_say({"x": 1})), "UnknownFunction", retryable=False)
 
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
     assert fault.message == ("no custom function 'loudly' is known; nor are there functions of the type 'echo'")
 
 
@@ -111,10 +106,9 @@ async def test_what_else_a_type_may_have() -> None:
 
     found = await functions.prepare(whispered, None)
     functions.check(Function(name="say", type="echo", operation="loudly"))
-    with pytest.raises(CallFailed, match="only be said loudly") as caught:
+    with failing("ValueError", "only be said loudly"):
         functions.check(whispered)
     await functions.aclose()
 
     assert found is not None
     assert found.address == {"channel": "softly"}
-    assert caught.value.code == "ValueError"

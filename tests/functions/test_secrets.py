@@ -10,14 +10,14 @@ import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed, ExpressionFailed, UsageError
+from swf_temporal.base.errors import ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Settings
-from tests.functions.conftest import Failed
+from tests.failing import failing, fault_of
 from tests.sampling import chance
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}
@@ -39,11 +39,10 @@ def test_all_secrets_or_none() -> None:
     """A call is given every secret that it may need, or is told which one is not known."""
     secrets = Secrets({"key": "k"})
     assert secrets.entrusted(["KEY"]) == {"KEY": "k"}
-    with pytest.raises(
-        CallFailed, match=r"'my.db' is not known here: a worker is given it by SWF_SECRET_MY_DB"
-    ) as told:
+    with failing(
+        "UnknownSecret", r"'my.db' is not known here: a worker is given it by SWF_SECRET_MY_DB", retryable=False
+    ):
         secrets.entrusted(["KEY", "my.db"])
-    assert (told.value.code, told.value.retryable) == ("UnknownSecret", False)
 
 
 @pytest.mark.parametrize("text", ["db: {user: u}\nkey: k\n", '{"db": {"user": "u"}, "key": "k"}'])
@@ -165,9 +164,7 @@ def test_an_operator_learns_which_secrets_are_weak() -> None:
 
 
 @pytest.mark.parametrize(("metadata", "result"), [({}, "***"), ({"hideSecrets": True}, "***"), (SHOWN, STRONG)])
-async def test_a_function_may_have_its_results_left_alone(
-    metadata: dict[str, JSON], result: str, failed: Failed
-) -> None:
+async def test_a_function_may_have_its_results_left_alone(metadata: dict[str, JSON], result: str) -> None:
     """Then a result is what the function returned, secrets and all; its errors have none."""
 
     def echo(*, text: str, fails: bool) -> str:
@@ -180,10 +177,12 @@ async def test_a_function_may_have_its_results_left_alone(
     call = Call(function, {"text": STRONG, "fails": False}, secrets={"key": STRONG})
 
     assert await functions.call(call) == result
-    assert (await failed(functions, replace(call, arguments={"text": STRONG, "fails": True}))).message == "not ***"
+    assert (
+        await fault_of(functions.call(replace(call, arguments={"text": STRONG, "fails": True})))
+    ).message == "not ***"
 
 
-async def test_what_an_error_is_called_stays(failed: Failed) -> None:
+async def test_what_an_error_is_called_stays() -> None:
     """A definition decides by the code what to do: a word that is a secret too does not change it."""
 
     class TestError(Exception):
@@ -192,8 +191,8 @@ async def test_what_an_error_is_called_stays(failed: Failed) -> None:
     def fail() -> None:
         raise TestError("the test failed")
 
-    fault = await failed(
-        Functions({"f": fail}), Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"})
+    fault = await fault_of(
+        Functions({"f": fail}).call(Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"}))
     )
 
     assert (fault.code, fault.message) == ("TestError", "the *** failed")
@@ -253,15 +252,14 @@ async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression:
 
 
 @pytest.mark.parametrize("expression", FAILING)
-async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str, failed: Failed) -> None:
+async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str) -> None:
     """An auth has expressions of its own, over nothing but secrets."""
     auth = Auth(name="a", scheme="bearer", properties={"token": expression})
     function = Function(name="f", type="http", operation="GET:http://127.0.0.1:9/", auth_ref=AuthRef(invocation="a"))
 
     call = Call(function, auth=(auth,), secrets={"token": STRONG}, fill_auth=LANGUAGE.fill_auth)
-    fault = await failed(Functions(), call)
+    fault = await fault_of(Functions().call(call), "BadAuth")
 
-    assert fault.code == "BadAuth"
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()
 
 

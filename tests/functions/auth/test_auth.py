@@ -14,9 +14,10 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
+from tests.failing import failing, fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 SECRETS: dict[str, JSON] = {
     "shop": {"username": "ada", "password": "pw:1", "token": "t-42"},
@@ -85,10 +86,9 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
     ],
 )
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
-    with pytest.raises(CallFailed, match="auth 'a'") as caught:
+    with failing(code, "auth 'a'", retryable=False) as caught:
         headers(scheme, properties)
 
-    assert (caught.value.code, caught.value.retryable) == (code, False)
     assert told in caught.value.message
 
 
@@ -156,12 +156,12 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
     assert sent == {"/api.json": "Bearer fetching", "/a": "Bearer calling"}
 
 
-async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="bearer", properties="shop")
 
-    fault = await failed(functions, Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
+    fault = await fault_of(functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)))
 
     assert fault.body == {"got": "***"}
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -27,10 +27,8 @@ from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
+from tests.failing import fault_of
 from tests.listening import listening
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
 BY_CLIENT: dict[str, Any] = {
@@ -195,12 +193,10 @@ async def test_an_authority_that_does_not(server: TokenServer, functions: Functi
     assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
 
 
-async def test_an_authority_that_describes_itself_later(
-    server: TokenServer, functions: Functions, failed: Failed
-) -> None:
+async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
     """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
-    assert (await failed(functions, ask(server))).code == "AuthFailed"
+    assert (await fault_of(functions.call(ask(server)))).code == "AuthFailed"
 
     server.describes_itself, server.refusal = True, None
     await functions.call(ask(server))
@@ -292,22 +288,20 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
     ],
 )
 async def test_a_token_that_is_not_granted(
-    server: TokenServer, functions: Functions, failed: Failed, answer: tuple[int, Any], *, retryable: bool, shown: str
+    server: TokenServer, functions: Functions, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
     server.refusal = answer
 
-    fault = await failed(functions, ask(server))
+    fault = await fault_of(functions.call(ask(server)), "AuthFailed", shown, retryable=retryable)
 
-    assert (fault.code, fault.retryable) == ("AuthFailed", retryable)
-    assert shown in fault.message
     assert "hush" not in fault.message
 
 
-async def test_calls_share_a_failure(server: TokenServer, functions: Functions, failed: Failed) -> None:
+async def test_calls_share_a_failure(server: TokenServer, functions: Functions) -> None:
     """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
     server.refusal = (503, {})
 
-    faults = await asyncio.gather(*(failed(functions, ask(server)) for _ in range(5)))
+    faults = await asyncio.gather(*(fault_of(functions.call(ask(server))) for _ in range(5)))
 
     assert {fault.code for fault in faults} == {"AuthFailed"}
     assert server.asked.count("POST /realm/token") == 1
@@ -315,10 +309,8 @@ async def test_calls_share_a_failure(server: TokenServer, functions: Functions, 
     assert await functions.call(ask(server)) == {"token": "***"}
 
 
-async def test_an_authority_that_is_not_there(functions: Functions, failed: Failed, unused_url: str) -> None:
-    fault = await failed(functions, ask(TokenServer(unused_url)))
-
-    assert (fault.code, fault.retryable) == ("AuthFailed", True)
+async def test_an_authority_that_is_not_there(functions: Functions, unused_url: str) -> None:
+    await fault_of(functions.call(ask(TokenServer(unused_url))), "AuthFailed", retryable=True)
 
 
 @pytest.fixture
@@ -338,12 +330,10 @@ def unused_url() -> str:
     ],
 )
 async def test_what_is_missing_is_told(
-    server: TokenServer, functions: Functions, failed: Failed, properties: dict[str, Any], shown: str
+    server: TokenServer, functions: Functions, properties: dict[str, Any], shown: str
 ) -> None:
-    fault = await failed(functions, ask(server, **properties))
+    await fault_of(functions.call(ask(server, **properties)), "BadAuth", shown, retryable=False)
 
-    assert (fault.code, fault.retryable) == ("BadAuth", False)
-    assert shown in fault.message
     assert server.asked == []
 
 

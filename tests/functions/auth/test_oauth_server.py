@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,8 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
 
 CLIENT: dict[str, Any] = {"clientId": "app", "clientSecret": "hush:hush & more", "scopes": ["read"]}
 BY_CLIENT: dict[str, Any] = {**CLIENT, "grantType": "clientCredentials"}
@@ -97,9 +95,6 @@ async def test_tokens_that_end(server: Server, functions: Functions) -> None:
     ],
 )
 async def test_what_is_not_granted(
-    server: Server, functions: Functions, failed: Failed, properties: dict[str, Any], code: str, told: str
+    server: Server, functions: Functions, properties: dict[str, Any], code: str, told: str
 ) -> None:
-    fault = await failed(functions, ask(server, properties))
-
-    assert fault.code == code
-    assert told in fault.message
+    await fault_of(functions.call(ask(server, properties)), code, told)

@@ -19,9 +19,10 @@ from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
+from tests.failing import fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 
 def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Call:
@@ -48,12 +49,12 @@ async def test_what_is_no_json_is_base64(service: Service, functions: Functions,
 
 
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_tells_of_an_error(service: Service, functions: Functions, failed: Failed, status: int) -> None:
+async def test_a_header_tells_of_an_error(service: Service, functions: Functions, status: int) -> None:
     """An error has a code of the function's own, whatever the status is."""
     headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
     service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
 
-    fault = await failed(functions, call_of())
+    fault = await fault_of(functions.call(call_of()))
     assert (fault.code, fault.message) == ("pay.refused", "no money")
 
 
@@ -62,10 +63,10 @@ async def test_the_status_alone_is_no_error(service: Service, functions: Functio
     assert await functions.call(call_of()) == {"found": False}
 
 
-async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions) -> None:
     service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
-    fault = await failed(functions, call_of())
-    assert (fault.code, fault.message, fault.retryable) == ("direktiv.internal.error", "broken", False)
+    fault = await fault_of(functions.call(call_of()), "direktiv.internal.error", retryable=False)
+    assert fault.message == "broken"
 
 
 @pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
@@ -87,13 +88,12 @@ async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None
     await functions.aclose()
 
 
-async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -> None:
+async def test_it_is_configured_by_its_image(service: Service) -> None:
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
     functions = Functions(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
-    fault = await failed(functions, call_of())
-    assert fault.code == "Timeout"
+    await fault_of(functions.call(call_of()), "Timeout")
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
     await functions.aclose()
 
@@ -118,10 +118,8 @@ async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(ser
     await functions.aclose()
 
 
-async def test_without_configuration_it_says_what_is_missing(failed: Failed) -> None:
-    fault = await failed(Functions(), call_of())
-    assert fault.code == "NoServer"
-    assert 'functions: {"request": {baseUrl: …}}' in fault.message
+async def test_without_configuration_it_says_what_is_missing() -> None:
+    await fault_of(Functions().call(call_of()), "NoServer", 'functions: {"request": {baseUrl: …}}')
 
 
 async def test_a_call_that_is_not_wanted_is_ended(service: Service, functions: Functions) -> None:

@@ -16,11 +16,10 @@ from pydantic import BaseModel, Field
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
+from tests.failing import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
-
-    from tests.functions.conftest import Failed
 
 
 class Size(Enum):
@@ -99,30 +98,25 @@ async def test_annotations_say_what_arguments_become(
         (at, "late", "when: Input should be a valid datetime"),
     ],
 )
-async def test_what_does_not_fit_is_told(
-    function: Callable[..., Any], arguments: JSON, told: str, failed: Failed
-) -> None:
-    fault = await failed(Functions({"f": function}), _call(arguments))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert told in fault.message
+async def test_what_does_not_fit_is_told(function: Callable[..., Any], arguments: JSON, told: str) -> None:
+    await fault_of(Functions({"f": function}).call(_call(arguments)), "BadArguments", told, retryable=False)
 
 
-async def test_only_a_few_mistakes_are_told(failed: Failed) -> None:
+async def test_only_a_few_mistakes_are_told() -> None:
     lines: JSON = [{"item": "pen", "price": -1}] * 1000
 
-    fault = await failed(Functions({"f": total}), _call({"placed": "2026-03-01T10:00:00Z", "lines": lines}))
+    fault = await fault_of(Functions({"f": total}).call(_call({"placed": "2026-03-01T10:00:00Z", "lines": lines})))
 
     assert fault.message.count("greater than 0") == 5
     assert fault.message.endswith("; and 995 more")
 
 
-async def test_a_mistake_does_not_show_a_secret(failed: Failed) -> None:
+async def test_a_mistake_does_not_show_a_secret() -> None:
     """What a secret made wrong is not told."""
     secrets = {"k": "xyzzy-is-secret"}
 
-    fault = await failed(
-        Functions({"f": at}), Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets)
+    fault = await fault_of(
+        Functions({"f": at}).call(Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets))
     )
 
     assert "xyzzy" not in fault.message

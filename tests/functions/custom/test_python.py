@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,9 +18,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.settings.calls import Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 
 def custom(operation: str | None, arguments: JSON = None, *, name: str = "f", kind: str = "custom") -> Call:
@@ -76,14 +74,13 @@ async def test_results_become_json() -> None:
 
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
-async def test_what_json_cannot_write_is_refused(result: object, failed: Failed) -> None:
-    fault = await failed(Functions({"f": lambda: result}), custom("f"))
+async def test_what_json_cannot_write_is_refused(result: object) -> None:
+    await fault_of(
+        Functions({"f": lambda: result}).call(custom("f")), "NotJSON", type(result).__name__, retryable=False
+    )
 
-    assert (fault.code, fault.retryable) == ("NotJSON", False)
-    assert type(result).__name__ in fault.message
 
-
-async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
+async def test_a_blocking_function_blocks_nobody() -> None:
     """A function that is not async has a thread to itself, and what it raises there is not lost."""
     names: list[str] = []
 
@@ -91,13 +88,12 @@ async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
         names.append(threading.current_thread().name)
         raise StopIteration
 
-    fault = await failed(Functions({"f": block}), custom("f"))
+    await fault_of(Functions({"f": block}).call(custom("f")), "RuntimeError")
 
     assert names != [threading.current_thread().name]
-    assert fault.code == "RuntimeError"
 
 
-async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None:
+async def test_a_generator_runs_where_its_function_would() -> None:
     """What it yields is an array. It may block, and what it raises has its own name, whatever the class."""
     names: list[str] = []
 
@@ -115,7 +111,7 @@ async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None
             yield number
 
     functions = Functions({"numbers": numbers, "later": later, "failing": failing})
-    faults = [await failed(functions, custom("failing", name)) for name in ("LookupError", "ValueError")]
+    faults = [await fault_of(functions.call(custom("failing", name))) for name in ("LookupError", "ValueError")]
 
     assert [await functions.call(custom(name, 2)) for name in ("numbers", "later")] == [[0, 1], [0, 1]]
     assert [(fault.name, fault.retryable) for fault in faults] == [("LookupError", True), ("ValueError", True)]
@@ -123,7 +119,7 @@ async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None
 
 
 @pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3), KeyboardInterrupt("no")])
-async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed: Failed) -> None:
+async def test_an_exception_is_a_fault_of_its_name(error: BaseException) -> None:
     def fail() -> NoReturn:
         raise error
 
@@ -131,26 +127,25 @@ async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed:
         raise error
 
     for function in (fail, fail_later):
-        fault = await failed(Functions({"f": function}), custom("f"))
+        fault = await fault_of(Functions({"f": function}).call(custom("f")))
 
         assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
         assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
 
 
-async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:
+async def test_a_fault_of_ones_own_passes_through() -> None:
     async def fail() -> NoReturn:
         raise CallFailed("sold out", code=409, status=409, body={"left": 0}, retryable=False)
 
-    fault = await failed(Functions({"f": fail}), custom("f"))
+    fault = await fault_of(Functions({"f": fail}).call(custom("f")), "409", retryable=False)
 
-    assert (fault.code, fault.status, fault.body, fault.retryable) == ("409", 409, {"left": 0}, False)
+    assert (fault.status, fault.body) == (409, {"left": 0})
 
 
 @pytest.mark.parametrize("arguments", [{"b": 1}, {"a": 1, "c": 1}, None])
-async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed: Failed) -> None:
-    fault = await failed(Functions({"f": add}), custom("f", arguments))
+async def test_wrong_arguments_are_told_before_the_call(arguments: JSON) -> None:
+    fault = await fault_of(Functions({"f": add}).call(custom("f", arguments)), "BadArguments", retryable=False)
 
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
     assert "a: int, b: int = 10" in fault.message.replace("'", "")
 
 
@@ -164,13 +159,12 @@ async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
     "operation",
     ["os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists"],
 )
-async def test_nothing_is_reached_that_nobody_has_named(operation: str, failed: Failed) -> None:
+async def test_nothing_is_reached_that_nobody_has_named(operation: str) -> None:
     """A definition may come with the input: it cannot call whatever happens to be installed."""
-    fault = await failed(Functions({"greet": later}), custom(operation, "echo hacked"))
-
     module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert f"the worker was not given the module '{module}'" in fault.message
+    told = f"the worker was not given the module '{module}'"
+    call = Functions({"greet": later}).call(custom(operation, "echo hacked"))
+    fault = await fault_of(call, "UnknownFunction", told, retryable=False)
     assert f"--functions {module}, or list the module in SWF_FUNCTION_MODULES" in fault.message
 
 
@@ -202,7 +196,7 @@ registry.custom("yell")(shout)
     ],
 )
 async def test_a_module_that_is_given_offers_what_is_its_own(
-    code: str, reached: list[str], refused: list[str], tmp_path: Path, failed: Failed
+    code: str, reached: list[str], refused: list[str], tmp_path: Path
 ) -> None:
     """`--functions` names a module's own functions, or its registered ones; not those that it imports for itself."""
     file = tmp_path / "loud.py"
@@ -212,15 +206,13 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
     for name in reached:
         assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
     for name in refused:
-        fault = await failed(functions, custom(f"loud:{name}", "echo hacked", name="other"))
+        fault = await fault_of(functions.call(custom(f"loud:{name}", "echo hacked", name="other")))
         assert (fault.code, f"the module 'loud' has no function '{name}'" in fault.message) == (
             "UnknownFunction", True,
         )  # fmt: skip
 
 
-async def test_a_listed_module_offers_what_is_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failed: Failed
-) -> None:
+async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SWF_FUNCTION_MODULES opens a package, not what its modules import; `__all__` names more."""
     package = tmp_path / "listed_shop"
     package.mkdir()
@@ -233,7 +225,7 @@ async def test_a_listed_module_offers_what_is_its_own(
     assert await functions.call(custom("listed_shop:shout", "hi")) == "HI"
     assert await functions.call(custom("listed_shop.more:basename", "a/b")) == "b"
     for operation in ("listed_shop:system", "listed_shop.inner:ask", "listed_shop.inner:_own"):
-        fault = await failed(functions, custom(operation, "echo hacked"))
+        fault = await fault_of(functions.call(custom(operation, "echo hacked")))
         assert (fault.code, "__all__" in fault.message) == ("UnknownFunction", True)
 
 
@@ -249,21 +241,18 @@ async def test_a_listed_module_offers_what_is_its_own(
         ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
     ],
 )
-async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str, failed: Failed) -> None:
+async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str) -> None:
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
 
-    fault = await failed(functions, custom(operation))
-
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert told in fault.message
+    await fault_of(functions.call(custom(operation)), "UnknownFunction", told, retryable=False)
 
 
 @pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
-async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, failed: Failed) -> None:
+async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) -> None:
     """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
 
-    fault = await failed(functions, custom(f"{module}:nothing"))
+    fault = await fault_of(functions.call(custom(f"{module}:nothing")))
 
     assert ("was not given the module" not in fault.message) is allowed
 
@@ -295,9 +284,9 @@ def price_of(item: str) -> int:
     return {"pen": 2, "book": 15}[item]
 
 
-async def test_a_fault_knows_the_frames_of_the_function(failed: Failed) -> None:
+async def test_a_fault_knows_the_frames_of_the_function() -> None:
     """Of the user's code, with the text of each line, and nothing of what the function was given."""
-    fault = await failed(Functions({"f": price_of}), custom("f", {"item": "s3cr3t"}))
+    fault = await fault_of(Functions({"f": price_of}).call(custom("f", {"item": "s3cr3t"})))
     assert fault.name == "KeyError"
     assert fault.frames.splitlines()[0].endswith("in price_of")
     assert fault.frames.splitlines()[1:] == ['    return {"pen": 2, "book": 15}[item]'] or "^" in fault.frames

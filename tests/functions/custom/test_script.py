@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +19,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.settings.calls import Options, Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 ALLOWED = Settings(scripts=True)
 
@@ -80,8 +78,8 @@ async def test_code_stands_in_one_of_three_places() -> None:
         ("x = bytearray(2 << 30)", "MemoryError", "line 1 of"),
     ],
 )
-async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str, failed: "Failed") -> None:
-    fault = await failed(Functions(settings=ALLOWED), script(code))
+async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str) -> None:
+    fault = await fault_of(Functions(settings=ALLOWED).call(script(code)))
 
     assert (fault.name, fault.code, fault.retryable) == (name, name, name != "SyntaxError")
     assert told in fault.message
@@ -97,11 +95,8 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str
         (script("1", operation="script:js"), "UnknownFunction", "is a script in another language than Python"),
     ],
 )
-async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str, failed: "Failed") -> None:
-    fault = await failed(Functions(settings=ALLOWED), call)
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
+async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str) -> None:
+    await fault_of(Functions(settings=ALLOWED).call(call), code, told, retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +107,12 @@ async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, t
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "Timeout"),
     ],
 )
-async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str, failed: "Failed") -> None:
-    fault = await failed(Functions(settings=ALLOWED), script(code))
-
-    assert (fault.code, fault.retryable) == (expected, True)
+async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str) -> None:
+    await fault_of(Functions(settings=ALLOWED).call(script(code)), expected, retryable=True)
 
 
 @pytest.mark.parametrize("written", ["hello", "[1,2]", "{}"])
-async def test_what_is_no_answer_of_a_script(failed: "Failed", written: str) -> None:
+async def test_what_is_no_answer_of_a_script(written: str) -> None:
     """A script can write where only its result is written; that is its fault, and nobody else's."""
     frame = script_process.LENGTH.pack(len(written)) + written.encode()
     code = f"""
@@ -129,14 +122,11 @@ for pipe in range(3, 20):
         os.write(pipe, {frame!r})
 """
 
-    assert (await failed(Functions(settings=ALLOWED), script(code))).code == "ScriptCrashed"
+    assert (await fault_of(Functions(settings=ALLOWED).call(script(code)))).code == "ScriptCrashed"
 
 
-async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> None:
-    fault = await failed(Functions(), script("1"))
-
-    assert (fault.code, fault.retryable) == ("ScriptsOff", False)
-    assert "SWF_SCRIPTS" in fault.message
+async def test_operators_decide_whether_there_are_scripts() -> None:
+    await fault_of(Functions().call(script("1")), "ScriptsOff", "SWF_SCRIPTS", retryable=False)
 
 
 async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,14 +142,14 @@ async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not await asyncio.to_thread(Path(folder).exists)
 
 
-async def test_a_script_whose_time_is_up_ends(failed: "Failed", tmp_path: Path) -> None:
+async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
     """It is killed with what it started."""
     settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
 
-    fault = await failed(Functions(settings=settings), script(_family(tmp_path)))
+    await fault_of(
+        Functions(settings=settings).call(script(_family(tmp_path))), "Timeout", "within 1 s", retryable=True
+    )
 
-    assert (fault.code, fault.retryable) == ("Timeout", True)
-    assert "within 1 s" in fault.message
     await _gone(tmp_path)
 
 
@@ -253,9 +243,9 @@ result = child
     assert child == int((tmp_path / "child").read_text())
 
 
-async def test_what_is_nested_too_deeply_is_a_fault(failed: "Failed") -> None:
+async def test_what_is_nested_too_deeply_is_a_fault() -> None:
     call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
 
-    fault = await failed(Functions(settings=ALLOWED), replace(call, secrets={"a": "hunter2"}))
-
-    assert (fault.code, fault.retryable) == ("NotJSON", False)
+    await fault_of(
+        Functions(settings=ALLOWED).call(replace(call, secrets={"a": "hunter2"})), "NotJSON", retryable=False
+    )

@@ -1,16 +1,13 @@
 """What a workflow writes to the log."""
 
 import logging
-from typing import TYPE_CHECKING
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 
 def _call(operation: str, arguments: JSON, **facts: str) -> Call:
@@ -50,8 +47,5 @@ async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "sesame" not in caplog.text
 
 
-async def test_a_level_that_is_none_is_told(failed: "Failed") -> None:
-    fault = await failed(Functions(), _call("sysout:INFOS", {}))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "did you mean 'INFO'" in fault.message
+async def test_a_level_that_is_none_is_told() -> None:
+    await fault_of(Functions().call(_call("sysout:INFOS", {})), "BadOperation", "did you mean 'INFO'", retryable=False)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.documents import Documents, locate
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
+from tests.failing import failing
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -88,19 +88,16 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "api").write_text(text, encoding="utf-8")
 
-    with pytest.raises(CallFailed, match=r"the document 'api' (is not|cannot be)") as caught:
+    with failing("BadDocument", r"the document 'api' (is not|cannot be)", retryable=False) as caught:
         await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
 
     assert told in caught.value.message
-    assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
 
 
 @pytest.mark.parametrize("name", ["none.json", "nul\0.json", "."])
 async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
-    with pytest.raises(CallFailed, match="cannot be read from") as caught:
+    with failing("NoDocument", "cannot be read from", retryable=False):
         await Documents(lambda: Http(Settings()), MINUTE).load(name, str(tmp_path))
-
-    assert (caught.value.code, caught.value.retryable) == ("NoDocument", False)
 
 
 @pytest.mark.parametrize(("lifetime", "fetched"), [(timedelta(hours=1), 1), (timedelta(0), 2)])
@@ -122,7 +119,7 @@ async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timede
 
 async def test_a_document_that_is_refused(service: Service) -> None:
     async with aclosing(Http(Settings())) as http:
-        with pytest.raises(CallFailed, match="404 Not Found") as caught:
+        with failing("NoDocument", "404 Not Found", retryable=True) as caught:
             await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)
 
-    assert (caught.value.code, caught.value.status, caught.value.retryable) == ("NoDocument", 404, True)
+    assert caught.value.status == 404

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.calls import Function
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
@@ -19,7 +18,8 @@ from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.text.fetching.resources import Resources
-from tests.functions.conftest import Failed, Service
+from tests.failing import failing, fault_of
+from tests.functions.conftest import Service
 
 HERE = Path(__file__).parents[1]
 DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
@@ -104,19 +104,15 @@ async def test_a_proto_file(functions: Functions) -> None:
     ],
 )
 async def test_what_is_not_there(functions: Functions, kind: str, operation: str, code: str, told: str) -> None:
-    with pytest.raises(CallFailed, match=told) as caught:
+    with failing(code, told):
         await functions.prepare(named(operation, kind), str(HERE))
-
-    assert caught.value.code == code
 
 
 async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proto file that cannot be compiled here is told by another code than one that is wrong."""
     monkeypatch.setitem(sys.modules, "grpc_tools", None)  # as if it were not installed
-    with pytest.raises(CallFailed) as caught:
+    with failing("NotInstalled"):
         await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
-
-    assert caught.value.code == "NotInstalled"
 
 
 async def test_nothing_is_fetched(service: Service, tmp_path: Path) -> None:
@@ -134,7 +130,7 @@ async def test_nothing_is_fetched(service: Service, tmp_path: Path) -> None:
     assert service.requests == []
 
 
-async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proto_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was compiled before the first call is used by it, until a text changes."""
     listens_no_more = socket.create_server(("127.0.0.1", 0))
     server = f"grpc://127.0.0.1:{listens_no_more.getsockname()[1]}"
@@ -154,13 +150,12 @@ async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, mon
     )
     await functions.prepare(add_user, str(folder))
     await functions.prepare(named("users.proto#UserService#Rename", "rpc"), str(folder))
-    fault = await failed(functions, Call(add_user, {}, base=str(folder)))
+    await fault_of(functions.call(Call(add_user, {}, base=str(folder))), "UNAVAILABLE")
     once = list(compiled)
     shared = folder / "shared" / "people.proto"
     shared.write_text(shared.read_text() + "\n// changed\n")
     await functions.prepare(add_user, str(folder))
     await functions.aclose()
 
-    assert fault.code == "UNAVAILABLE"
     assert once == ["users.proto"]
     assert compiled == ["users.proto", "users.proto"]

@@ -22,9 +22,10 @@ from swf_temporal.functions.openapi.operations import OpenApiOperation, find_ope
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.text.fetching.resources import Resources
+from tests.failing import failing, fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 FOLDER = Path(__file__).parents[1] / "data" / "split"
 ORDER: dict[str, JSON] = {"id": "7", "lines": [{"quantity": 1, "gift": {"id": "8", "lines": []}}], "replaces": None}
@@ -117,14 +118,15 @@ async def test_what_a_kept_document_refers_to_is_read_again(
     assert await functions.call(made) == "changed"
 
 
-async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions) -> None:
     gift = {"id": "8", "lines": [{"quantity": 0}]}
     service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
 
-    fault = await failed(functions, call("getOrder", str(FOLDER)))
-
-    assert fault.code == "SchemaMismatch"
-    assert "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0" in fault.message
+    await fault_of(
+        functions.call(call("getOrder", str(FOLDER))),
+        "SchemaMismatch",
+        "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0",
+    )
 
 
 async def test_urls_refer_to_urls(service: Service) -> None:
@@ -150,11 +152,14 @@ async def test_what_is_not_needed_is_not_read(service: Service, functions: Funct
     assert await functions.call(call("getOrder", str(FOLDER), is_checked=False)) == ORDER
 
 
-async def test_a_file_cannot_leave_its_folder(functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call("other", str(FOLDER)))
+async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
+    fault = await fault_of(
+        functions.call(call("other", str(FOLDER))),
+        "NoDocument",
+        "'openapi.yaml' refers to '../../../conftest.py', which is outside",
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable) == ("NoDocument", False)
-    assert "'openapi.yaml' refers to '../../../conftest.py', which is outside" in fault.message
     assert "SWF_RESOURCE_FOLDERS" in fault.message
 
 
@@ -177,10 +182,8 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "common.yaml", tmp_path / "secret.yaml")
     (tmp_path / "specs" / "common.yaml").symlink_to(tmp_path / "secret.yaml")
 
-    with pytest.raises(CallFailed, match="outside") as caught:
+    with failing("NoDocument", "outside"):
         await find(tmp_path / "specs")
-
-    assert caught.value.code == "NoDocument"
 
 
 @pytest.mark.parametrize(
@@ -209,11 +212,10 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
     host = service.url.removeprefix("http://")
     name = host.replace(".", "_").replace(":", "_")
 
-    with pytest.raises(CallFailed, match="SWF_RESOURCE_HOSTS") as caught:
+    with failing("NoDocument", "SWF_RESOURCE_HOSTS", retryable=False):
         await find(tmp_path)
     found = await find(tmp_path, resources=Resources(hosts=(host,), credentials={name: "Bearer x"}))
 
-    assert (caught.value.code, caught.value.retryable) == ("NoDocument", False)
     assert found.id == "op"
     assert service.last.headers["authorization"] == "Bearer x"
 
@@ -244,10 +246,8 @@ async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
         "GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}}
     )
 
-    with pytest.raises(CallFailed, match="other URLs only") as caught:
+    with failing("NoDocument", "other URLs only"):
         await find(f"{service.url}/")
-
-    assert caught.value.code == "NoDocument"
 
 
 async def test_documents_without_end(tmp_path: Path) -> None:
@@ -255,7 +255,5 @@ async def test_documents_without_end(tmp_path: Path) -> None:
     for number in range(300):
         (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))
 
-    with pytest.raises(CallFailed) as caught:
+    with failing("BadDocument"):
         await find(tmp_path)
-
-    assert caught.value.code == "BadDocument"

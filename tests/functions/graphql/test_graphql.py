@@ -18,13 +18,14 @@ from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.listening import listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 SCHEMA = build_schema(
     """
@@ -243,56 +244,54 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
         ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
     ],
 )
-async def test_what_cannot_be_asked(  # noqa: PLR0913, PLR0917 - a row of the table
+async def test_what_cannot_be_asked(
     endpoint: Endpoint,
     functions: Functions,
-    failed: Failed,
     operation: str,
     arguments: JSON,
     selection: JSON,
     code: str,
     told: str,
 ) -> None:
-    fault = await failed(functions, call_of(f"{endpoint.url}#{operation}", arguments, selection))
+    await fault_of(
+        functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection)), code, told, retryable=False
+    )
 
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
     assert len(endpoint.asked) == endpoint.introspections
 
 
-async def test_errors_are_faults(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call_of(f"{endpoint.url}#query#broken"))
+async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
+    fault = await fault_of(
+        functions.call(call_of(f"{endpoint.url}#query#broken")), "CLOSED", "the kennel is closed", retryable=True
+    )
 
-    assert (fault.code, fault.retryable) == ("CLOSED", True)
-    assert "the kennel is closed" in fault.message
     assert fault.body["data"] == {"broken": None}
 
 
-async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
+async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions) -> None:
+    await fault_of(
+        functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }")), "GraphQLError", "wings"
+    )
 
-    assert fault.code == "GraphQLError"
-    assert "wings" in fault.message
 
-
-async def test_errors_with_a_status(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
     """Errors that come with a status keep it; an answer that is none of GraphQL's is malformed."""
     service.answers_with(
         "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
     )
-    fault = await failed(functions, call_of("/graphql#query#pet"))
+    fault = await fault_of(functions.call(call_of("/graphql#query#pet")))
     assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
 
     service.answers_with("POST", "/other", {"hello": "there"})
-    assert (await failed(functions, call_of("/other#query#pet"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call_of("/other#query#pet")))).code == "MalformedAnswer"
 
 
-async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions) -> None:
     """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
     service.answers_with("POST", "/graphql", None, status=503)
     call = call_of("/graphql#query#pet")
 
-    assert [(await failed(functions, call)).status for _ in range(2)] == [503, 503]
+    assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
     assert all("__schema" in request.body["query"] for request in service.requests)
 
 
@@ -394,7 +393,7 @@ async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, ex
 
 
 async def test_a_token_that_is_refused_without_a_status(
-    endpoint: Endpoint, service: Service, functions: Functions, failed: Failed
+    endpoint: Endpoint, service: Service, functions: Functions
 ) -> None:
     """Servers that say UNAUTHENTICATED in an answer that has the status 200 are asked again with a new token, too."""
     service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
@@ -404,7 +403,7 @@ async def test_a_token_that_is_refused_without_a_status(
         name="ask", type="graphql", operation=f"{endpoint.url}#query#secret", auth_ref=AuthRef(invocation="a")
     )
 
-    fault = await failed(functions, Call(function, auth=(auth,)))
+    fault = await fault_of(functions.call(Call(function, auth=(auth,))))
     assert (fault.code, len([one for one in endpoint.asked if "secret" in one["query"]])) == ("UNAUTHENTICATED", 2)
 
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import failing, fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 DOCUMENT: dict[str, Any] = {
     "asyncapi": "2.6.0",
@@ -122,12 +122,10 @@ async def test_a_binding_says_the_method_and_the_query(service: Service, functio
     assert (service.last.query, service.last.body) == ([("tag", "new one")], {"level": 5})
 
 
-async def test_an_answer_that_is_an_error_is_a_fault(
-    service: Service, functions: Functions, call: CallOf, failed: Failed
-) -> None:
+async def test_an_answer_that_is_an_error_is_a_fault(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/lights/a", {"full": True}, status=507)
 
-    fault = await failed(functions, call("tell", {"lamp": "a"}))
+    fault = await fault_of(functions.call(call("tell", {"lamp": "a"})))
 
     assert (fault.code, fault.status, fault.body) == ("507", 507, {"full": True})
 
@@ -138,10 +136,10 @@ async def test_an_answer_is_the_reply(service: Service, functions: Functions, ca
     assert await functions.call(call("questions.json#ask", "how?")) == {"answer": 42}
 
 
-async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf, failed: Failed) -> None:
+async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/questions", b"{oops")
 
-    assert (await failed(functions, call("questions.json#ask", "how?"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call("questions.json#ask", "how?")))).code == "MalformedAnswer"
 
 
 async def test_credentials_are_headers(service: Service, functions: Functions, call: CallOf) -> None:
@@ -195,10 +193,8 @@ async def test_asking_ends_with_an_error(service: Service, broker: HttpBroker) -
     service.answers_with("GET", "/api/lights", "gone", status=410)
 
     async with broker.receive(channel_of(service)) as deliveries:
-        with pytest.raises(CallFailed) as caught:
+        with failing("410"):
             await anext(deliveries)
-
-    assert caught.value.code == "410"
 
 
 async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpBroker) -> None:

@@ -15,13 +15,14 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.listening import listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 PERSONS: list[dict[str, Any]] = [
     {"Id": 1, "Name": "Ada", "City": "London"},
@@ -166,43 +167,45 @@ async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functio
     assert len(odata.asked) == len(PERSONS)
 
 
-async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
+async def test_pages_have_a_limit(odata: ODataService) -> None:
     odata.page_size = 1
     functions = Functions(settings=Settings(calls=Options(max_response_bytes=250)))
 
-    fault = await failed(functions, call_of(f"{odata.url}#Persons"))
+    await fault_of(functions.call(call_of(f"{odata.url}#Persons")), "AnswerTooLarge", retryable=False)
 
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
     await functions.aclose()
 
 
-async def test_pages_elsewhere(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
     """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a cycle."""
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
-    fault = await failed(functions, call_of("/S#A"))
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
-    assert "is on another server, http://elsewhere.example/, which is not shown" in fault.message
+    await fault_of(
+        functions.call(call_of("/S#A")),
+        "BadUrl",
+        "is on another server, http://elsewhere.example/, which is not shown",
+        retryable=False,
+    )
 
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "//["})
-    assert (await failed(functions, call_of("/S#A"))).code == "BadUrl"
+    assert (await fault_of(functions.call(call_of("/S#A")))).code == "BadUrl"
 
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
-    assert (await failed(functions, call_of("/S#A"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call_of("/S#A")))).code == "MalformedAnswer"
 
 
-async def test_errors_of_the_service(odata: ODataService, functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call_of(f"{odata.url}#Cats"))
+async def test_errors_of_the_service(odata: ODataService, functions: Functions) -> None:
+    fault = await fault_of(functions.call(call_of(f"{odata.url}#Cats")))
     assert (fault.code, fault.status) == ("NoSet", 404)
     assert fault.message.endswith("answered 404: there is no such entity set")
 
-    fault = await failed(functions, call_of(f"{odata.url}#Persons", {"key": 9}))
+    fault = await fault_of(functions.call(call_of(f"{odata.url}#Persons", {"key": 9})))
     assert (fault.code, fault.status) == ("404", 404)
 
 
-async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_other_errors_stay_as_they_are(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
 
-    fault = await failed(functions, call_of("/S#A"))
+    fault = await fault_of(functions.call(call_of("/S#A")))
 
     assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
 
@@ -222,12 +225,9 @@ async def test_other_errors_stay_as_they_are(service: Service, functions: Functi
     ],
 )
 async def test_what_cannot_be_asked(
-    functions: Functions, failed: Failed, operation: str, arguments: JSON, code: str, told: str
+    functions: Functions, operation: str, arguments: JSON, code: str, told: str
 ) -> None:
-    fault = await failed(functions, call_of(operation, arguments))
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
+    await fault_of(functions.call(call_of(operation, arguments)), code, told, retryable=False)
 
 
 async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:

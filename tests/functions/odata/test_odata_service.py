@@ -9,11 +9,11 @@ import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
+from tests.failing import fault_of
 from tests.functions.odata.odata_service import PERSONS, serving
 
 if TYPE_CHECKING:
     from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +107,8 @@ async def test_pages(functions: Functions, options: JSON) -> None:
         ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
     ],
 )
-async def test_errors(
-    url: str, functions: Functions, failed: Failed, entity_set: str, arguments: JSON, status: int, told: str
-) -> None:
-    fault = await failed(functions, query(url, entity_set, arguments))
+async def test_errors(url: str, functions: Functions, entity_set: str, arguments: JSON, status: int, told: str) -> None:
+    fault = await fault_of(functions.call(query(url, entity_set, arguments)))
 
     assert fault.status == status
     assert told in fault.message

@@ -11,12 +11,12 @@ import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import failing, fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 FOLDER = str(Path(__file__).parents[1] / "data")
 
@@ -97,7 +97,7 @@ async def test_a_service_says_where_it_is(service: Service) -> None:
 
 @pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
 @pytest.mark.parametrize("asked", ["metadata", "settings"])
-async def test_answers_are_checked(service: Service, failed: Failed, version: str, asked: str) -> None:
+async def test_answers_are_checked(service: Service, version: str, asked: str) -> None:
     call = replace(shop(version, "readOrder", {"id": 7}))
     settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
     if asked == "metadata":
@@ -108,12 +108,16 @@ async def test_answers_are_checked(service: Service, failed: Failed, version: st
             service.answers_with("GET", "/orders/7/details", good)
             assert await functions.call(call) == good
         service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
-        fault = await failed(functions, call)
+        fault = await fault_of(
+            functions.call(call),
+            "SchemaMismatch",
+            "$.parent.id: 0 is less than or equal to the minimum of 0",
+            retryable=False,
+        )
 
-    assert (fault.code, fault.status, fault.retryable) == ("SchemaMismatch", 200, False)
+    assert fault.status == 200
     assert fault.body == {"id": 7, "parent": {"id": 0}}
     assert fault.message.startswith(f"GET {service.url}/orders/7/details: the answer is not what the document says")
-    assert "$.parent.id: 0 is less than or equal to the minimum of 0" in fault.message
     assert service.last.headers["accept"] == "application/json, application/xml;q=0.9, */*;q=0.1"
 
 
@@ -127,18 +131,16 @@ async def test_the_functions_own_word_counts(service: Service) -> None:
     async with aclosing(Functions(settings=settings)) as functions:
         assert await functions.call(own) == "nothing of the kind"
         service.answers_with("GET", "/orders/7/details", "gone", status=410)
-        with pytest.raises(CallFailed) as caught:
+        with failing("410"):
             await functions.call(call)
 
-    assert caught.value.code == "410"
 
-
-async def test_a_document_is_read_before_anything_is_sent(
-    service: Service, functions: Functions, failed: Failed
-) -> None:
+async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
     call = shop("3.0", "writeNothing")
 
-    fault = await failed(functions, replace(call, function=replace(call.function, metadata={"checkResponse": True})))
+    fault = await fault_of(
+        functions.call(replace(call, function=replace(call.function, metadata={"checkResponse": True})))
+    )
 
     assert (fault.code, service.requests) == ("BadDocument", [])
 
@@ -173,31 +175,34 @@ async def test_a_server_has_variables(service: Service) -> None:
         assert await functions.call(Call(function)) == "found"
 
 
-async def test_a_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_document_that_is_refused(service: Service, functions: Functions) -> None:
     """Its status is not that of the operation: an error named 404 does not catch it."""
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"failOnStatusCode": False})
 
-    fault = await failed(functions, Call(function))
+    fault = await fault_of(functions.call(Call(function)), "NoDocument", "404 Not Found", retryable=True)
 
-    assert (fault.code, fault.status, fault.retryable) == ("NoDocument", None, True)
-    assert "404 Not Found" in fault.message
+    assert fault.status is None
 
 
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
-async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed, metadata: dict[str, JSON]) -> None:
+async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
     call = shop("3.0", "readOrder", {"id": 7})
 
-    fault = await failed(functions, replace(call, function=replace(call.function, metadata=metadata)))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
+    await fault_of(
+        functions.call(replace(call, function=replace(call.function, metadata=metadata))),
+        "BadOperation",
+        retryable=False,
+    )
 
 
 @pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
-async def test_an_operation_has_two_parts(functions: Functions, failed: Failed, operation: Any) -> None:
-    fault = await failed(functions, Call(Function(name="shop", operation=operation)))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "document.json#operationId" in fault.message
+async def test_an_operation_has_two_parts(functions: Functions, operation: Any) -> None:
+    await fault_of(
+        functions.call(Call(Function(name="shop", operation=operation))),
+        "BadOperation",
+        "document.json#operationId",
+        retryable=False,
+    )
 
 
 @pytest.mark.parametrize("fragment", ["orders#list", "orders%23list", "orders%23li%73t"])
@@ -212,14 +217,14 @@ async def test_the_id_of_an_operation_is_a_fragment(
     assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
 
 
-async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, shop("3.0", "getOrder", {"X-Trace": "t"}))
+async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
+    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})))
 
     assert (fault.code, fault.function) == ("BadArguments", "shop")
     assert service.requests == []
 
 
-async def test_a_server_that_is_no_url(service: Service, failed: Failed) -> None:
+async def test_a_server_that_is_no_url(service: Service) -> None:
     document = {
         "openapi": "3.0.0",
         "servers": [{"url": "http://h:port"}],
@@ -228,6 +233,6 @@ async def test_a_server_that_is_no_url(service: Service, failed: Failed) -> None
     service.answers_with("GET", "/api.json", document)
 
     async with aclosing(Functions()) as functions:
-        fault = await failed(functions, Call(Function(name="f", operation=f"{service.url}/api.json#op")))
-
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
+        await fault_of(
+            functions.call(Call(Function(name="f", operation=f"{service.url}/api.json#op"))), "BadUrl", retryable=False
+        )

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +13,8 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.processes import ending_with_us
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
 
 FOLDER = Path(__file__).parents[3] / "examples" / "orders"
 
@@ -43,11 +40,11 @@ def ask(operation: str, arguments: JSON = None, key: str | None = None) -> Call:
     return Call(function, arguments, base=str(FOLDER), idempotency_key=key)
 
 
-async def test_an_order_goes_through(orders: Functions, failed: Failed) -> None:
+async def test_an_order_goes_through(orders: Functions) -> None:
     """Each operation works; charging fails the first time for an order, and only then."""
     stock = await orders.call(ask("checkStock", {"item": "mouse"}))
     reservation = await orders.call(ask("reserveItem", {"item": "mouse", "quantity": 2}))
-    refused = await failed(orders, ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
+    refused = await fault_of(orders.call(ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1")))
     payment = await orders.call(ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
     shipment = await orders.call(ask("createShipment", {"orderId": "o1"}))
     told = await orders.call(ask("notifyCustomer", {"customer": "ada", "message": "shipped"}))
@@ -92,7 +89,5 @@ async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
         ("createShipment", ["o1"], "400"),
     ],
 )
-async def test_what_the_service_refuses(
-    orders: Functions, failed: Failed, operation: str, arguments: JSON, code: str
-) -> None:
-    assert (await failed(orders, ask(operation, arguments))).code == code
+async def test_what_the_service_refuses(orders: Functions, operation: str, arguments: JSON, code: str) -> None:
+    assert (await fault_of(orders.call(ask(operation, arguments)))).code == code

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.openapi.operations import Responses, violations
+from tests.failing import failing
 
 TEXT: JSON = {"type": "string"}
 NOTHING: JSON = {"not": {}}
@@ -91,10 +91,8 @@ def test_version_2() -> None:
 
 def test_a_schema_that_is_none() -> None:
     """It is the document's mistake, told before anything is sent."""
-    with pytest.raises(CallFailed, match="has a schema for an answer that is not a JSON Schema") as caught:
+    with failing("BadDocument", "has a schema for an answer that is not a JSON Schema", retryable=False):
         responses({"200": of({"type": "text"})}).expected()
-
-    assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
 
 
 @pytest.mark.parametrize(

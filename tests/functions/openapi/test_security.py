@@ -13,9 +13,10 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 SCHEMES: dict[str, Any] = {
     "basic": {"type": "http", "scheme": "Basic"},
@@ -184,22 +185,23 @@ async def test_no_credentials_at_all(service: Service, functions: Functions) -> 
     assert await functions.call(ask(service)) == "ok"
 
 
-async def test_the_wrong_credentials(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_the_wrong_credentials(service: Service, functions: Functions) -> None:
     declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
 
-    fault = await failed(functions, ask(service, "basic", {"username": "ada"}))
+    await fault_of(
+        functions.call(ask(service, "basic", {"username": "ada"})),
+        "BadAuth",
+        "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials",
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable) == ("BadAuth", False)
-    assert "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials" in fault.message
     assert service.last.path == "/api.json"
 
 
-async def test_a_scheme_that_is_not_there(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_scheme_that_is_not_there(service: Service, functions: Functions) -> None:
     declares(service, [{"none": []}])
 
-    fault = await failed(functions, ask(service, properties={"token": "t"}))
-
-    assert (fault.code, fault.retryable) == ("BadDocument", False)
+    await fault_of(functions.call(ask(service, properties={"token": "t"})), "BadDocument", retryable=False)
 
 
 async def test_keys_do_not_follow_redirects(service: Service, functions: Functions) -> None:
@@ -231,7 +233,7 @@ async def test_a_token_for_the_document(service: Service, functions: Functions) 
     assert (sent["/api.json"], sent["/a"]) == ("Bearer t-1", None)
 
 
-async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions) -> None:
     declares(service, None)
     service.answers_with("GET", "/api.json", {"who": "are you?"}, status=401)
     call = ask(service)
@@ -239,7 +241,7 @@ async def test_a_token_for_the_document_that_is_refused(service: Service, functi
     reader = Auth(name="reader", scheme="oauth2", properties=client)
     function = replace(call.function, auth_ref=AuthRef(resource="reader"))
 
-    fault = await failed(functions, replace(call, function=function, auth=(reader,)))
+    fault = await fault_of(functions.call(replace(call, function=function, auth=(reader,))))
 
     paths = [request.path for request in service.requests if request.method == "POST" or request.path == "/api.json"]
     assert paths == ["/token", "/api.json", "/token", "/api.json"]

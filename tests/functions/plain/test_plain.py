@@ -9,16 +9,18 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
+from tests.failing import fault_of
+from tests.functions.conftest import http_call
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, HttpCall, Service
+    from tests.functions.conftest import Service
 
 
 def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
     return Call(Function(name="ask", type=kind, operation=operation), arguments)
 
 
-async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions) -> None:
     """What the URL does not name is the JSON body."""
     service.answers_with("POST", "/numbers/4/multiply", 20)
 
@@ -29,9 +31,7 @@ async def test_arguments_fill_the_url_and_the_body(service: Service, functions: 
     assert service.last.headers["content-type"] == "application/json"
 
 
-async def test_without_a_body_the_rest_is_the_query(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_without_a_body_the_rest_is_the_query(service: Service, functions: Functions) -> None:
     """A GET has no body; null says nothing; the URL's own query stays."""
     service.answers_with("GET", "/find", [])
 
@@ -41,7 +41,7 @@ async def test_without_a_body_the_rest_is_the_query(
     assert service.last.content == b""
 
 
-async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions) -> None:
     service.answers_with("POST", "/a", {})
 
     await functions.call(http_call("POST", "/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}))
@@ -52,9 +52,7 @@ async def test_prefixes_say_where_an_argument_goes(service: Service, functions: 
 
 
 @pytest.mark.parametrize("arguments", [["a"], 5, False])
-async def test_arguments_without_names_are_the_body(
-    service: Service, functions: Functions, http_call: HttpCall, arguments: JSON
-) -> None:
+async def test_arguments_without_names_are_the_body(service: Service, functions: Functions, arguments: JSON) -> None:
     service.answers_with("POST", "/a", {})
 
     await functions.call(http_call("POST", "/a", arguments))
@@ -80,14 +78,15 @@ async def test_a_body_without_a_declared_type_has_its_own(
 
 
 @pytest.mark.parametrize(("name", "value"), [("a", {"x": 1}), ("b", [{"x": 2}]), ("c", [[1]])])
-async def test_a_query_holds_no_objects(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, name: str, value: JSON
-) -> None:
+async def test_a_query_holds_no_objects(service: Service, functions: Functions, name: str, value: JSON) -> None:
     """They would lose the name under which they were given."""
-    fault = await failed(functions, http_call("GET", "/a", {name: value, "d": [1, 2]}))
+    await fault_of(
+        functions.call(http_call("GET", "/a", {name: value, "d": [1, 2]})),
+        "BadArguments",
+        f"the argument '{name}'",
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert f"the argument '{name}'" in fault.message
     assert service.requests == []
 
 
@@ -101,7 +100,7 @@ async def test_null_is_no_cookie(service: Service, functions: Functions) -> None
     assert "cookie" not in service.last.headers
 
 
-async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {})
 
     await functions.call(http_call("GET", "/a#part", {"page": 2}))
@@ -173,48 +172,41 @@ async def test_errors_may_be_answers(service: Service, functions: Functions, pla
     assert result["headers"]["x-a"] == "b"
 
 
-async def test_a_switch_is_true_or_false(functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call_of({"uri": "/a", "failOnStatusCode": "no"}))
+async def test_a_switch_is_true_or_false(functions: Functions) -> None:
+    await fault_of(
+        functions.call(call_of({"uri": "/a", "failOnStatusCode": "no"})),
+        "BadOperation",
+        "'failOnStatusCode' of function 'ask' is 'no'",
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "'failOnStatusCode' of function 'ask' is 'no'" in fault.message
 
-
-async def test_no_answer_is_an_error_in_any_case(functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False}))
+async def test_no_answer_is_an_error_in_any_case(functions: Functions) -> None:
+    fault = await fault_of(functions.call(call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False})))
 
     assert fault.status is None
 
 
-async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    fault = await failed(functions, http_call("GET", "/orders/{id}", {"ID": 7}))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert "'id'" in fault.message
+async def test_a_missing_place_is_named(functions: Functions) -> None:
+    await fault_of(functions.call(http_call("GET", "/orders/{id}", {"ID": 7})), "BadArguments", "'id'", retryable=False)
 
 
 @pytest.mark.parametrize("operation", ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5])
-async def test_an_operation_that_cannot_be_read(functions: Functions, failed: Failed, operation: Any) -> None:
-    fault = await failed(functions, call_of(operation))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "rest:METHOD:URL" in fault.message
+async def test_an_operation_that_cannot_be_read(functions: Functions, operation: Any) -> None:
+    await fault_of(functions.call(call_of(operation)), "BadOperation", "rest:METHOD:URL", retryable=False)
 
 
-async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed) -> None:
-    fault = await failed(Functions(), http_call("GET", "/a"))
-
-    assert fault.code == "NoServer"
-    assert "SWF_BASE_URL_ASK" in fault.message
+async def test_a_relative_url_needs_a_server() -> None:
+    await fault_of(Functions().call(http_call("GET", "/a")), "NoServer", "SWF_BASE_URL_ASK")
 
 
-async def test_values_cannot_leave_their_place(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_values_cannot_leave_their_place(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
 
     assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"
 
 
-async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service, http_call: HttpCall) -> None:
+async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service) -> None:
     service.answers_with("POST", "/orders", {})
 
     await functions.call(http_call("POST", "/orders", {}, idempotency_key="order/run/Check it\n/ask#1"))

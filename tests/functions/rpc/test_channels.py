@@ -2,10 +2,10 @@
 
 import pytest
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 from swf_temporal.settings.calls import read_settings
+from tests.failing import failing
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,10 @@ def test_servers_of_the_environment() -> None:
 
 
 def test_a_url_that_is_no_server() -> None:
-    with pytest.raises(CallFailed, match="grpc://host:port") as caught:
+    with failing("BadUrl", "grpc://host:port"):
         target_of("http://users/api")
-
-    assert caught.value.code == "BadUrl"
 
 
 def test_libraries_that_are_not_installed() -> None:
-    with pytest.raises(CallFailed, match=r"pip install 'swf-temporal\[grpc\]'") as caught:
+    with failing("NotInstalled", r"pip install 'swf-temporal\[grpc\]'", retryable=False):
         library("grpc_that_nobody_has")
-
-    assert (caught.value.code, caught.value.retryable) == ("NotInstalled", False)

@@ -3,10 +3,8 @@
 from pathlib import Path
 from shutil import copytree
 
-import pytest
-
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.rpc.protos import Protos, full_name_of
+from tests.failing import failing
 
 PROTOS = Path(__file__).parents[1] / "protos"
 
@@ -55,8 +53,7 @@ async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
 
 
 def test_services_of_one_name_in_two_packages() -> None:
-    with pytest.raises(CallFailed, match=r"more than one service 'Users': a\.Users, b\.Users") as caught:
+    with failing("UnknownOperation", r"more than one service 'Users': a\.Users, b\.Users"):
         full_name_of("Users", ["a.Users", "b.Users"], "the file")
 
-    assert caught.value.code == "UnknownOperation"
     assert full_name_of("b.Users", ["a.Users", "b.Users"], "the file") == "b.Users"

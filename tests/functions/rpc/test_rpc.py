@@ -15,10 +15,11 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+    from tests.functions.conftest import Service
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
     assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
 
 
-async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Failed, service: Service) -> None:
+async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(service: Service) -> None:
     """What is called and what is fetched have the same host and port: the call does not wait for itself."""
     service.answers_with("GET", "/users.proto", (PROTOS / "users.proto").read_bytes(), content_type="text/plain")
     people = (PROTOS / "shared" / "people.proto").read_bytes()
@@ -103,7 +104,9 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Fa
     functions = Functions(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
     operation = f"{service.url}/users.proto#UserService#RemoveUser"
 
-    fault = await asyncio.wait_for(failed(functions, Call(Function(name="ask", type="rpc", operation=operation))), 10)
+    fault = await asyncio.wait_for(
+        fault_of(functions.call(Call(Function(name="ask", type="rpc", operation=operation)))), 10
+    )
 
     assert fault.code == "UNAVAILABLE"  # it is a server of HTTP
     assert service.requests[0].path == "/users.proto"
@@ -134,14 +137,16 @@ async def test_a_server_that_describes_itself(service: str, version: str) -> Non
         await functions.aclose()
 
 
-async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
+async def test_a_server_that_does_not_describe_itself() -> None:
     async with serving(reflection=None) as users:
         functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-        fault = await failed(functions, _call("AddUser", source="reflection:"))
+        await fault_of(
+            functions.call(_call("AddUser", source="reflection:")),
+            "NoDocument",
+            "has no server reflection; name a proto file",
+            retryable=False,
+        )
         await functions.aclose()
-
-    assert (fault.code, fault.retryable) == ("NoDocument", False)
-    assert "has no server reflection; name a proto file" in fault.message
 
 
 async def test_an_operation_that_names_its_server(users: Users) -> None:
@@ -197,9 +202,7 @@ async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> N
 
 
 @pytest.mark.parametrize("source", ["users.proto", "reflection:"])
-async def test_a_token_that_is_refused_is_renewed_once(
-    users: Users, service: Service, failed: Failed, source: str
-) -> None:
+async def test_a_token_that_is_refused_is_renewed_once(users: Users, service: Service, source: str) -> None:
     """A token that the service refuses is replaced by a new one; a service that refuses that too is believed."""
     users.tokens = set()
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
@@ -210,7 +213,7 @@ async def test_a_token_that_is_refused_is_renewed_once(
         name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
     )
 
-    fault = await failed(functions, Call(function, base=str(PROTOS), auth=(auth,)))
+    fault = await fault_of(functions.call(Call(function, base=str(PROTOS), auth=(auth,))))
 
     assert (fault.code, fault.status, fault.body["message"]) == ("UNAUTHENTICATED", 16, "who are you?")
     assert len(users.received) == 2
@@ -220,8 +223,8 @@ async def test_a_token_that_is_refused_is_renewed_once(
     await functions.aclose()
 
 
-async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> None:
-    fault = await failed(functions, _call("AddUser", {"full_name": "nobody"}))
+async def test_an_error_of_the_service(functions: Functions) -> None:
+    fault = await fault_of(functions.call(_call("AddUser", {"full_name": "nobody"})))
 
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
     assert fault.message.endswith("/UserService/AddUser answered NOT_FOUND: no such person")
@@ -232,7 +235,7 @@ async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> 
     }
 
 
-async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
+async def test_a_service_that_does_not_answer(users: Users) -> None:
     url = f"grpc://127.0.0.1:{users.port}"
     functions, call = (
         Functions(settings=Settings(calls=Options(base_url=url, timeout=Options().timeout / 100))),
@@ -240,10 +243,10 @@ async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> N
     )
     await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
 
-    fault = await failed(functions, _call("AddUser", {"full_name": "sloth"}))
+    await fault_of(
+        functions.call(_call("AddUser", {"full_name": "sloth"})), "DEADLINE_EXCEEDED", "/AddUser did not answer in time"
+    )
 
-    assert fault.code == "DEADLINE_EXCEEDED"
-    assert "/AddUser did not answer in time" in fault.message
     await users.hung_up.wait()
     await functions.aclose()
 
@@ -275,11 +278,9 @@ PORTRAIT = "type.googleapis.com/shop.users.Portrait"
         ({"older": {"older": {"picture": "###"}}}, "older.older.picture"),
     ],
 )
-async def test_bytes_that_are_no_base64(
-    arguments: Any, field: str, functions: Functions, users: Users, failed: Failed
-) -> None:
+async def test_bytes_that_are_no_base64(arguments: Any, field: str, functions: Functions, users: Users) -> None:
     """The library would send what it can make of them, which may be nothing."""
-    fault = await failed(functions, _call("Paint", arguments))
+    fault = await fault_of(functions.call(_call("Paint", arguments)))
     assert (fault.code, users.received) == ("BadArguments", [])
     assert f"the field '{field}' must be bytes, written in base64" in fault.message
 
@@ -297,7 +298,7 @@ async def test_whole_numbers(functions: Functions) -> None:
     assert told == '[{"id": 7, "scale": 0.5}, [3, 2.5, 1e+30]]'
 
 
-async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) -> None:
+async def test_a_required_field_that_is_missing(tmp_path: Path) -> None:
     """What proto2 requires is asked for before anything is sent: no server could be told of it."""
     inner = "message Line { required string item = 1; }"
     order = "message Order { repeated Line lines = 1; }"
@@ -306,11 +307,13 @@ async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) 
     function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
     functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
-    fault = await failed(functions, Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
+    await fault_of(
+        functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path))),
+        "BadArguments",
+        "the field 'lines[1].item' is required, and is missing",
+        retryable=False,
+    )
     await functions.aclose()
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert "the field 'lines[1].item' is required, and is missing" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -318,37 +321,34 @@ async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) 
     [("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"), ("Rename", [5], "a number")],
 )
 async def test_a_request_is_an_object(
-    method: str, arguments: Any, told: str, functions: Functions, users: Users, failed: Failed
+    method: str, arguments: Any, told: str, functions: Functions, users: Users
 ) -> None:
-    fault = await failed(functions, _call(method, arguments))
+    fault = await fault_of(functions.call(_call(method, arguments)))
     assert (fault.code, users.received) == ("BadArguments", [])
     assert fault.message.endswith(f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
 
 
-async def test_a_stream_of_very_many_messages(users: Users, failed: Failed) -> None:
+async def test_a_stream_of_very_many_messages(users: Users) -> None:
     """What counts is how large they are in the data of the workflow: each may be nothing on the wire."""
     small = Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=100_000)
     async with aclosing(Functions(settings=Settings(calls=small))) as functions:
-        fault = await failed(functions, _call("ListUsersByRole", {}))
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+        await fault_of(functions.call(_call("ListUsersByRole", {})), "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there(failed: Failed) -> None:
+async def test_a_server_that_is_not_there() -> None:
     functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
     for source in ("users.proto", "reflection:"):
-        fault = await failed(functions, _call("AddUser", source=source))
-        assert fault.code == "UNAVAILABLE"
-        assert "/AddUser cannot be reached: " in fault.message
+        await fault_of(functions.call(_call("AddUser", source=source)), "UNAVAILABLE", "/AddUser cannot be reached: ")
     await functions.aclose()
 
 
 @pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
-async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, failed: Failed) -> None:
+async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str) -> None:
     """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
     functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
-    fault = await failed(functions, _call(method, []))
+    fault = await fault_of(functions.call(_call(method, [])))
     await functions.aclose()
 
     # The library says either, as it happens to notice first that there is nobody or that there is nothing to send.
@@ -356,11 +356,11 @@ async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, fa
     assert fault.retryable
 
 
-async def test_a_server_that_comes_back(failed: Failed) -> None:
+async def test_a_server_that_comes_back() -> None:
     async with serving() as users:
         functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         assert await functions.call(_call("RemoveUser")) == {}
-    assert (await failed(functions, _call("RemoveUser"))).code == "UNAVAILABLE"
+    assert (await fault_of(functions.call(_call("RemoveUser")))).code == "UNAVAILABLE"
 
     async with serving(port=users.port) as again, asyncio.timeout(30):
         while not again.received:
@@ -371,13 +371,12 @@ async def test_a_server_that_comes_back(failed: Failed) -> None:
 
 
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
-async def test_answers_that_are_too_large(users: Users, failed: Failed, method: str, arguments: Any) -> None:
+async def test_answers_that_are_too_large(users: Users, method: str, arguments: Any) -> None:
     settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
     functions = Functions(settings=settings)
 
-    fault = await failed(functions, _call(method, arguments))
+    await fault_of(functions.call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
 
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
     await functions.aclose()
 
 
@@ -395,13 +394,8 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
         ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
     ],
 )
-async def test_arguments_that_are_no_message(
-    functions: Functions, failed: Failed, method: str, arguments: Any, message: str
-) -> None:
-    fault = await failed(functions, _call(method, arguments))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert message in fault.message
+async def test_arguments_that_are_no_message(functions: Functions, method: str, arguments: Any, message: str) -> None:
+    await fault_of(functions.call(_call(method, arguments)), "BadArguments", message, retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -415,20 +409,18 @@ async def test_arguments_that_are_no_message(
         ("broken.proto#UserService#AddUser", "BadDocument", '"Unknown" is not defined'),
     ],
 )
-async def test_operations_that_are_not_there(
-    users: Users, failed: Failed, operation: str, code: str, message: str
-) -> None:
+async def test_operations_that_are_not_there(users: Users, operation: str, code: str, message: str) -> None:
     functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
 
-    fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
+    await fault_of(
+        functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS))),
+        code,
+        message,
+        retryable=False,
+    )
 
-    assert (fault.code, fault.retryable) == (code, False)
-    assert message in fault.message
     await functions.aclose()
 
 
-async def test_a_server_that_nobody_named(failed: Failed) -> None:
-    fault = await failed(Functions(), _call("AddUser"))
-
-    assert fault.code == "NoServer"
-    assert "SWF_BASE_URL_ASK" in fault.message
+async def test_a_server_that_nobody_named() -> None:
+    await fault_of(Functions().call(_call("AddUser")), "NoServer", "SWF_BASE_URL_ASK")

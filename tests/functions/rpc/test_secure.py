@@ -16,12 +16,11 @@ from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import HostOptions, Options, Settings
 from swf_temporal.settings.network import Network, Tls, read_pattern
+from tests.failing import fault_of
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.functions.conftest import Failed
 
 
 @dataclass(frozen=True)
@@ -90,15 +89,15 @@ async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -
     ],
 )
 async def test_a_server_that_nobody_vouches_for(
-    files: Files, failed: Failed, name: str, message: str, *, knows_authority: bool
+    files: Files, name: str, message: str, *, knows_authority: bool
 ) -> None:
     """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
         functions = reaching(users.port, tls=Tls(ca=files.ca if knows_authority else None))
-        fault = await failed(functions, remove())
+        fault = await fault_of(functions.call(remove()), "UNAVAILABLE", retryable=True)
         await functions.aclose()
 
-    assert (fault.code, fault.status, fault.retryable) == ("UNAVAILABLE", 14, True)
+    assert fault.status == 14
     assert re.search(message, fault.message)
     assert users.received == []
 
@@ -110,24 +109,23 @@ async def test_a_server_that_nobody_vouches_for(
         (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
     ],
 )
-async def test_what_cannot_be_secured(failed: Failed, tls: Tls, message: str) -> None:
+async def test_what_cannot_be_secured(tls: Tls, message: str) -> None:
     functions = reaching(1, tls=tls)
 
-    fault = await failed(functions, remove())
+    await fault_of(functions.call(remove()), "TlsFailed", message, retryable=False)
 
-    assert (fault.code, fault.retryable) == ("TlsFailed", False)
-    assert message in fault.message
     await functions.aclose()
 
 
-async def test_hosts_that_are_not_allowed(failed: Failed) -> None:
+async def test_hosts_that_are_not_allowed() -> None:
     functions = Functions(settings=Settings(network=Network()))
     async with serving() as users:
         operation = f"grpc://127.0.0.1:{users.port}#UserService#RemoveUser"
-        fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation)))
+        await fault_of(
+            functions.call(Call(Function(name="ask", type="rpc", operation=operation))), "HostDenied", retryable=False
+        )
         await functions.aclose()
 
-    assert (fault.code, fault.retryable) == ("HostDenied", False)
     assert users.received == []
 
 

@@ -18,7 +18,7 @@ async def fault_of(
         await doing
     fault = caught.value
     assert told in fault.message
-    _check(fault, code, retryable)
+    _check(fault, code, retryable=retryable)
     return fault
 
 
@@ -28,9 +28,9 @@ def failing(code: str, match: str = "", *, retryable: bool | None = None) -> Ite
     with pytest.raises(CallFailed) as caught:
         yield caught
     assert re.search(match, caught.value.message), caught.value.message
-    _check(caught.value, code, retryable)
+    _check(caught.value, code, retryable=retryable)
 
 
-def _check(fault: CallFailed, code: str | None, retryable: bool | None) -> None:
+def _check(fault: CallFailed, code: str | None, *, retryable: bool | None) -> None:
     assert code in {None, fault.code}, f"{fault.code}: {fault.message}"
     assert retryable in {None, fault.retryable}

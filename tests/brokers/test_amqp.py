@@ -54,11 +54,9 @@ async def test_a_message_arrives_with_all_that_is_said_of_it(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
 ) -> None:
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers")
-
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
         await amqp.send(channel(rabbitmq.port, queue.name), sent)
         delivery = await anext(deliveries)
-
     assert delivery.message == sent
 
 
@@ -86,7 +84,6 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
 ) -> None:
     """The delivery mode is persistent."""
     await amqp.send(channel(rabbitmq.port), Message(b"x"))
-
     assert (await queue.get(no_ack=True)).delivery_mode == 2
 
 
@@ -102,7 +99,6 @@ async def test_a_message_is_encoded_as_it_says(
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
         await amqp.send(channel(rabbitmq.port, queue.name, message={"contentEncoding": encoding}), Message(sent))
         delivery = await anext(deliveries)
-
     assert delivery.message.payload == expected
 
 
@@ -129,9 +125,7 @@ async def test_headers_keep_their_types(amqp: Amqp, rabbitmq: Server, channel: C
     headers: dict[str, Any] = {"x-delay": 5000, "share": 0.5, "urgent": True, "name": "7", "huge": 2**63}
     operation = AsyncApiOperation("send", Document("d", "d", {}), sends=True, place=ChannelPlace(queue.name))
     _, message = write_message(operation, Given(headers=headers, payload="x", has_payload=True))
-
     await amqp.send(channel(rabbitmq.port), message)
-
     assert (await queue.get(no_ack=True)).headers == {**headers, "huge": str(2**63)}
 
 
@@ -140,10 +134,8 @@ async def test_headers_of_other_types_are_texts(
 ) -> None:
     headers: dict[str, FieldValue] = {"number": 1, "bytes": bytearray(b"b"), "object": {"a": True}}
     await other.default_exchange.publish(aio_pika.Message(b"x", headers=headers), queue.name)
-
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
         delivery = await anext(deliveries)
-
     assert delivery.message.headers == {"number": "1", "bytes": "b", "object": '{"a": true}'}
 
 
@@ -151,9 +143,7 @@ async def test_a_queue_that_is_described_is_declared(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, other: Any
 ) -> None:
     here = channel(rabbitmq.port, "work", channel={"is": "queue", "queue": {"name": topic, "autoDelete": True}})
-
     await amqp.send(here, Message(b"x"))
-
     assert (await other.declare_queue(topic, passive=True)).declaration_result.message_count == 1
     assert await next_payload(amqp, here) == b"x"
 
@@ -161,9 +151,7 @@ async def test_a_queue_that_is_described_is_declared(
 async def test_what_is_there_is_used_as_it_is(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
     """A broker refuses to declare a queue again that is not the same; nobody asks it to."""
     here = channel(rabbitmq.port, channel={"is": "queue", "queue": {"name": queue.name, "durable": True}})
-
     await amqp.send(here, Message(b"x"))
-
     assert await next_payload(amqp, here) == b"x"
 
 
@@ -207,18 +195,14 @@ async def test_a_virtual_host_is_the_server_s_path(amqp: Amqp, rabbitmq: Server,
     """Or it stands in the binding; the slash means that nothing is said."""
     by_path = channel(rabbitmq.port, path="/other", channel={"is": "queue", "queue": {"durable": True, "vhost": "/"}})
     by_binding = channel(rabbitmq.port, channel={"is": "queue", "queue": {"durable": True, "vhost": "other"}})
-
     await amqp.send(by_path, Message(b"x"))
-
     assert await next_payload(amqp, by_binding) == b"x"
 
 
 async def test_what_is_not_accepted_goes_back(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
     await lost(amqp, channel(rabbitmq.port, queue.name), b"1", b"2", b"3")
-
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
         arrived = [(await anext(deliveries)).message.payload for _ in range(3)]
-
     assert arrived == [b"1", b"2", b"3"]
 
 
@@ -228,11 +212,9 @@ async def test_no_more_is_taken_than_was_asked_for(
     """The others are for whoever else consumes from the queue."""
     for payload in (b"1", b"2", b"3"):
         await amqp.send(channel(rabbitmq.port), Message(payload))
-
     async with amqp.receive(channel(rabbitmq.port)) as deliveries:
         await (await anext(deliveries)).accept()
         others = [(await queue.get(no_ack=True)).body for _ in range(2)]
-
     assert others == [b"2", b"3"]
 
 
@@ -261,17 +243,13 @@ async def test_a_call_that_has_ended_leaves_no_queue(
     async with amqp.receive(here) as deliveries:
         await amqp.send(here, Message(b"x"))
         await (await anext(deliveries)).accept()
-
     fault = await fault_of(amqp.send(here, Message(b"for nobody")))
-
     assert (fault.code, fault.retryable) == ("UnknownChannel", True)
 
 
 async def test_a_queue_that_is_not_there(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
     here = channel(rabbitmq.port)
-
     sending, receiving = await fault_of(amqp.send(here, Message(b"x"))), await fault_of(next_payload(amqp, here))
-
     assert (sending.code, receiving.code) == ("UnknownChannel", "UnknownChannel")
 
 
@@ -279,7 +257,6 @@ async def test_an_exchange_that_is_not_there(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, topic: str
 ) -> None:
     here = channel(rabbitmq.port, channel={"is": "routingKey", "exchange": {"name": topic}})
-
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "UnknownChannel"
 
 
@@ -288,7 +265,6 @@ async def test_a_message_may_be_sent_for_nobody(
 ) -> None:
     """The binding says that this is no error; without it, it is one."""
     await amqp.send(channel(rabbitmq.port, operation={"mandatory": False}), Message(b"x"))
-
     assert (await fault_of(amqp.send(channel(rabbitmq.port), Message(b"x")))).code == "UnknownChannel"
 
 
@@ -302,17 +278,13 @@ async def test_with_tls_and_a_password(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
     here = channel(rabbitmq.secure_port, "hers", channel=DESCRIBED, credentials=ADA, tls=trusting)
-
     await amqp.send(here, Message(b"secret"))
-
     assert await next_payload(amqp, here) == b"secret"
 
 
 async def test_a_wrong_password_is_told(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-
     fault = await fault_of(amqp.send(channel(rabbitmq.port, "hers", credentials=wrong), Message(b"x")))
-
     assert (fault.code, fault.retryable) == ("AuthFailed", False)
     assert fault.message.startswith(f"amqp://127.0.0.1:{rabbitmq.port} hers: ")
     assert "byron" not in fault.message
@@ -322,7 +294,6 @@ async def test_a_token_is_a_password(amqp: Amqp, rabbitmq: Server, channel: Chan
     """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
     token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
     here = channel(rabbitmq.port, "hers", channel=DESCRIBED, credentials=token)
-
     assert await echo(amqp, here) == b"x"
 
 
@@ -331,7 +302,6 @@ async def test_what_a_user_may_not_do_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, facts: dict[str, str]
 ) -> None:
     here = channel(rabbitmq.port, "his", channel=DESCRIBED, credentials=ADA, **facts)
-
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "AuthFailed"
 
 
@@ -339,7 +309,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     here = channel(rabbitmq.secure_port, tls=ssl.create_default_context())
-
     assert (await fault_of(amqp.send(here, Message(b"x")))).code == "TlsFailed"
 
 
@@ -347,7 +316,6 @@ async def test_a_message_that_is_too_large_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(amqp.send(channel(rabbitmq.port, queue.name), Message(b"x" * 100_001)))
-
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
@@ -359,7 +327,6 @@ async def test_what_cannot_be_sent_is_told(
 ) -> None:
     """An id has 255 bytes at most. It is not tried again."""
     fault = await fault_of(amqp.send(channel(rabbitmq.port), message))
-
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
@@ -368,7 +335,6 @@ async def test_a_binding_that_cannot_be_is_told(
 ) -> None:
     """The document is wrong, so it is not tried again."""
     fault = await fault_of(amqp.send(channel(rabbitmq.port, operation={"priority": "high"}), Message(b"x")))
-
     assert (fault.code, fault.retryable) == ("BadDocument", False)
     assert "'priority' is 'high'; it must be a whole number" in fault.message
 
@@ -378,9 +344,7 @@ async def test_a_connection_that_breaks_is_told(
 ) -> None:
     """Whether to wait again is for the definition to say."""
     way = await link(rabbitmq.port)
-
     fault = await fault_of(cut_while_receiving(amqp, channel(way.port, queue.name), way))
-
     assert (fault.code, fault.retryable) == ("ConnectionLost", True)
 
 
@@ -389,7 +353,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
 ) -> None:
     """The name is not looked up again: whether it may be connected to was asked of the addresses."""
     here = channel(rabbitmq.port, queue.name, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
     assert await echo(amqp, here) == b"x"
 
 

@@ -46,20 +46,17 @@ def protocol(request: pytest.FixtureRequest) -> Protocol:
 
 async def test_nobody_listens(protocol: Protocol, fault_of: FaultOf) -> None:
     fault = await fault_of(protocol.make().send(protocol.channel(free_ports(1)[0]), MESSAGE))
-
     assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
 
 
 async def test_an_unknown_host(protocol: Protocol, fault_of: FaultOf) -> None:
     here = protocol.channel(1883, host="broker.invalid")
-
     assert (await fault_of(next_payload(protocol.make(), here))).code == "UnknownHost"
 
 
 async def test_a_broker_that_says_nothing(protocol: Protocol, fault_of: FaultOf) -> None:
     async with silent() as broker:
         fault = await fault_of(protocol.make().send(protocol.channel(broker.port, timeout=0.5), MESSAGE))
-
     assert fault.code == "Timeout"
 
 
@@ -72,8 +69,6 @@ async def test_without_its_library_the_extra_is_named(
     protocol: Protocol, fault_of: FaultOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, protocol.library, None)
-
     fault = await fault_of(protocol.make().send(protocol.channel(1883), MESSAGE))
-
     assert fault.code == "NotInstalled"
     assert f"pip install 'swf-temporal[{protocol.name}]'" in fault.message

@@ -34,12 +34,10 @@ async def front(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[F
 
 async def test_a_message_arrives_with_its_headers(kafka: Kafka, kafka_cluster: Server, channel: ChannelTo) -> None:
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"})
-
     async with kafka.receive(channel(kafka_cluster.port)) as deliveries:
         await kafka.send(channel(kafka_cluster.port), sent)
         delivery = await anext(deliveries)
         await delivery.accept()
-
     headers = {"Idempotency-Key": "k", "x": "ü", "content-type": "text/plain"}
     assert delivery.message == Message(b"\x00one", "text/plain", headers)
 
@@ -78,7 +76,6 @@ async def test_a_binding_may_name_the_topic(
 ) -> None:
     """The channel's address is a name within the document then."""
     here = channel(kafka_cluster.port, "orders placed", channel={"topic": topic})
-
     async with kafka.receive(channel(kafka_cluster.port, topic)) as deliveries:
         await kafka.send(here, Message(b"x"))
         assert (await anext(deliveries)).message.payload == b"x"
@@ -90,7 +87,6 @@ async def test_without_a_group_messages_come_from_now_on(
     """Those sent before are for others."""
     here = channel(kafka_cluster.port)
     await kafka.send(here, Message(b"before"))
-
     async with kafka.receive(here) as deliveries:
         await kafka.send(here, Message(b"now"))
         assert (await anext(deliveries)).message.payload == b"now"
@@ -127,7 +123,6 @@ async def test_with_tls_and_a_password(
     kafka: Kafka, front: Front, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
     here = channel(front.port, credentials=ADA, tls=trusting)
-
     async with kafka.receive(here) as deliveries:
         await kafka.send(here, Message(b"secret"))
         assert (await anext(deliveries)).message.payload == b"secret"
@@ -150,7 +145,6 @@ async def test_wrong_credentials_are_told(
     credentials: Credentials,
 ) -> None:
     fault = await fault_of(kafka.send(channel(front.port, credentials=credentials, tls=trusting), Message(b"x")))
-
     assert (fault.code, fault.retryable) == ("AuthFailed", False)
     assert fault.message.startswith(f"kafka://127.0.0.1:{front.port} orders-")
     assert "byron" not in fault.message
@@ -160,7 +154,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
     kafka: Kafka, front: Front, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     here = channel(front.port, credentials=ADA, tls=ssl.create_default_context())
-
     assert (await fault_of(next_payload(kafka, here))).code == "TlsFailed"
 
 
@@ -168,7 +161,6 @@ async def test_a_message_that_is_too_large_is_told(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(kafka.send(channel(kafka_cluster.port, max_bytes=1000), Message(b"x" * 2000)))
-
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
@@ -187,7 +179,6 @@ def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exceptio
     """A real one does."""
     with pytest.raises(CallFailed) as caught, mapping_faults(channel(9092)):
         raise error
-
     assert caught.value.code == code
 
 
@@ -195,7 +186,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo
 ) -> None:
     here = channel(kafka_cluster.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
     assert await echo(kafka, here) == b"x"
 
 
@@ -204,7 +194,6 @@ async def test_a_receiver_that_is_cancelled_leaves_nothing(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str, *, names_group: bool
 ) -> None:
     operation = {"groupId": topic} if names_group else {}
-
     assert await is_cancelled_cleanly(kafka, channel(kafka_cluster.port, operation=operation))
 
 

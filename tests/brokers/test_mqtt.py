@@ -36,11 +36,9 @@ def mqtt() -> Mqtt:
 
 async def test_a_message_arrives_with_all_that_is_said_of_it(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers/1")
-
     async with mqtt.receive(channel(mosquitto.port)) as deliveries:
         await mqtt.send(channel(mosquitto.port), sent)
         delivery = await anext(deliveries)
-
     assert delivery.message == sent
 
 
@@ -49,7 +47,6 @@ async def test_other_clients_understand_it(mqtt: Mqtt, mosquitto: Server, channe
         await other.subscribe(topic, qos=2)
         await mqtt.send(channel(mosquitto.port, operation={"qos": 2}), Message(b"{}", "application/json"))
         received = await anext(aiter(other.messages))
-
     assert (received.payload, received.qos) == (b"{}", 2)
     assert received.properties is not None
     assert vars(received.properties)["ContentType"] == "application/json"
@@ -59,29 +56,24 @@ async def test_the_message_binding_gives_what_the_message_lacks(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
     binding = {"contentType": "text/csv", "responseTopic": "answers"}
-
     async with mqtt.receive(channel(mosquitto.port)) as deliveries:
         await mqtt.send(channel(mosquitto.port, message=binding), Message(b"1;2"))
         delivery = await anext(deliveries)
-
     assert (delivery.message.content_type, delivery.message.reply_to) == ("text/csv", "answers")
 
 
 @pytest.mark.parametrize("qos", [0, 1, 2])
 async def test_version_3_carries_the_payload_alone(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, qos: int) -> None:
     here = channel(mosquitto.port, version="3.1.1", operation={"qos": qos})
-
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"one", "text/plain", {"x": "y"}, "c-1", "answers"))
         delivery = await anext(deliveries)
-
     assert delivery.message == Message(b"one")
 
 
 async def test_a_retained_message_meets_later_subscribers(mqtt: Mqtt, mosquitto: Server, channel: ChannelTo) -> None:
     """The broker keeps the latest one, if it is asked to."""
     await mqtt.send(channel(mosquitto.port, operation={"retain": True}), Message(b"the latest"))
-
     assert await next_payload(mqtt, channel(mosquitto.port)) == b"the latest"
 
 
@@ -108,7 +100,6 @@ async def test_what_was_accepted_does_not_come_again(mqtt: Mqtt, mosquitto: Serv
     here = channel(mosquitto.port)
     await lost(mqtt, here, b"accepted", accepted=True)
     await mqtt.send(here, Message(b"the next"))
-
     assert await next_payload(mqtt, here) == b"the next"
 
 
@@ -118,7 +109,6 @@ async def test_a_call_that_has_ended_leaves_no_subscription(mqtt: Mqtt, mosquitt
         await mqtt.send(here, Message(b"accepted"))
         await (await anext(deliveries)).accept()
     await mqtt.send(here, Message(b"for nobody"))
-
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"for the next call"))
         assert (await anext(deliveries)).message.payload == b"for the next call"
@@ -129,7 +119,6 @@ async def test_a_clean_session_forgets(mqtt: Mqtt, mosquitto: Server, channel: C
     here = channel(mosquitto.port, server={"cleanSession": True})
     await lost(mqtt, here)
     await mqtt.send(here, Message(b"meanwhile"))
-
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"now"))
         assert (await anext(deliveries)).message.payload == b"now"
@@ -172,11 +161,9 @@ async def test_a_connection_that_breaks_has_a_last_will(
     """The broker publishes it for whoever watches."""
     will = {"topic": f"{topic}/gone", "message": "the worker is gone", "qos": 1}
     way = await link(mosquitto.port)
-
     async with mqtt.receive(channel(mosquitto.port, f"{topic}/gone", client_id="watcher")) as watched:
         fault = await fault_of(cut_while_receiving(mqtt, channel(way.port, server={"lastWill": will}), way))
         last = (await anext(watched)).message
-
     assert last.payload == b"the worker is gone"
     assert (fault.code, fault.retryable) == ("ConnectionLost", True)
 
@@ -191,7 +178,6 @@ async def test_with_tls_and_a_password(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
     here = channel(mosquitto.secure_port, "hers/orders", credentials=ADA, tls=trusting)
-
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"secret"))
         assert (await anext(deliveries)).message.payload == b"secret"
@@ -203,9 +189,7 @@ async def test_a_wrong_password_is_told(
 ) -> None:
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
     here = channel(mosquitto.secure_port, "hers/orders", credentials=wrong, tls=trusting, version=version)
-
     fault = await fault_of(mqtt.send(here, Message(b"x")))
-
     assert (fault.code, fault.retryable) == ("AuthFailed", False)
     assert fault.message.startswith(f"mqtt://127.0.0.1:{mosquitto.secure_port} hers/orders: ")
     assert "byron" not in fault.message
@@ -215,9 +199,7 @@ async def test_a_token_is_a_password(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
     token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
-
     here = channel(mosquitto.secure_port, "hers/token", credentials=token, tls=trusting)
-
     async with mqtt.receive(here) as deliveries:
         await mqtt.send(here, Message(b"borne"))
         assert (await anext(deliveries)).message.payload == b"borne"
@@ -228,7 +210,6 @@ async def test_what_a_user_may_not_do_is_told(
 ) -> None:
     """A broker answers a message that it does not want, and that answer counts."""
     here = channel(mosquitto.secure_port, "his/orders", credentials=ADA, tls=trusting)
-
     assert (await fault_of(mqtt.send(here, Message(b"x")))).code == "AuthFailed"
 
 
@@ -251,7 +232,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     here = channel(mosquitto.secure_port, credentials=ADA, tls=ssl.create_default_context())
-
     assert (await fault_of(mqtt.send(here, Message(b"x")))).code == "TlsFailed"
     await asyncio.sleep(0)
     # The library leaves the socket whose handshake failed to the collector; it is told to come while that is expected.
@@ -262,7 +242,6 @@ async def test_a_message_that_is_too_large_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(mqtt.send(channel(mosquitto.port), Message(b"x" * 100_001)))
-
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
@@ -270,7 +249,6 @@ async def test_a_topic_that_cannot_be_is_told(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(mqtt.send(channel(mosquitto.port, "orders/#"), Message(b"x")))
-
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
@@ -279,7 +257,6 @@ async def test_a_header_that_is_too_long_is_told(
 ) -> None:
     """A packet has two bytes for its length."""
     fault = await fault_of(mqtt.send(channel(mosquitto.port), Message(b"x", headers={"x": "y" * 65_536})))
-
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
@@ -287,7 +264,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:
     here = channel(mosquitto.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
     assert await echo(mqtt, here) == b"x"
 
 

@@ -31,12 +31,10 @@ def nats() -> Nats:
 
 async def test_a_message_arrives_with_its_headers(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
     sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "y"}, reply_to="answers.1")
-
     async with nats.receive(channel(nats_server.port)) as deliveries:
         await nats.send(channel(nats_server.port), sent)
         delivery = await anext(deliveries)
         await delivery.accept()
-
     assert delivery.message == Message(
         b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "y", "content-type": "text/plain"}, reply_to="answers.1"
     )
@@ -48,7 +46,6 @@ async def test_other_clients_understand_it(nats: Nats, nats_server: Server, chan
         await other.flush()
         await nats.send(channel(nats_server.port), Message(b"one", headers={"x": "y"}))
         received = await subscription.next_msg(5)
-
     assert (received.data, received.headers) == (b"one", {"x": "y"})
 
 
@@ -103,7 +100,6 @@ async def test_with_tls_and_a_password(
     nats: Nats, nats_server: Server, channel: ChannelTo, trusting: ssl.SSLContext
 ) -> None:
     here = channel(nats_server.secure_port, "hers.orders", credentials=ADA, tls=trusting)
-
     async with nats.receive(here) as deliveries:
         await nats.send(here, Message(b"secret"))
         assert (await anext(deliveries)).message.payload == b"secret"
@@ -113,11 +109,8 @@ async def test_a_wrong_password_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, trusting: ssl.SSLContext, fault_of: FaultOf
 ) -> None:
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-
-    fault = await fault_of(
-        nats.send(channel(nats_server.secure_port, "hers.x", credentials=wrong, tls=trusting), Message(b"x"))
-    )
-
+    doing = nats.send(channel(nats_server.secure_port, "hers.x", credentials=wrong, tls=trusting), Message(b"x"))
+    fault = await fault_of(doing)
     assert (fault.code, fault.retryable) == ("AuthFailed", False)
     assert fault.message.startswith(f"nats://127.0.0.1:{nats_server.secure_port} hers.x: ")
     assert "byron" not in fault.message
@@ -128,9 +121,7 @@ async def test_what_a_user_may_not_do_is_told(
 ) -> None:
     """The server complains by the way, and that counts."""
     here = channel(nats_server.secure_port, "his.orders", credentials=ADA, tls=trusting)
-
     sending, receiving = await fault_of(nats.send(here, Message(b"x"))), await fault_of(next_payload(nats, here))
-
     assert (sending.code, receiving.code) == ("AuthFailed", "AuthFailed")
 
 
@@ -138,7 +129,6 @@ async def test_a_server_that_nobody_vouches_for_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     here = channel(nats_server.secure_port, credentials=ADA, tls=ssl.create_default_context())
-
     assert (await fault_of(nats.send(here, Message(b"x")))).code == "TlsFailed"
 
 
@@ -146,7 +136,6 @@ async def test_a_message_that_is_too_large_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(nats.send(channel(nats_server.port), Message(b"x" * 1_048_577)))
-
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
@@ -154,7 +143,6 @@ async def test_a_subject_that_cannot_be_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:
     fault = await fault_of(next_payload(nats, channel(nats_server.port, "two words")))
-
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
@@ -163,7 +151,6 @@ async def test_a_header_that_cannot_be_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf, headers: dict[str, str]
 ) -> None:
     fault = await fault_of(nats.send(channel(nats_server.port), Message(b"x", headers=headers)))
-
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
@@ -171,9 +158,7 @@ async def test_a_connection_that_breaks_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, link: LinkTo, fault_of: FaultOf
 ) -> None:
     way = await link(nats_server.port)
-
     fault = await fault_of(cut_while_receiving(nats, channel(way.port), way))
-
     assert (fault.code, fault.retryable) == ("ConnectionLost", True)
 
 
@@ -181,7 +166,6 @@ async def test_of_several_addresses_one_that_answers_is_taken(
     nats: Nats, nats_server: Server, channel: ChannelTo
 ) -> None:
     here = channel(nats_server.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
     assert await echo(nats, here) == b"x"
 
 

@@ -25,6 +25,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.network import Tls
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 Answers = Callable[[ServerConnection], Any]
 
@@ -131,10 +132,8 @@ async def test_a_message_is_sent_and_the_connection_closed(
 ) -> None:
     """As text, to the path that the arguments name, with the query and the headers of the connection's beginning."""
     arguments = {"lamp": "a/b", "tag": ["x", "y z"], "payload": {"on": True}, "headers": {"X-By": "ada"}}
-
     assert await functions.call(call("tell", arguments)) is None
     await lights.closed.wait()
-
     assert lights.received == ['{"on":true}']
     assert lights.paths == ["/api/lights/a%2Fb?tag=x&tag=y+z"]
     assert lights.headers[0].items() >= {"x-by": "ada", "idempotency-key": "k"}.items()
@@ -146,19 +145,14 @@ async def test_a_message_has_no_headers_of_the_connection(
     lights: Lights, functions: Functions, call: Callable[..., Call], name: str
 ) -> None:
     """Nor any that would begin another one: what the connection begins with is not for data to say."""
-    await fault_of(
-        functions.call(call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}})),
-        "BadArguments",
-        retryable=False,
-    )
-
+    doing = functions.call(call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}}))
+    await fault_of(doing, "BadArguments", retryable=False)
     assert lights.paths == []
 
 
 async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
     await functions.call(call("tellBytes", {"payload": {"base64": "AP8="}}))
     await lights.closed.wait()
-
     assert lights.received == [b"\x00\xff"]
 
 
@@ -167,10 +161,8 @@ async def test_a_message_is_waited_for(lights: Lights, functions: Functions, cal
         await connection.send('{"on": true}')
 
     lights.on_connection = tell
-
     assert await functions.call(call("hear", {"lamp": "a", "page": 2, "headers": {"X-By": "ada"}})) == {"on": True}
     await lights.closed.wait()
-
     assert (lights.paths, lights.headers[0]["x-by"]) == (["/api/lights/a?page=2"], "ada")
     assert lights.codes == [1000]
 
@@ -204,7 +196,6 @@ async def test_a_reply_comes_on_the_same_connection(
         await connection.send(f"[{lights.received[-1]!s}]")
 
     lights.on_message = answer
-
     assert await functions.call(call("ask", {"lamp": "a", "payload": 5})) == [5]
     assert len(lights.paths) == 1
 
@@ -248,7 +239,6 @@ async def test_a_server_that_refuses_a_message_is_heard(
 
     lights.on_connection = refuse
     fault = await fault_of(functions.call(call("tell", {"lamp": "a", "payload": 5})))
-
     assert fault.code in {"BrokerError", "ConnectionLost"}, "it depends on who is first"
     assert "1008" in fault.message
 
@@ -259,9 +249,7 @@ async def test_a_server_may_answer_as_http_does(
 ) -> None:
     response = lights.refusal = Response(status, HTTPStatus(status).phrase, _json_headers(), b'{"no": 1}')
     assert response.body
-
     fault = await fault_of(functions.call(call("hear", {"lamp": "a"})))
-
     assert (fault.code, fault.status, fault.body) == (str(status), status, {"no": 1})
 
 
@@ -272,28 +260,28 @@ async def test_a_redirect_to_another_server_is_not_followed(
     headers = _json_headers()
     headers["Location"] = "ws://localhost:1/"
     lights.refusal = Response(307, "Temporary Redirect", headers, b"")
-
     await fault_of(functions.call(call("hear", {"lamp": "a"})), "BrokerError", "cross-origin")
 
 
-async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Call]) -> None:
+async def test_a_message_can_be_too_large(calling: Calling, lights: Lights, call: Callable[..., Call]) -> None:
     """It is not even read to its end."""
 
     async def tell(connection: ServerConnection) -> None:
         await connection.send('"' + "x" * 100 + '"')
 
     lights.on_connection = tell
-    async with aclosing(Functions(settings=at(lights, calls=Options(max_response_bytes=50)))) as functions:
-        await fault_of(functions.call(call("hear", {"lamp": "a"})), "AnswerTooLarge", retryable=False)
+    functions = calling(settings=at(lights, calls=Options(max_response_bytes=50)))
+    await fault_of(functions.call(call("hear", {"lamp": "a"})), "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there(lights: Lights, call: Callable[..., Call], unused_tcp_port: int) -> None:
+async def test_a_server_that_is_not_there(
+    calling: Calling, lights: Lights, call: Callable[..., Call], unused_tcp_port: int
+) -> None:
     lights.port = unused_tcp_port
-    async with aclosing(Functions(settings=at(lights))) as functions:
-        await fault_of(functions.call(call("hear", {"lamp": "a"})), "ConnectionRefused", retryable=True)
+    await fault_of(calling(settings=at(lights)).call(call("hear", {"lamp": "a"})), "ConnectionRefused", retryable=True)
 
 
-async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[..., Call]) -> None:
+async def test_secure_connections_are_checked(calling: Calling, tmp_path: Path, call: Callable[..., Call]) -> None:
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -311,15 +299,15 @@ async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[...
             calls=Options(tls=Tls(ca=str(tmp_path / "ca.pem"))),
             functions={name: Options(base_url=url) for name, url in where.items()},
         )
-        async with aclosing(Functions(settings=trusting)) as functions:
-            assert await functions.call(call("hear", {"lamp": "a"})) == 1
-        async with aclosing(
-            Functions(settings=Settings(functions={name: Options(base_url=url) for name, url in where.items()}))
-        ) as functions:
-            await fault_of(functions.call(call("hear", {"lamp": "a"})), "TlsFailed")
+        functions = calling(settings=trusting)
+        assert await functions.call(call("hear", {"lamp": "a"})) == 1
+        functions = calling(settings=Settings(functions={name: Options(base_url=url) for name, url in where.items()}))
+        await fault_of(functions.call(call("hear", {"lamp": "a"})), "TlsFailed")
 
 
-async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, call: Callable[..., Call]) -> None:
+async def test_what_the_operator_sends_along_begins_the_connection(
+    calling: Calling, lights: Lights, call: Callable[..., Call]
+) -> None:
     """What the workflow says wins over it."""
 
     async def tell(connection: ServerConnection) -> None:
@@ -327,9 +315,7 @@ async def test_what_the_operator_sends_along_begins_the_connection(lights: Light
 
     lights.on_connection = tell
     settings = at(lights, calls=Options(headers={"X-By": "operator", "X-Station": "north"}))
-    async with aclosing(Functions(settings=settings)) as functions:
-        await functions.call(call("hear", {"lamp": "a", "headers": {"x-by": "ada"}}))
-
+    await calling(settings=settings).call(call("hear", {"lamp": "a", "headers": {"x-by": "ada"}}))
     assert lights.headers[0].items() >= {"x-by": "ada", "x-station": "north"}.items()
 
 
@@ -337,13 +323,8 @@ async def test_the_library_is_an_extra(
     functions: Functions, call: Callable[..., Call], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
-
-    await fault_of(
-        functions.call(call("hear", {"lamp": "a"})),
-        "NotInstalled",
-        "pip install 'swf-temporal[websocket]'",
-        retryable=False,
-    )
+    doing = functions.call(call("hear", {"lamp": "a"}))
+    await fault_of(doing, "NotInstalled", "pip install 'swf-temporal[websocket]'", retryable=False)
 
 
 def _json_headers() -> Headers:

@@ -131,13 +131,6 @@ def service() -> Iterator[Service]:
         yield handler.service  # type: ignore[attr-defined]  # as above
 
 
-@pytest.fixture
-async def functions(service: Service) -> AsyncIterator[Functions]:
-    functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
-    yield functions
-    await functions.aclose()
-
-
 Calling = Callable[..., Functions]
 
 
@@ -152,6 +145,11 @@ async def calling() -> AsyncIterator[Calling]:
             return functions
 
         yield calling
+
+
+@pytest.fixture
+def functions(calling: Calling, service: Service) -> Functions:
+    return calling(settings=Settings(calls=Options(base_url=service.url)))
 
 
 def http_call(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:

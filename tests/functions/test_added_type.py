@@ -62,7 +62,6 @@ async def test_it_is_looked_at_called_and_closed() -> None:
 
 async def test_the_line_in_the_table_is_enough() -> None:
     functions = Functions()
-
     assert await functions.call(Call(GET_QUOTE, 1)) == {
         "service": "https://example.com/quotes",
         "method": "GetQuote",
@@ -77,7 +76,6 @@ def test_descriptions_show_where_it_leads() -> None:
 
 def test_it_says_whether_secrets_may_be_needed() -> None:
     kind = operation_type("soap")
-
     assert kind is not None
     assert kind.may_need_credentials
 

@@ -11,6 +11,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -18,19 +19,13 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(("kind", "section"), [("expression", "Using Functions for Expression Evaluation")])
 async def test_types_that_are_not_performed_are_told(kind: str, section: str) -> None:
-    fault = await fault_of(
-        Functions().call(Call(Function(name="f", type=kind, operation="rest:GET:/a"))),
-        "Unsupported",
-        f"'{kind}'",
-        retryable=False,
-    )
-
+    doing = Functions().call(Call(Function(name="f", type=kind, operation="rest:GET:/a")))
+    fault = await fault_of(doing, "Unsupported", f"'{kind}'", retryable=False)
     assert section in fault.message
 
 
 async def test_closing_what_was_never_opened() -> None:
     functions = Functions()
-
     await functions.aclose()
     await functions.aclose()
 
@@ -42,7 +37,6 @@ async def test_messages_can_be_read() -> None:
         raise ValueError("\ud800")
 
     fault = await fault_of(Functions({"f": fail}).call(Call(Function(name="f", type="custom", operation="f"))))
-
     assert fault.message == "?"
 
 
@@ -66,17 +60,16 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() 
     ("kind", "written"),
     [("custom", "service:java:org.acme.Greeter::greet"), ("custom", "knative:greeter"), ("rest", "no.yaml#greet")],
 )
-async def test_the_configuration_has_the_operation(service: Service, kind: str, written: str) -> None:
+async def test_the_configuration_has_the_operation(calling: Calling, service: Service, kind: str, written: str) -> None:
     """A request or a Python function in the place of what the definition says, which alone would fail."""
     function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
     service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
     await fault_of(Functions().call(Call(function)))
 
-    asking = Functions(settings=served_by(f"rest:POST:{service.url}/greet"))
+    asking = calling(settings=served_by(f"rest:POST:{service.url}/greet"))
     result = await asking.call(Call(function, {"name": "Ada"}))
     told = await asking.look(function, None)
     asking.check(function)
-    await asking.aclose()
     assert service.last.body == {"name": "Ada"}
     assert isinstance(result, dict)
     assert (result["status"], result["body"]) == (404, {"said": "Hello!"})

@@ -84,10 +84,8 @@ def test_what_cannot_be_loaded_stops_the_worker(
 ) -> None:
     """A worker without a function would fail the instances that call it: it does not start, and says why."""
     install("swf_bad", code, functions, types)
-
     with pytest.raises(UsageError) as caught:
         installed()
-
     assert told in caught.value.message
     assert "SWF_FUNCTION_MODULES" in (caught.value.hint or "")
 
@@ -95,10 +93,8 @@ def test_what_cannot_be_loaded_stops_the_worker(
 def test_a_name_is_offered_once(install: Install) -> None:
     install("swf_one", "def f(): pass", "f = swf_one:f")
     install("swf_two", "def f(): pass", "f = swf_two:f")
-
     with pytest.raises(UsageError) as caught:
         installed()
-
     assert "'f' is offered by" in caught.value.message
     assert "swf_one" in caught.value.message
     assert "swf_two" in caught.value.message
@@ -109,6 +105,5 @@ def test_operators_limit_the_packages(install: Install) -> None:
     """Code of a package that is not allowed does not even run."""
     install("swf_bad", "raise RuntimeError", "f = swf_bad:f")
     install("swf_good", "def f(): pass", "f = swf_good:f")
-
     assert list(installed(("swf_good",))) == ["f"]
     assert list(installed(())) == []

@@ -16,7 +16,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
 from tests.failing import fault_of
-from tests.functions.conftest import http_call
+from tests.functions.conftest import Calling, http_call
 from tests.functions.rpc.users_service import PROTOS
 
 if TYPE_CHECKING:
@@ -35,15 +35,15 @@ def none_left() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_a_connection_that_needs_a_file(host: str, service: "Service") -> None:
+async def test_a_connection_that_needs_a_file(calling: Calling, host: str, service: "Service") -> None:
     """To an address, or to a name that cannot be looked up; when there are files again, the call succeeds."""
     service.answers_with("GET", "/a", 1)
     call = http_call("GET", service.url.replace("127.0.0.1", host) + "/a")
-    async with aclosing(Functions()) as functions:
-        await fault_of(functions.call(http_call("GET", "http://127.0.0.1:1/")))  # what is needed is imported
-        with none_left():
-            fault = await fault_of(functions.call(call), "TooManyOpenFiles", retryable=True)
-        assert await functions.call(call) == 1
+    functions = calling()
+    await fault_of(functions.call(http_call("GET", "http://127.0.0.1:1/")))  # what is needed is imported
+    with none_left():
+        fault = await fault_of(functions.call(call), "TooManyOpenFiles", retryable=True)
+    assert await functions.call(call) == 1
     assert fault.message.startswith("too many open files: raise the limit of this process (ulimit -n")
 
 
@@ -75,27 +75,26 @@ async def test_a_sink_that_needs_a_connection() -> None:
     assert outcome.fault.code == "TooManyOpenFiles"
 
 
-async def test_a_channel_that_cannot_be_made() -> None:
+async def test_a_channel_that_cannot_be_made(calling: Calling) -> None:
     urls = {"first": "grpc://127.0.0.1:1", "next": "grpc://127.0.0.1:2"}
     settings = Settings(functions={name: Options(base_url=url) for name, url in urls.items()})
     first, next_ = (
         Call(Function(name=name, type="rpc", operation="users.proto#UserService#AddUser"), {}, base=str(PROTOS))
         for name in urls
     )
-    async with aclosing(Functions(settings=settings)) as functions:
-        usual = await fault_of(functions.call(first))
-        with none_left():
-            fault = await fault_of(functions.call(next_))
+    functions = calling(settings=settings)
+    usual = await fault_of(functions.call(first))
+    with none_left():
+        fault = await fault_of(functions.call(next_))
     assert (usual.code, fault.code) == ("UNAVAILABLE", "TooManyOpenFiles")
 
 
-async def test_errors_that_are_causes_of_each_other() -> None:
+async def test_errors_that_are_causes_of_each_other(calling: Calling) -> None:
     def cycle() -> None:
         first, second = ValueError("first"), KeyError("second")
         first.__cause__, second.__cause__ = second, first
         raise first
 
-    async with aclosing(Functions({"f": cycle})) as functions:
-        assert (
-            await fault_of(functions.call(Call(Function(name="f", type="custom", operation="f"))))
-        ).code == "ValueError"
+    assert (
+        await fault_of(calling({"f": cycle}).call(Call(Function(name="f", type="custom", operation="f"))))
+    ).code == "ValueError"

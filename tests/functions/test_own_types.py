@@ -41,7 +41,6 @@ def _registry(kind: object = Echo) -> Registry:
 async def test_a_type_gets_the_whole_call(operation: str) -> None:
     """Whoever carries out a type sees the function as it was defined, whatever its operation looks like."""
     functions = Functions(_registry())
-
     assert await functions.call(_say({"x": 1}, operation)) == ["say", operation, {"x": 1}, 2]
 
 
@@ -51,13 +50,11 @@ async def test_a_type_gets_the_whole_call(operation: str) -> None:
 )
 async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str) -> None:
     fault = await fault_of(Functions(_registry()).call(_say(arguments)))
-
     assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)
 
 
 async def test_a_type_that_nobody_knows_is_told() -> None:
     fault = await fault_of(Functions().call(_say({"x": 1})), "UnknownFunction", retryable=False)
-
     assert fault.message == ("no custom function 'loudly' is known; nor are there functions of the type 'echo'")
 
 
@@ -87,7 +84,6 @@ async def test_a_type_needs_nothing_to_let_go() -> None:
     registry = Registry()
     registry.type("echo")(Bare)
     functions = Functions(registry)
-
     assert await functions.call(_say("hi")) == "hi"
     await functions.aclose()
 

@@ -29,7 +29,6 @@ def test_a_decorated_function_is_found_and_stays_itself() -> None:
 def test_a_name_is_given_once() -> None:
     registry = Registry()
     registry.custom("greet")(print)
-
     with pytest.raises(UsageError, match="greet"):
         registry.custom("greet")(repr)
 
@@ -42,11 +41,9 @@ class Soap:
 def test_types_are_kept_apart_from_functions() -> None:
     """A class is made an object, an object is taken as it is, and both can have a function's name."""
     registry, soap = Registry(), Soap()
-
     assert registry.type("soap")(Soap) is Soap
     assert registry.type("suds")(soap) is soap
     registry.custom("soap")(print)
-
     assert registry.types["soap"] is Soap
     assert registry.types["suds"] is soap
     assert dict(registry) == {"soap": print}
@@ -62,7 +59,6 @@ def test_a_type_is_registered_once() -> None:
     """Which of two is meant would depend on the order of imports."""
     registry = Registry()
     registry.type("soap")(Soap)
-
     with pytest.raises(UsageError, match="'soap' already"):
         registry.type("soap")(Soap)
 
@@ -82,9 +78,7 @@ def test_registries_join() -> None:
     first.custom("a")(print)
     second.custom("a")(repr)
     second.type("soap")(Soap)
-
     first.include(second)
-
     assert (dict(first), list(first.types)) == ({"a": repr}, ["soap"])
 
 

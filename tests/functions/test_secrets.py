@@ -27,7 +27,6 @@ def test_variables_are_secrets() -> None:
     secrets = Secrets.from_environment(
         {"SWF_SECRET_API_KEY": "12345", "SWF_SECRET_DB": '{"user": "u"}', "SWF_SECRET_ODD": "{x", "OTHER": "no"}
     )
-
     assert secrets.get("api-key") == "12345"
     assert secrets.get("db") == {"user": "u"}
     assert secrets.as_mapping(["api.key", "odd", "missing"]) == {"api.key": "12345", "odd": "{x"}
@@ -49,9 +48,7 @@ def test_all_secrets_or_none() -> None:
 def test_a_file_holds_secrets_and_variables_win(tmp_path: Path, text: str) -> None:
     file = tmp_path / "secrets"
     file.write_text(text, encoding="utf-8")
-
     secrets = Secrets.from_environment({"SWF_SECRETS_FILE": str(file), "SWF_SECRET_KEY": "variable"})
-
     assert secrets.as_mapping(["db", "key"]) == {"db": {"user": "u"}, "key": "variable"}
 
 
@@ -60,10 +57,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -
     file = tmp_path / "secrets.yaml"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-
     with pytest.raises(UsageError, match=r"secrets\.yaml") as caught:
         Secrets.from_environment({"SWF_SECRETS_FILE": str(file)})
-
     assert "hunter2" not in str(caught.value)
 
 
@@ -73,9 +68,7 @@ STRONG = "p8Xz-41Lw-qT9"
 def test_messages_lose_every_secret() -> None:
     """Nested texts lose them; the longest goes first. The shortest are part of too many words, and are words here."""
     secrets: dict[str, JSON] = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"], "d": "", "e": " "}
-
     scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc", "abcd: (abc)", "a b"], STRONG: ""}, secrets)
-
     assert scrubbed == {"hunter2": ["x *** y", 5, None, "***", "abcd: (***)", "a b"], STRONG: ""}
 
 
@@ -101,7 +94,6 @@ def test_results_keep_what_only_resembles_a_secret() -> None:
 def test_results_lose_the_numbers_of_characters() -> None:
     """A service may answer with what `explode` has made of a secret, or a library with its bytes."""
     around: list[JSON] = [*map(ord, f"a {STRONG} b")]
-
     assert withhold({"data": around}, {"key": STRONG}) == {"data": [97, 32, "***", 32, 98]}
     assert scrub([[*map(ord, "hunter2")]], {"key": "hunter2"}) == [["***"]]
     kept: list[list[JSON]] = [[*around, 0.5], [*around, True], [*around, -1], [42, 42, 42], []]
@@ -113,7 +105,6 @@ def test_results_lose_strong_secrets_wherever_they_stand() -> None:
     """Also as they are written elsewhere, and in keys."""
     secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}
     result: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
-
     assert withhold({STRONG: result}, secrets) == {"***": ["Bearer ***", "***", "x=***&y"]}
 
 
@@ -141,7 +132,6 @@ def test_nine_random_characters_of_all_kinds_are_strong() -> None:
     drawn = ("".join(random.choices(ascii_letters + digits, k=9)) for _ in range(20_000))
     kinds = (str.islower, str.isupper, str.isdigit)
     of_all_kinds = [one for one in drawn if all(any(map(is_kind, one)) for is_kind in kinds)]
-
     assert [one for one in of_all_kinds if not is_strong(one)] == []
 
 
@@ -159,7 +149,6 @@ def test_weak_secrets(secret: str) -> None:
 def test_an_operator_learns_which_secrets_are_weak() -> None:
     """By their names, as they can be set, and the properties of those that are objects; never by their values."""
     secrets = Secrets({"env": "test", "shop": {"user": "orders", "password": STRONG, "more": [STRONG]}, "key": STRONG})
-
     assert secrets.unprotected() == ["ENV", "SHOP.user"]
 
 
@@ -191,16 +180,13 @@ async def test_what_an_error_is_called_stays() -> None:
     def fail() -> None:
         raise TestError("the test failed")
 
-    fault = await fault_of(
-        Functions({"f": fail}).call(Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"}))
-    )
-
+    doing = Functions({"f": fail}).call(Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"}))
+    fault = await fault_of(doing)
     assert (fault.code, fault.message) == ("TestError", "the *** failed")
 
 
 def test_nothing_is_copied_without_secrets() -> None:
     value: JSON = {"a": ["b"]}
-
     assert scrub(value, {}) is value
     assert withhold(value, {}) is value
 
@@ -219,7 +205,6 @@ def test_nothing_is_copied_without_secrets() -> None:
 )
 def test_secrets_are_known_in_disguise(text: str) -> None:
     scrubbed = str(scrub(f"<{text}>", {"a": 'pä s/s"x\\\n'}))
-
     assert "***" in scrubbed
     assert text not in scrubbed
 
@@ -256,10 +241,8 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str)
     """An auth has expressions of its own, over nothing but secrets."""
     auth = Auth(name="a", scheme="bearer", properties={"token": expression})
     function = Function(name="f", type="http", operation="GET:http://127.0.0.1:9/", auth_ref=AuthRef(invocation="a"))
-
     call = Call(function, auth=(auth,), secrets={"token": STRONG}, fill_auth=LANGUAGE.fill_auth)
     fault = await fault_of(Functions().call(call), "BadAuth")
-
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()
 
 

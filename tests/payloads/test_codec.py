@@ -46,7 +46,6 @@ async def one(codec: PayloadCodec, payload: Payload) -> Payload:
 )
 def test_the_cipher_is_that_of_its_specification(key: int, associated: bytes, encrypted: str) -> None:
     cipher, nonce = Xaes(bytes([key] * 32)), b"ABCDEFGHIJKLMNOPQRSTUVWX"
-
     assert cipher.encrypt(nonce, b"XAES-256-GCM", associated).hex() == encrypted
     assert cipher.decrypt(nonce, bytes.fromhex(encrypted), associated) == b"XAES-256-GCM"
 
@@ -57,7 +56,6 @@ async def test_what_is_encrypted_comes_back_and_shows_nothing(payload: Payload) 
     assert dict(encoded.metadata) == {"encoding": b"binary/swf-encrypted", "swf-key-id": b"1"}
     assert payload.data[:12] not in encoded.data or not payload.data
     assert b"json/plain" not in encoded.SerializeToString()
-
     assert await encrypting("2").decode([encoded]) == [payload]
 
 
@@ -87,7 +85,6 @@ async def test_every_key_decrypts_what_it_has_encrypted() -> None:
     old = await one(encrypting("1"), SECRET)
     new = await one(encrypting("2"), SECRET)
     assert await encrypting("2").decode([old, new]) == [SECRET, SECRET]
-
     with pytest.raises(PayloadUnavailable) as missing:
         await encrypting("2", keys="2").decode([old])
     assert missing.value.message == "a payload is encrypted with the key '1', which is not configured here"
@@ -97,7 +94,6 @@ async def test_plain_payloads_are_read_beside_encrypted_ones() -> None:
     """Encryption can be switched on while instances run, first only for reading."""
     reading = encrypting(None)
     compressed = await one(Compressing(), LONG)
-
     assert await reading.encode([SECRET]) == [SECRET]
     assert await reading.decode([SECRET, compressed, await one(encrypting(), SECRET)]) == [SECRET, LONG, SECRET]
 
@@ -200,7 +196,6 @@ async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
     path.write_text(f"{ONE}\n")
     path.chmod(0o440)
     assert await Keys({"1": f"file:{path}"}).get("1") == bytes([1] * 32)
-
     for mode in (0o444, 0o460):
         path.chmod(mode)
         with pytest.raises(UsageError, match=r"can be read or changed by others: -r[\s\S]*chmod 600"):
@@ -219,6 +214,5 @@ async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
 def test_what_is_no_key_is_told_without_showing_it(source: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         Keys({"1": source}, ENV)
-
     assert refused.value.message == message
     assert "openssl rand -base64 32" in str(refused.value)

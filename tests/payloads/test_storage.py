@@ -60,7 +60,6 @@ async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
 
 async def test_another_process_reads_what_one_has_stored(url: str) -> None:
     claim = await stored(ObjectStorage(StorageSettings(url=url)))
-
     assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
 
 
@@ -69,7 +68,6 @@ async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> 
     folder = Counting(folder_at(url, {}))
     first, second = ObjectStorage(StorageSettings(url=url), folder), ObjectStorage(StorageSettings(url=url), folder)
     claims = [await stored(first), await stored(first), await stored(second)]
-
     assert folder.writes == 1
     assert len({claim.claim_data["sha256"] for claim in claims}) == 1
     assert await stored(first, Payload(data=b"other")) not in claims
@@ -83,7 +81,6 @@ async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Pat
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     os.utime(path, (time.time() - 100_000,) * 2)
     await stored(ObjectStorage(StorageSettings(url=url)))
-
     assert time.time() - path.stat().st_mtime < 1000
 
 
@@ -93,7 +90,6 @@ async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str)
         folder = Counting(folder_at(url, {}))
         driver = ObjectStorage(StorageSettings(url=url, cache_bytes=cache_bytes), folder)
         assert await read(driver, claim) == await read(driver, claim) == PAYLOAD
-
         assert folder.reads == reads
 
 
@@ -102,7 +98,6 @@ async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
     digest = "ab" * 32
     with pytest.raises(PayloadUnavailable) as failed:
         await read(driver, StorageDriverClaim({"sha256": digest, "size": "7"}))
-
     assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it does not exist"
     assert failed.value.hint is not None
     assert "the same storage" in failed.value.hint
@@ -151,7 +146,6 @@ async def test_more_than_a_payload_may_hold_is_refused_for_good(url: str) -> Non
     driver = ObjectStorage(StorageSettings(url=url, threshold=50_000, max_bytes=100_000))
     with pytest.raises(ApplicationError) as failed:
         await stored(driver)
-
     assert failed.value.type == "PayloadsTooLarge"
     assert failed.value.non_retryable
 

@@ -52,7 +52,6 @@ BOTH = [
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None:
     await bench.has(document).call("tell", {"lamp": "north", "percent": 80})
-
     assert bench.memory.channel.address == "lamps/north"
     assert json.loads(bench.memory.message.payload) == {"percent": 80}
     assert bench.memory.message.headers == {"Idempotency-Key": "k"}
@@ -63,7 +62,6 @@ async def test_a_message_is_received(bench: Bench, document: dict[str, Any]) -> 
     waiting = asyncio.create_task(bench.has(document).call("hear", {"lamp": "north"}))
     bench.memory.put("lamps/south", {"not": "this"})
     bench.memory.put("lamps/north", {"percent": 80})
-
     assert await waiting == {"percent": 80}
     assert [json.loads(message.payload) for message in bench.memory.accepted] == [{"percent": 80}]
 
@@ -72,7 +70,6 @@ async def test_one_message_is_taken_by_one_call(bench: Bench) -> None:
     bench.has(subscribing())
     for number in (1, 2):
         bench.memory.put("lights", number)
-
     assert [await bench.call("take"), await bench.call("take")] == [1, 2]
 
 
@@ -81,9 +78,7 @@ async def test_the_whole_message_is_the_result_where_the_function_says_so(bench:
     bench.has(subscribing())
     facts: Any = {"headers": {"by": "ada"}, "correlation_id": "7", "reply_to": "back"}
     bench.memory.put("lights", {"on": True}, content_type="application/json", **facts)
-
     result = await bench.call("take", metadata={"result": "message"})
-
     assert result == {"payload": {"on": True}, "headers": {"by": "ada"}, "correlationId": "7", "replyTo": "back"}
 
 
@@ -97,7 +92,6 @@ async def test_waiting_ends_when_the_call_is_cancelled(bench: Bench) -> None:
     while not bench.memory.subscribed:
         await asyncio.sleep(0)
     waiting.cancel()
-
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert bench.memory.accepted == []
@@ -108,7 +102,6 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
     bench.has(publishing())
     for key in ("a", "a", "b"):
         await bench.call("send", 1, key=key)
-
     first, second, other = (channel.client_id for channel, _ in bench.memory.sent)
     assert first == second != other
     assert len(first) <= 23, "brokers of MQTT 3.1 take no more"
@@ -117,7 +110,6 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
 @pytest.mark.parametrize("operation", ["api.json#", "#send", "api.json", "", 5])
 async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> None:
     bench = Bench(tmp_path)
-
     with failing("BadOperation", r"document\.yaml#operationId"):
         await bench.perform(operation)
 
@@ -142,6 +134,5 @@ async def test_a_near_operation_is_named(bench: Bench, document: dict[str, Any])
 
 async def test_an_action_is_to_send_or_to_receive(bench: Bench) -> None:
     document = version3({"lamps": {"address": "lamps"}}, {"ask": {"action": "ask"}})
-
     with pytest.raises(CallFailed, match="must be 'send' or 'receive'"):
         await bench.has(document).call("ask")

@@ -44,7 +44,6 @@ def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
 )  # fmt: skip
 async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
     await bench.has(served({"one": server})).call("send", 1)
-
     assert str(bench.memory.channel) == expected
 
 
@@ -93,9 +92,7 @@ SEVERAL = {
 async def test_the_server_is_chosen(tmp_path: Path, channel: Any, settings: Any, expected: str) -> None:
     """What is configured wins, then the channel's servers, then the first whose protocol is spoken here."""
     bench = Bench(tmp_path, Settings(**settings)).has(served(SEVERAL, **channel))
-
     await bench.call("send", 1)
-
     assert str(bench.memory.channel).removesuffix(" lights") == expected
     await bench.aclose()
 
@@ -119,10 +116,8 @@ async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, cod
 async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -> None:
     """Where it is configured for this function there is no mistake about what was meant."""
     bench = Bench(tmp_path, Settings(functions={"ask": Options(base_url="grpc://127.0.0.1:1")})).has(served(SEVERAL))
-
     with failing("BadUrl", "whose protocol is not one of mqtt"):
         await bench.call("send", 1)
-
     await bench.aclose()
 
 
@@ -143,10 +138,8 @@ async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
 
 async def test_hosts_that_are_denied_are_not_called(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Settings(network=Network(local=False))).has(publishing())
-
     with pytest.raises(CallFailed, match=r"127\.0\.0\.1:1") as caught:
         await bench.call("send", 1)
-
     assert (caught.value.code, bench.memory.sent) == ("HostDenied", [])
     await bench.aclose()
 
@@ -154,10 +147,8 @@ async def test_hosts_that_are_denied_are_not_called(tmp_path: Path) -> None:
 async def test_calls_wait_for_their_turn_at_a_host(tmp_path: Path) -> None:
     """One at a time, if the operator says so: the second is sent when the first is."""
     bench = Bench(tmp_path, Settings(functions={"127_0_0_1": Options(concurrency=1)})).has(publishing())
-
     await bench.call("send", 1)
     await bench.call("send", 2)
-
     assert len(bench.memory.sent) == 2
     await bench.aclose()
 
@@ -169,9 +160,7 @@ async def test_parameters_fill_the_address(bench: Bench) -> None:
     """They are no part of the payload, unless its schema names them."""
     message = {"payload": {"properties": {"id": {"type": "integer"}}}}
     bench.has(publishing(message, "lights/{id}/{what}", parameters=NUMBER))
-
     await bench.call("send", {"id": 7, "what": "on", "by": "ada"})
-
     assert bench.memory.channel.address == "lights/7/on"
     assert json.loads(bench.memory.message.payload) == {"id": 7, "by": "ada"}
 
@@ -180,10 +169,8 @@ async def test_a_parameter_may_stand_in_the_message(bench: Bench) -> None:
     """Where the document says; an argument of its name comes first."""
     parameters = {"id": {"location": "$message.payload#/lamp/id"}, "by": {"location": "$message.header#/By"}}
     bench.has(publishing({}, "lights/{id}/{by}", parameters=parameters))
-
     await bench.call("send", {"payload": {"lamp": {"id": 7}}, "headers": {"by": "ada"}})
     await bench.call("send", {"payload": {"lamp": {"id": 7}}, "headers": {"by": "ada"}, "id": 8})
-
     assert [channel.address for channel, _ in bench.memory.sent] == ["lights/7/ada", "lights/8/ada"]
 
 
@@ -245,7 +232,6 @@ async def test_an_operation_needs_an_address(bench: Bench) -> None:
     document = version3(
         {"inbox": {"address": None}}, {"send": {"action": "send", "channel": {"$ref": "#/channels/inbox"}}}
     )
-
     with failing("BadDocument", "does not say which address"):
         await bench.has(document).call("send", 1)
 
@@ -314,7 +300,6 @@ async def test_traits_of_other_files_refer_to_their_own(bench: Bench) -> None:
     """What a trait points to stands where the trait stands."""
     bench.has({"traits": {"t": {"payload": {"$ref": "#/schemas/s"}}}, "schemas": {"s": {"type": "integer"}}}, "t.json")
     bench.has(publishing({"traits": [{"$ref": "t.json#/traits/t"}]}))
-
     with pytest.raises(CallFailed, match="payload: 'text' is not of type 'integer'"):
         await bench.call("send", "text")
 
@@ -350,7 +335,6 @@ STAGED = {
 async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, expected: str) -> None:
     """As for OpenAPI: the first server counts that has them."""
     await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
-
     assert str(bench.memory.channel) == expected
 
 
@@ -369,7 +353,5 @@ async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) 
 async def test_a_whole_address_may_be_a_parameter(bench: Bench, protocol: str, address: str) -> None:
     document = publishing(None, "{replyTo}")
     document["servers"]["broker"]["protocol"] = protocol
-
     await bench.has(document).call("send", {"replyTo": address, "payload": 1})
-
     assert bench.memory.channel.address == address

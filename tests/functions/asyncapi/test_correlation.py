@@ -21,26 +21,22 @@ IN_PAYLOAD = {"correlationId": {"location": "$message.payload#/about/id"}, "payl
 
 async def test_an_id_is_sent_where_the_document_says(bench: Bench) -> None:
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"lumens": 5, "correlationId": 7})
-
     assert json.loads(bench.memory.message.payload) == {"lumens": 5, "about": {"id": 7}}
     assert bench.memory.message.correlation_id == "7"
 
 
 async def test_an_id_is_sent_in_a_header(bench: Bench) -> None:
     await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7"})
-
     assert bench.memory.message.headers == {"nr": "7", "Idempotency-Key": "k"}
 
 
 async def test_names_of_headers_are_compared_in_any_case(bench: Bench) -> None:
     await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7", "headers": {"NR": "old"}})
-
     assert bench.memory.message.headers == {"NR": "7", "Idempotency-Key": "k"}
 
 
 async def test_an_id_that_is_sent_already_is_the_protocols_too(bench: Bench) -> None:
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"about": {"id": "9"}})
-
     assert bench.memory.message.correlation_id == "9"
 
 
@@ -67,7 +63,6 @@ async def test_only_the_message_with_the_id_is_taken(bench: Bench, message: Any,
         bench.memory.put("lights", {"about": {"id": nr}}, headers={"nr": nr}, correlation_id=nr)
     bench.memory.put("lights", b"{oops", content_type="application/json")
     bench.memory.put("lights", {"about": {"id": 7}}, **facts)
-
     assert await bench.call("take", {"correlationId": "7"}) == {"about": {"id": 7}}
     assert len(bench.memory.accepted) == 1
 
@@ -76,7 +71,6 @@ async def test_a_broken_message_with_the_id_is_the_fault_of_the_call(bench: Benc
     """Its header says whose it is."""
     bench.has(subscribing(IN_HEADER))
     bench.memory.put("lights", b"{oops", content_type="application/json", headers={"nr": "7"})
-
     with failing("MalformedAnswer"):
         await bench.call("take", {"correlationId": "7"})
 
@@ -110,10 +104,8 @@ async def test_the_id_of_a_request_is_that_of_the_call(bench: Bench) -> None:
     """A reply to the first attempt is one to the second, too; a workflow can also say the id."""
     bench.has(asking({"channel": {"$ref": "#/channels/answers"}}))
     bench.memory.responder = lambda _, sent: Message(b"1", headers=sent.headers, reply_to="answers/1")
-
     for key, arguments in (("a", {}), ("a", {}), ("b", {}), ("b", {"correlationId": "mine"})):
         await bench.call("ask", {"room": 1, "payload": "how?", **arguments}, key=key)
-
     ids = [message.headers["nr"] for _, message in bench.memory.sent]
     assert ids[0] == ids[1] != ids[2]
     assert ids[3] == "mine"
@@ -123,7 +115,6 @@ async def test_without_a_channel_for_replies_an_address_is_made_up(bench: Bench)
     """The request says which; only the reply can come there, so it needs no id."""
     bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
     bench.memory.responder = lambda _, sent: Message(b'{"answer": 42}', reply_to=sent.headers["replyTo"])
-
     assert await bench.call("ask", {"room": 1, "payload": "how?"}) == {"answer": 42}
     assert (
         bench.memory.message.reply_to == bench.memory.message.headers["replyTo"] == bench.memory.subscribed[0].address
@@ -135,7 +126,6 @@ async def test_the_workflow_may_say_where_it_wants_its_reply(bench: Bench) -> No
     bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
     bench.memory.put("my/inbox", {"not": "this"})
     bench.memory.responder = lambda _, sent: Message(b"{}", reply_to="my/inbox", correlation_id=sent.correlation_id)
-
     assert await bench.call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": "my/inbox"}}) == {}
 
 
@@ -146,10 +136,8 @@ async def test_a_reply_is_wanted_at_one_address(bench: Bench, protocol: str, add
     """Who chooses it, which data can, is not to hear what is meant for others."""
     document = asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}})
     document["servers"]["broker"]["protocol"] = protocol
-
     with pytest.raises(CallFailed, match="is not one address") as caught:
         await bench.has(document).call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": address}})
-
     assert (caught.value.code, bench.memory.subscribed) == ("BadArguments", [])
 
 
@@ -187,10 +175,8 @@ async def test_a_reply_from_another_server_is_not_followed(bench: Bench) -> None
     document = asking({"channel": {"$ref": "#/channels/answers"}})
     document["servers"]["other"] = {"host": "127.0.0.1:2", "protocol": "mqtt"}
     document["channels"]["answers"] = {**QUESTIONS["answers"], "servers": [{"$ref": "#/servers/other"}]}
-
     with pytest.raises(CallFailed, match="another server than 'broker'") as caught:
         await bench.has(document).call("ask", {"room": 1, "payload": 1})
-
     assert (caught.value.code, bench.memory.sent) == ("BadDocument", [])
 
 
@@ -219,9 +205,7 @@ async def test_replies_to_calls_at_the_same_time_are_told_apart(bench: Bench) ->
     bench.memory.responder = lambda _, sent: Message(
         b'{"to": ' + sent.payload + b"}", reply_to=sent.reply_to, correlation_id=sent.correlation_id
     )
-
     results = await asyncio.gather(
         *(bench.call("ask", {"room": 1, "payload": number}, key=f"k{number}") for number in range(5))
     )
-
     assert results == [{"to": number} for number in range(5)]

@@ -34,16 +34,13 @@ async def test_a_payload_is_written_in_its_content_type(
 ) -> None:
     """JSON where nothing is said; texts as they are; bytes from base64."""
     message = {} if content_type is None else {"contentType": content_type}
-
     await bench.has(publishing(message)).call("send", {"payload": payload})
-
     assert bench.memory.message.payload == content
     assert bench.memory.message.content_type == (content_type or "application/json")
 
 
 async def test_the_document_may_say_the_content_type_of_all_messages(bench: Bench) -> None:
     await bench.has({**publishing({}), "defaultContentType": "text/plain"}).call("send", "hello")
-
     assert (bench.memory.message.payload, bench.memory.message.content_type) == (b"hello", "text/plain")
 
 
@@ -60,23 +57,19 @@ async def test_the_document_may_say_the_content_type_of_all_messages(bench: Benc
 async def test_arguments_are_the_payload_or_name_it(bench: Bench, arguments: Any, payload: Any, headers: Any) -> None:
     """An object is the payload, unless it says outright what is what."""
     await bench.has(publishing(LUMENS)).call("send", arguments)
-
     assert json.loads(bench.memory.message.payload) == payload
     assert bench.memory.message.headers == {**headers, "Idempotency-Key": "k"}
 
 
 async def test_a_message_may_have_fields_of_these_names(bench: Bench) -> None:
     fields: dict[str, Any] = {"headers": {}, "payload": {}, "correlationId": {}}
-
     await bench.has(publishing({"payload": {"properties": fields}})).call("send", dict.fromkeys(fields, "x"))
-
     assert json.loads(bench.memory.message.payload) == dict.fromkeys(fields, "x")
     assert bench.memory.message.correlation_id is None
 
 
 async def test_a_message_without_payload_has_none(bench: Bench) -> None:
     await bench.has(publishing({"headers": {"type": "object"}})).call("send", {"headers": {"ping": "1"}})
-
     assert (bench.memory.message.payload, bench.memory.message.headers["ping"]) == (b"", "1")
 
 
@@ -99,15 +92,12 @@ async def test_a_message_without_payload_has_none(bench: Bench) -> None:
 async def test_what_does_not_fit_is_not_sent(bench: Bench, message: Any, arguments: Any, reason: str) -> None:
     with failing("BadArguments", reason, retryable=False):
         await bench.has(publishing(message)).call("send", arguments)
-
     assert bench.memory.sent == []
 
 
 async def test_the_first_message_that_fits_is_sent(bench: Bench) -> None:
     text = {"name": "text", "contentType": "text/plain", "payload": {"type": "string"}}
-
     await bench.has(publishing({"oneOf": [LUMENS, text]})).call("send", "hello")
-
     assert bench.memory.message.content_type == "text/plain"
 
 
@@ -123,7 +113,6 @@ async def test_the_first_message_that_fits_is_sent(bench: Bench) -> None:
 )
 async def test_json_schema_is_understood(bench: Bench, schema_format: str) -> None:
     message = {**LUMENS, "schemaFormat": schema_format}
-
     with pytest.raises(CallFailed, match=r"payload\.lumens"):
         await bench.has(publishing(message)).call("send", {"lumens": "dark"})
 
@@ -147,7 +136,6 @@ async def test_other_schemas_are_refused_by_name(bench: Bench, document: dict[st
     """Nothing is sent that nobody has looked at."""
     with pytest.raises(CallFailed, match="avro") as caught:
         await bench.has(document).call("send", {})
-
     assert (caught.value.code, bench.memory.sent) == ("Unsupported", [])
 
 
@@ -190,7 +178,6 @@ async def test_a_message_is_read_as_it_says(
 ) -> None:
     bench.has(subscribing({} if declared is None else {"contentType": declared}))
     bench.memory.put("lights", content, content_type=content_type)
-
     assert await bench.call("take") == payload
 
 
@@ -199,10 +186,8 @@ async def test_a_broken_message_is_a_fault_once(bench: Bench, declared: str | No
     """It does not come again, and does not keep back those behind it."""
     bench.has(subscribing({"contentType": declared} if declared else {}))
     bench.memory.put("lights", b"{oops", content_type="application/json")
-
     with failing("MalformedAnswer", "is to be 'application/json', but it is not", retryable=True) as caught:
         await bench.call("take")
-
     assert caught.value.body == "{oops"
     assert len(bench.memory.accepted) == 1
 
@@ -210,10 +195,8 @@ async def test_a_broken_message_is_a_fault_once(bench: Bench, declared: str | No
 async def test_what_comes_is_held_against_its_schema(bench: Bench) -> None:
     bench.has(subscribing({"oneOf": [LUMENS, NAMED]}))
     bench.memory.put("lights", {"lumens": "dark"})
-
     with failing("SchemaMismatch", r"payload\.lumens: 'dark' is not of type 'integer'", retryable=False) as caught:
         await bench.call("take")
-
     assert caught.value.body == {"lumens": "dark"}
 
 
@@ -236,10 +219,8 @@ async def test_headers_that_come_are_held_against_their_schema(bench: Bench, hea
 async def test_a_message_can_be_too_large(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Settings(calls=Options(max_response_bytes=3))).has(subscribing())
     bench.memory.put("lights", b"1234")
-
     with failing("AnswerTooLarge", "larger than 3 bytes", retryable=False):
         await bench.call("take")
-
     await bench.aclose()
 
 
@@ -247,10 +228,8 @@ async def test_nothing_is_taken_that_could_not_be_looked_at(bench: Bench) -> Non
     """A schema in another language is refused while the message is still where it was."""
     bench.has(subscribing({"schemaFormat": AVRO, "payload": {}}))
     bench.memory.put("lights", 1)
-
     with pytest.raises(CallFailed, match="avro"):
         await bench.call("take")
-
     assert (bench.memory.subscribed, bench.memory.accepted) == ([], [])
 
 
@@ -258,7 +237,6 @@ async def test_a_message_may_be_of_any_kind_that_it_can_be_read_as(bench: Bench)
     bench.has(subscribing({"oneOf": [{"contentType": "application/json"}, {"contentType": "text/plain"}]}))
     for payload in (b'{"on": true}', b"on"):
         bench.memory.put("lights", payload)
-
     assert [await bench.call("take"), await bench.call("take")] == [{"on": True}, "on"]
 
 
@@ -266,7 +244,6 @@ async def test_patterns_of_javascript_are_left_out(bench: Bench) -> None:
     """Python has none of these; a document is no worse for it."""
     payload = {"properties": {"name": {"pattern": r"^\p{L}+$"}, "pattern": {"pattern": "^a"}}}
     bench.has(publishing({"payload": payload}))
-
     await bench.call("send", {"name": "ada"})
     with pytest.raises(CallFailed, match=r"payload\.pattern: 'b' does not match"):
         await bench.call("send", {"pattern": "b"})

@@ -83,7 +83,6 @@ async def test_a_broker_gets_what_its_scheme_asks_for(
 ) -> None:
     """From the auth that the function names."""
     await bench.has(secured(scheme)).call("send", 1, **by(auth))
-
     assert bench.memory.channel.credentials == expected
 
 
@@ -101,7 +100,6 @@ async def test_what_begins_as_http_does_gets_it_so(
     bench: Bench, scheme: str, auth: str, headers: Any, address: str
 ) -> None:
     await bench.has(secured(scheme, protocol="ws")).call("send", 1, **by(auth))
-
     assert bench.memory.channel.credentials.headers == headers
     assert bench.memory.channel.address == address
 
@@ -113,24 +111,19 @@ async def test_what_begins_as_http_does_gets_it_so(
 async def test_a_secret_called_like_the_scheme_is_used(bench: Bench, secret: Any, expected: Credentials) -> None:
     """Without any that fits, the broker decides."""
     secrets = {} if secret is None else {"login": secret}
-
     await bench.has(secured("login")).call("send", 1, secrets=secrets)
-
     assert bench.memory.channel.credentials == expected
 
 
 async def test_the_first_possibility_counts_for_which_there_is_something(bench: Bench) -> None:
     """Here the second, by a secret."""
     await bench.has(secured("login", "bearer")).call("send", 1, secrets={"bearer": TOKEN})
-
     assert bench.memory.channel.credentials == Credentials(token=TOKEN)
 
 
 async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> None:
     secrets = {"login": PASSWORD, "bearer": "t-2"}
-
     await bench.has(secured("login", operation=["bearer"])).call("send", 1, secrets=secrets)
-
     assert bench.memory.channel.credentials == Credentials("ada", "pw-1", "t-2")
 
 
@@ -156,7 +149,6 @@ async def test_without_security_the_functions_auth_counts(
     bench: Bench, auth: str | None, expected: Credentials
 ) -> None:
     await bench.has(secured()).call("send", 1, **by(auth))
-
     assert bench.memory.channel.credentials == expected
 
 
@@ -193,16 +185,13 @@ async def test_an_auth_must_have_what_is_asked_for(
         return
     with failing(code, reason, retryable=False):
         await bench.call("send", 1, **by(auth))
-
     assert bench.memory.sent == []
 
 
 async def test_an_empty_possibility_means_that_nothing_is_needed(bench: Bench) -> None:
     document = secured("login")
     document["servers"]["broker"]["security"].append({})
-
     await bench.has(document).call("send", 1, **by("by token"))
-
     assert bench.memory.channel.credentials == Credentials()
 
 
@@ -213,9 +202,7 @@ async def test_a_token_is_fetched_where_the_document_says(bench: Bench, service:
     document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
     document["servers"]["broker"]["security"] = [{"tokens": ["light"]}]
     service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
-
     await bench.has(document).call("send", 1, secrets={"tokens": {"clientId": "app", "clientSecret": "hush"}})
-
     assert bench.memory.channel.credentials == Credentials(token=TOKEN)
     assert b"scope=light" in service.last.content
 
@@ -242,8 +229,6 @@ async def test_the_document_is_fetched_with_the_auth_for_it(bench: Bench, servic
     """`resource` of the authRef is for the document, `invocation` for the broker."""
     service.answers_with("GET", "/api.json", secured())
     references = AuthRef(resource="by token", invocation="by password")
-
     await bench.call(f"{service.url}/api.json#send", 1, auth=AUTHS, auth_ref=references)
-
     assert service.last.headers["authorization"] == "Bearer t-1"
     assert bench.memory.channel.credentials == Credentials("ada", "pw-1")

@@ -88,7 +88,6 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
     with failing(code, "auth 'a'", retryable=False) as caught:
         headers(scheme, properties)
-
     assert told in caught.value.message
 
 
@@ -112,10 +111,8 @@ async def test_keys(
     service.answers_with("GET", "/a", "ok")
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="apiKey", properties=properties)
-
     call = Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     assert await functions.call(call) == "ok"
-
     assert sent.items() <= service.last.headers.items()
     assert service.last.query == [("a", "1"), *query]
 
@@ -136,7 +133,6 @@ async def test_keys(
 def test_what_a_document_is_fetched_with(reference: AuthRef | None, service: str | None, auth: str | None) -> None:
     """Credentials for the call are shown to the document's server only if it is the one that is called."""
     call = Call(Function(name="f", auth_ref=reference))
-
     assert auth_for_document(call, "https://shop.example/api.json", service) == auth
 
 
@@ -160,9 +156,7 @@ async def test_credentials_do_not_appear_in_faults(service: Service, functions: 
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="bearer", properties="shop")
-
     fault = await fault_of(functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)))
-
     assert fault.body == {"got": "***"}
 
 
@@ -181,8 +175,6 @@ async def test_what_was_made_of_secrets_does_not_appear(
     sent = headers(scheme, properties)["Authorization"]
     service.answers_with("GET", "/a", {"got": sent})
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
-
     answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
-
     assert service.last.headers["authorization"] == sent
     assert answer == {"got": f"{sent.split()[0]} ***"}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,6 +27,7 @@ from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.listening import listening
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
@@ -104,10 +104,8 @@ def server() -> Iterator[TokenServer]:
 
 
 @pytest.fixture
-async def functions(server: TokenServer) -> AsyncIterator[Functions]:
-    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, server: TokenServer) -> Functions:
+    return calling(settings=Settings(calls=Options(base_url=server.url)))
 
 
 def ask(server: TokenServer, **properties: Any) -> Call:
@@ -173,7 +171,6 @@ async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
     await functions.call(ask(server, **properties))
-
     assert server.forms == [form]
     assert server.logins == ["app:hush-hush"]
 
@@ -181,15 +178,12 @@ async def test_grants(
 async def test_an_authority_that_describes_itself(server: TokenServer, functions: Functions) -> None:
     """The token endpoint is where the authority says that it is."""
     await functions.call(ask(server))
-
     assert server.asked == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
 
 
 async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
     server.describes_itself = False
-
     await functions.call(ask(server))
-
     assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
 
 
@@ -197,10 +191,8 @@ async def test_an_authority_that_describes_itself_later(server: TokenServer, fun
     """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
     assert (await fault_of(functions.call(ask(server)))).code == "AuthFailed"
-
     server.describes_itself, server.refusal = True, None
     await functions.call(ask(server))
-
     assert server.asked[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
 
 
@@ -209,9 +201,7 @@ async def test_calls_share_a_token(server: TokenServer, functions: Functions) ->
     await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
     await functions.call(ask(server))
     assert len(server.forms) == 1
-
     await functions.call(ask(server, scopes=["write"]))
-
     assert len(server.forms) == 2
 
 
@@ -237,9 +227,7 @@ async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, func
     """A service may refuse a token before its end: the call is made once more with a new one."""
     await functions.call(ask(server))
     server.valid.clear()
-
     await functions.call(ask(server))
-
     assert len(server.forms) == 2
     assert server.asked[-3:] == ["GET /orders", "POST /realm/token", "GET /orders"]
 
@@ -265,9 +253,7 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
 async def test_tokens_are_no_expressions(server: TokenServer, functions: Functions) -> None:
     """A token that looks like an expression is sent as it is: its server learns nothing by it."""
     server.named = "${ $SECRETS.login.secret }"
-
     await functions.call(ask(server))
-
     assert server.valid == {"${ $SECRETS.login.secret }1"}
 
 
@@ -291,18 +277,14 @@ async def test_a_token_that_is_not_granted(
     server: TokenServer, functions: Functions, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
     server.refusal = answer
-
     fault = await fault_of(functions.call(ask(server)), "AuthFailed", shown, retryable=retryable)
-
     assert "hush" not in fault.message
 
 
 async def test_calls_share_a_failure(server: TokenServer, functions: Functions) -> None:
     """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
     server.refusal = (503, {})
-
     faults = await asyncio.gather(*(fault_of(functions.call(ask(server))) for _ in range(5)))
-
     assert {fault.code for fault in faults} == {"AuthFailed"}
     assert server.asked.count("POST /realm/token") == 1
     server.refusal = None
@@ -333,30 +315,28 @@ async def test_what_is_missing_is_told(
     server: TokenServer, functions: Functions, properties: dict[str, Any], shown: str
 ) -> None:
     await fault_of(functions.call(ask(server, **properties)), "BadAuth", shown, retryable=False)
-
     assert server.asked == []
 
 
 async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
     await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
-
     assert server.forms[0]["client_id"] == ["app"]
     assert server.logins == [""]
 
 
-async def test_calls_that_wait_for_a_token_leave_others_room(server: TokenServer) -> None:
+async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, server: TokenServer) -> None:
     """One of them asks for it, and may have to wait for the limits of the authority's host."""
     host = read_pattern(server.url.removeprefix("http://"))
     settings = Settings(calls=Options(base_url=server.url, concurrency=3), hosts={host: Options(rate=Rate(1, 3600))})
 
-    async with aclosing(Functions({"quick": dict}, settings)) as functions:
-        slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
-        while not server.asked:
-            await asyncio.sleep(0.01)
-        quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
-        done, _ = await asyncio.wait(quick, timeout=5)
-        for task in (*slow, *quick):
-            task.cancel()
-        await asyncio.gather(*slow, *quick, return_exceptions=True)
+    functions = calling({"quick": dict}, settings)
+    slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
+    while not server.asked:
+        await asyncio.sleep(0.01)
+    quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
+    done, _ = await asyncio.wait(quick, timeout=5)
+    for task in (*slow, *quick):
+        task.cancel()
+    await asyncio.gather(*slow, *quick, return_exceptions=True)
 
     assert done == {*quick}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from swf_temporal.functions.calling import Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
+from tests.functions.conftest import Calling
 
 CLIENT: dict[str, Any] = {"clientId": "app", "clientSecret": "hush:hush & more", "scopes": ["read"]}
 BY_CLIENT: dict[str, Any] = {**CLIENT, "grantType": "clientCredentials"}
@@ -28,10 +29,8 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-async def functions(server: Server) -> AsyncIterator[Functions]:
-    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, server: Server) -> Functions:
+    return calling(settings=Settings(calls=Options(base_url=server.url)))
 
 
 def ask(server: Server, properties: dict[str, Any]) -> Call:
@@ -53,9 +52,7 @@ def ask(server: Server, properties: dict[str, Any]) -> Call:
 async def test_grants(server: Server, functions: Functions, properties: dict[str, Any], subject: str) -> None:
     for owner in ("ada", "bob"):
         server.tokens[f"{owner}'s"] = Token(f"{owner}'s", owner, "read", "", 3600)
-
     answer: Any = await functions.call(ask(server, properties))
-
     assert (answer["for"], answer["audience"]) == (subject, "".join(properties.get("audiences", ())))
 
 
@@ -65,7 +62,6 @@ async def test_how_a_client_proves_itself(server: Server, functions: Functions, 
     server.clients["app"].method = method
     server.methods = [method]
     secret = {"clientSecret": None} if method == "none" else {}
-
     assert await functions.call(ask(server, {**BY_PASSWORD, **secret})) == {"for": "ada", "audience": "", "zone": None}
 
 
@@ -74,10 +70,8 @@ async def test_tokens_that_end(server: Server, functions: Functions) -> None:
     call = ask(server, BY_CLIENT)
     await functions.call(call)
     assert len(server.tokens) == 1
-
     server.revoke()
     await asyncio.gather(*(functions.call(call) for _ in range(5)))
-
     assert len(server.tokens) == 2
 
 

@@ -20,6 +20,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -33,7 +34,6 @@ def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Ca
 async def test_a_call_is_one_request(service: Service, functions: Functions) -> None:
     """The input is the body; the id is one that a URL can have, and the same for every attempt."""
     service.answers_with("POST", "/", {"done": True})
-
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     first, second = service.requests
@@ -53,7 +53,6 @@ async def test_a_header_tells_of_an_error(service: Service, functions: Functions
     """An error has a code of the function's own, whatever the status is."""
     headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
     service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
-
     fault = await fault_of(functions.call(call_of()))
     assert (fault.code, fault.message) == ("pay.refused", "no money")
 
@@ -70,35 +69,33 @@ async def test_a_message_alone_is_an_internal_error(service: Service, functions:
 
 
 @pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
-async def test_where_it_stands_is_configured(service: Service, name: str) -> None:
+async def test_where_it_stands_is_configured(calling: Calling, service: Service, name: str) -> None:
     """By the function's id, by its image, and by the image without a tag."""
     service.answers_with("POST", "/", 1)
     where = {name: Options(base_url=service.url)}
     settings = Settings(functions=where) if name == "request" else Settings(services=where)
-    functions = Functions(settings=settings)
-    assert await functions.call(call_of()) == 1
-    await functions.aclose()
+    assert await calling(settings=settings).call(call_of()) == 1
 
 
 @pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
-async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None:
+async def test_a_registry_may_have_a_port(calling: Calling, service: Service, ending: str) -> None:
     service.answers_with("POST", "/", 1)
-    functions = Functions(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
+    functions = calling(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
     assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
-    await functions.aclose()
 
 
-async def test_it_is_configured_by_its_image(service: Service) -> None:
+async def test_it_is_configured_by_its_image(calling: Calling, service: Service) -> None:
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
-    functions = Functions(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
+    functions = calling(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
     await fault_of(functions.call(call_of()), "Timeout")
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
-    await functions.aclose()
 
 
-async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(service: Service, tmp_path: Path) -> None:
+async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(
+    calling: Calling, service: Service, tmp_path: Path
+) -> None:
     """It is not called, and the attempt is made again by whoever asked for it."""
 
     class Away:
@@ -110,12 +107,11 @@ async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(ser
 
     shared = Options(shared_folder=SharedFolder(str(tmp_path), "/mnt/shared"))
     settings = Settings(calls=shared.replace(base_url=service.url))
-    functions = Functions(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
+    functions = calling(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
     of = VariableRef("namespace", "", "k")
     with pytest.raises(StoreUnavailable):
         await functions.call(replace(call_of(), folder=CallFolder((CallFile(of, "k"),), {"namespace": ""})))
     assert service.requests == []
-    await functions.aclose()
 
 
 async def test_without_configuration_it_says_what_is_missing() -> None:

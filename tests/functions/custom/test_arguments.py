@@ -104,9 +104,7 @@ async def test_what_does_not_fit_is_told(function: Callable[..., Any], arguments
 
 async def test_only_a_few_mistakes_are_told() -> None:
     lines: JSON = [{"item": "pen", "price": -1}] * 1000
-
     fault = await fault_of(Functions({"f": total}).call(_call({"placed": "2026-03-01T10:00:00Z", "lines": lines})))
-
     assert fault.message.count("greater than 0") == 5
     assert fault.message.endswith("; and 995 more")
 
@@ -114,9 +112,6 @@ async def test_only_a_few_mistakes_are_told() -> None:
 async def test_a_mistake_does_not_show_a_secret() -> None:
     """What a secret made wrong is not told."""
     secrets = {"k": "xyzzy-is-secret"}
-
-    fault = await fault_of(
-        Functions({"f": at}).call(Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets))
-    )
-
+    doing = Functions({"f": at}).call(Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets))
+    fault = await fault_of(doing)
     assert "xyzzy" not in fault.message

@@ -19,6 +19,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.settings.calls import Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 
 def custom(operation: str | None, arguments: JSON = None, *, name: str = "f", kind: str = "custom") -> Call:
@@ -67,17 +68,14 @@ async def test_arguments_become_pythons(function: Callable[..., Any], arguments:
 
 async def test_results_become_json() -> None:
     receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
-
     result = await Functions({"f": lambda: receipt}).call(custom("f"))
-
     assert result == {"at": "2026-01-02T00:00:00Z", "items": ["a"]}
 
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
 async def test_what_json_cannot_write_is_refused(result: object) -> None:
-    await fault_of(
-        Functions({"f": lambda: result}).call(custom("f")), "NotJSON", type(result).__name__, retryable=False
-    )
+    doing = Functions({"f": lambda: result}).call(custom("f"))
+    await fault_of(doing, "NotJSON", type(result).__name__, retryable=False)
 
 
 async def test_a_blocking_function_blocks_nobody() -> None:
@@ -89,7 +87,6 @@ async def test_a_blocking_function_blocks_nobody() -> None:
         raise StopIteration
 
     await fault_of(Functions({"f": block}).call(custom("f")), "RuntimeError")
-
     assert names != [threading.current_thread().name]
 
 
@@ -128,7 +125,6 @@ async def test_an_exception_is_a_fault_of_its_name(error: BaseException) -> None
 
     for function in (fail, fail_later):
         fault = await fault_of(Functions({"f": function}).call(custom("f")))
-
         assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
         assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
 
@@ -138,14 +134,12 @@ async def test_a_fault_of_ones_own_passes_through() -> None:
         raise CallFailed("sold out", code=409, status=409, body={"left": 0}, retryable=False)
 
     fault = await fault_of(Functions({"f": fail}).call(custom("f")), "409", retryable=False)
-
     assert (fault.status, fault.body) == (409, {"left": 0})
 
 
 @pytest.mark.parametrize("arguments", [{"b": 1}, {"a": 1, "c": 1}, None])
 async def test_wrong_arguments_are_told_before_the_call(arguments: JSON) -> None:
     fault = await fault_of(Functions({"f": add}).call(custom("f", arguments)), "BadArguments", retryable=False)
-
     assert "a: int, b: int = 10" in fault.message.replace("'", "")
 
 
@@ -243,7 +237,6 @@ async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatc
 )
 async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str) -> None:
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
-
     await fault_of(functions.call(custom(operation)), "UnknownFunction", told, retryable=False)
 
 
@@ -251,9 +244,7 @@ async def test_a_function_that_is_not_there_is_told(operation: str | None, told:
 async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) -> None:
     """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
-
     fault = await fault_of(functions.call(custom(f"{module}:nothing")))
-
     assert ("was not given the module" not in fault.message) is allowed
 
 
@@ -293,11 +284,10 @@ async def test_a_fault_knows_the_frames_of_the_function() -> None:
     assert "s3cr3t" not in fault.frames
 
 
-async def test_functions_wait_in_threads_of_their_own() -> None:
+async def test_functions_wait_in_threads_of_their_own(calling: Calling) -> None:
     """As many as calls are made at once; and the program's own threads are free meanwhile."""
     together = threading.Barrier(61)
-    functions = Functions({"f": lambda: together.wait(30)}, max_threads=60)
+    functions = calling({"f": lambda: together.wait(30)}, max_threads=60)
     calls = [asyncio.ensure_future(functions.call(custom("f"))) for _ in range(60)]
     await asyncio.to_thread(together.wait, 30)
     await asyncio.gather(*calls)
-    await functions.aclose()

@@ -60,7 +60,6 @@ async def test_a_script_can_yield_its_variables() -> None:
 async def test_code_stands_in_one_of_three_places() -> None:
     """As an argument it is taken only if the definition has none itself: data must not become code by its name."""
     functions = Functions(settings=ALLOWED)
-
     assert await functions.call(script(None, {"script": "x + 1", "x": 1})) == 2
     assert await functions.call(script(None, {"script": "2", "x": 1}, script="script")) == "2"
     assert await functions.call(script("script", {"script": "3"})) == "3"
@@ -80,7 +79,6 @@ async def test_code_stands_in_one_of_three_places() -> None:
 )
 async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str) -> None:
     fault = await fault_of(Functions(settings=ALLOWED).call(script(code)))
-
     assert (fault.name, fault.code, fault.retryable) == (name, name, name != "SyntaxError")
     assert told in fault.message
 
@@ -132,9 +130,7 @@ async def test_operators_decide_whether_there_are_scripts() -> None:
 async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWF_SECRET_KEY", "sesame")
     code = "import os\nresult = [sorted(os.environ), os.getcwd(), os.listdir(), sorted(os.listdir('/proc/self/fd'))]"
-
     seen: Any = await Functions(settings=ALLOWED).call(script(code))
-
     names, folder, files, handles = seen
     assert names == ["HOME", "LC_ALL", "PATH", "TMPDIR", "TZ"]
     assert (Path(folder).name.startswith("swf-script-"), files) == (True, [])
@@ -145,11 +141,8 @@ async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
     """It is killed with what it started."""
     settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
-
-    await fault_of(
-        Functions(settings=settings).call(script(_family(tmp_path))), "Timeout", "within 1 s", retryable=True
-    )
-
+    doing = Functions(settings=settings).call(script(_family(tmp_path)))
+    await fault_of(doing, "Timeout", "within 1 s", retryable=True)
     await _gone(tmp_path)
 
 
@@ -170,9 +163,7 @@ async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
 async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
     """A process that it started does not outlive it."""
     code = _family(tmp_path).replace("child.wait()", "result = 'done'")
-
     assert await Functions(settings=ALLOWED).call(script(code)) == "done"
-
     await _gone(tmp_path)
 
 
@@ -245,7 +236,5 @@ result = child
 
 async def test_what_is_nested_too_deeply_is_a_fault() -> None:
     call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
-
-    await fault_of(
-        Functions(settings=ALLOWED).call(replace(call, secrets={"a": "hunter2"})), "NotJSON", retryable=False
-    )
+    doing = Functions(settings=ALLOWED).call(replace(call, secrets={"a": "hunter2"}))
+    await fault_of(doing, "NotJSON", retryable=False)

@@ -30,9 +30,7 @@ async def test_a_line_is_logged(
     operation: str, arguments: JSON, level: str, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "swf.function")
-
     assert await Functions().call(_call(operation, arguments)) is None
-
     assert caplog.record_tuples == [
         ("swf.function", logging.getLevelNamesMapping()[level], f"tell: {text} [order-7/run/Tell#1]")
     ]
@@ -40,9 +38,7 @@ async def test_a_line_is_logged(
 
 async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "swf.function")
-
     await Functions().call(_call("sysout", {"message": "the key is sesame-7"}, key="sesame-7"))
-
     assert "the key is ***" in caplog.text
     assert "sesame" not in caplog.text
 

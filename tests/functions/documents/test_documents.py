@@ -46,16 +46,13 @@ def test_documents_are_found_beside_the_definition(name: str, base: str | None, 
 def test_the_base_may_be_the_definition_itself(tmp_path: Path) -> None:
     file = tmp_path / "orders.yaml"
     file.touch()
-
     assert locate("a.json", str(file)) == str(tmp_path / "a.json")
 
 
 @pytest.mark.parametrize("text", [json.dumps(OPENAPI), "openapi: 3.1.0\npaths: {}", "swagger: 2.0\npaths: {}"])
 async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
     (tmp_path / "api").write_text(text, encoding="utf-8")
-
     document = await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
-
     assert (document.name, document.url, document.content["paths"]) == ("api", None, {})
 
 
@@ -87,10 +84,8 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
 )
 async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "api").write_text(text, encoding="utf-8")
-
     with failing("BadDocument", r"the document 'api' (is not|cannot be)", retryable=False) as caught:
         await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
-
     assert told in caught.value.message
 
 
@@ -121,5 +116,4 @@ async def test_a_document_that_is_refused(service: Service) -> None:
     async with aclosing(Http(Settings())) as http:
         with failing("NoDocument", "404 Not Found", retryable=True) as caught:
             await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)
-
     assert caught.value.status == 404

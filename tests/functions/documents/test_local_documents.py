@@ -3,7 +3,6 @@
 import json
 import socket
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -19,17 +18,15 @@ from swf_temporal.functions.rpc import protos
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.text.fetching.resources import Resources
 from tests.failing import failing, fault_of
-from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 HERE = Path(__file__).parents[1]
 DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    functions = Functions(settings=Settings())
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling(settings=Settings())
 
 
 def named(operation: Any, kind: str = "rest") -> Function:
@@ -71,20 +68,17 @@ def test_documents_beside_a_url() -> None:
 
 async def test_an_openapi_document(functions: Functions) -> None:
     found = await functions.prepare(named("shop-3.0.yaml#getOrder"), str(DOCUMENTS))
-
     assert found is not None
     assert (found.address["method"], found.address["path"]) == ("GET", "/orders/{id}")
 
 
 async def test_an_asyncapi_document(functions: Functions) -> None:
     found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
-
     assert found == Described({"sendsTo": "light/measured"})
 
 
 async def test_a_proto_file(functions: Functions) -> None:
     found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
-
     assert found == Described({"procedure": "shop.users.UserService/AddUser"})
 
 
@@ -115,16 +109,15 @@ async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: 
         await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
 
 
-async def test_nothing_is_fetched(service: Service, tmp_path: Path) -> None:
+async def test_nothing_is_fetched(calling: Calling, service: Service, tmp_path: Path) -> None:
     """Where a file leads to a document on the web, nothing is said, though a call may fetch it."""
     (tmp_path / "api.json").write_text(
         json.dumps({"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{service.url}/paths.json#/a"}}})
     )
     host = service.url.removeprefix("http://")
-    functions = Functions(settings=Settings(resources=Resources(hosts=(host,))))
+    functions = calling(settings=Settings(resources=Resources(hosts=(host,))))
 
     found = await functions.prepare(named("api.json#check"), str(tmp_path))
-    await functions.aclose()
 
     assert found is None
     assert service.requests == []

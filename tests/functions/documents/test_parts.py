@@ -59,7 +59,6 @@ def test_a_document_that_is_not_at_hand() -> None:
     """Whoever can get it is told which; for everybody else it is a fault like any other."""
     with pytest.raises(UnresolvedReference, match=r"'api\.yaml' refers to 'pets\.yaml#/Pet'") as caught:
         document().resolve({"$ref": "pets.yaml#/Pet"})
-
     assert (caught.value.location, caught.value.code) == ("/specs/pets.yaml", "BadDocument")
 
 
@@ -67,9 +66,7 @@ def test_parts_know_their_document() -> None:
     first = document()
     other = Document("pets.yaml", "/specs/pets.yaml", {"Pet": {"$ref": "#/Dog"}, "Dog": {"is": "dog"}}, first.others)
     first.others["/specs/pets.yaml"] = other
-
     found = DocumentPart(first, {"pet": {"$ref": "pets.yaml#/Pet"}}).part("pet")
-
     assert (found.document, found.value) == (other, {"is": "dog"})
 
 

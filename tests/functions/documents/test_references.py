@@ -23,6 +23,7 @@ from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.text.fetching.resources import Resources
 from tests.failing import failing, fault_of
+from tests.functions.conftest import Calling
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -89,7 +90,6 @@ async def test_a_document_on_another_server(service: Service) -> None:
 async def test_files_refer_to_files(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/orders/7", ORDER)
     service.answers_with("PUT", "/orders/7", ORDER, status=202)
-
     assert await functions.call(call("getOrder", str(FOLDER))) == ORDER
     assert service.last.query == [("fields", "a,b")]
     assert await functions.call(call("putOrder", str(FOLDER))) == ORDER
@@ -121,7 +121,6 @@ async def test_what_a_kept_document_refers_to_is_read_again(
 async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions) -> None:
     gift = {"id": "8", "lines": [{"quantity": 0}]}
     service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
-
     await fault_of(
         functions.call(call("getOrder", str(FOLDER))),
         "SchemaMismatch",
@@ -129,14 +128,14 @@ async def test_a_schema_in_several_files_is_checked(service: Service, functions:
     )
 
 
-async def test_urls_refer_to_urls(service: Service) -> None:
+async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
     for file in FOLDER.rglob("*.*"):
         service.answers_with("GET", f"/specs/{file.relative_to(FOLDER)}", file.read_bytes())
     service.answers_with("GET", "/api/orders/7", ORDER)
 
-    async with aclosing(Functions()) as functions:
-        assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
-        assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
+    functions = calling()
+    assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
+    assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
 
     asked = [request.path for request in service.requests if request.path.startswith("/specs")]
     assert sorted(asked) == [
@@ -148,7 +147,6 @@ async def test_urls_refer_to_urls(service: Service) -> None:
 async def test_what_is_not_needed_is_not_read(service: Service, functions: Functions) -> None:
     """A file that only an error of the service would need may be missing."""
     service.answers_with("GET", "/orders/7", ORDER)
-
     assert await functions.call(call("getOrder", str(FOLDER), is_checked=False)) == ORDER
 
 
@@ -159,7 +157,6 @@ async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
         "'openapi.yaml' refers to '../../../conftest.py', which is outside",
         retryable=False,
     )
-
     assert "SWF_RESOURCE_FOLDERS" in fault.message
 
 
@@ -167,12 +164,10 @@ async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
 async def test_folders_that_are_allowed(tmp_path: Path, allowed: str) -> None:
     write(tmp_path / "specs", "../common.yaml#/a")
     (tmp_path / "common.yaml").write_text("a: {get: {operationId: op}}")
-
     if allowed == "base":
         found = await find(tmp_path, "specs/api.json")
     else:
         found = await find(tmp_path / "specs", resources=Resources(folders=(tmp_path,)))
-
     assert (found.id, found.path) == ("op", "/a")
 
 
@@ -181,7 +176,6 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     write(tmp_path / "specs", "common.yaml")
     shutil.copy(FOLDER / "common.yaml", tmp_path / "secret.yaml")
     (tmp_path / "specs" / "common.yaml").symlink_to(tmp_path / "secret.yaml")
-
     with failing("NoDocument", "outside"):
         await find(tmp_path / "specs")
 
@@ -198,10 +192,8 @@ async def test_files_that_are_no_documents(tmp_path: Path, reference: str, told:
     write(tmp_path, reference)
     (tmp_path / "text.yaml").write_text("just a text")
     (tmp_path / "bad.yaml").write_text("[")
-
     with pytest.raises(CallFailed, match=told) as caught:
         await find(tmp_path)
-
     assert not caught.value.retryable
 
 
@@ -222,7 +214,6 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
 
 def test_a_workers_settings_allow_more(tmp_path: Path) -> None:
     settings = read_settings({"SWF_RESOURCE_FOLDERS": str(tmp_path), "SWF_RESOURCE_HOSTS": "example.com"})
-
     assert (settings.resources.folders, settings.resources.hosts) == ((tmp_path,), ("example.com",))
 
 
@@ -245,7 +236,6 @@ async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
     service.answers_with(
         "GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}}
     )
-
     with failing("NoDocument", "other URLs only"):
         await find(f"{service.url}/")
 
@@ -254,6 +244,5 @@ async def test_documents_without_end(tmp_path: Path) -> None:
     write(tmp_path, "0.yaml")
     for number in range(300):
         (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))
-
     with failing("BadDocument"):
         await find(tmp_path)

@@ -126,6 +126,5 @@ def test_a_schema_without_bottom() -> None:
     schema: dict[str, Any] = {}
     for _ in range(5000):
         schema = {"items": schema}
-
     with pytest.raises(CallFailed, match="too deeply"):
         fits("3.0.0", schema, 1)

@@ -19,6 +19,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -170,32 +171,27 @@ def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **fa
 
 async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
     call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
-
     assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
     assert endpoint.asked[-1]["variables"] == {"id": 42}
 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
     pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
-
     created = await functions.call(
         call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
     )
-
     assert created == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
 
 
 async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
 
 
 async def test_a_deprecated_argument_has_its_type(endpoint: Endpoint, functions: Functions) -> None:
     """A schema does not name a deprecated argument unless it is asked to."""
     call = call_of(f"{endpoint.url}#query#echo", {"kind": "DOG"})
-
     assert await functions.call(call) == {"echo": '{"note": "none", "kind": "DOG"}'}
 
 
@@ -203,7 +199,6 @@ async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoi
     """It refuses to be asked for those, and is asked for the others."""
     endpoint.is_old = True
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert endpoint.introspections == 2
@@ -212,7 +207,6 @@ async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoi
 async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
     for _ in range(2):
         await functions.call(call_of(f"{endpoint.url}#query#count"))
-
     assert endpoint.introspections == 1
 
 
@@ -220,9 +214,7 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
     """Arguments are written into the document if nobody tells their types; the refusal is remembered."""
     endpoint.shows_schema = False
     pet: JSON = {"id": 1, "name": 'the "great" one'}
-
     created = await functions.call(call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ name }"))
-
     assert created == {"createPet": {"name": 'the "great" one'}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
     assert endpoint.introspections == 1
@@ -253,25 +245,20 @@ async def test_what_cannot_be_asked(
     code: str,
     told: str,
 ) -> None:
-    await fault_of(
-        functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection)), code, told, retryable=False
-    )
-
+    doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
+    await fault_of(doing, code, told, retryable=False)
     assert len(endpoint.asked) == endpoint.introspections
 
 
 async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
-    fault = await fault_of(
-        functions.call(call_of(f"{endpoint.url}#query#broken")), "CLOSED", "the kennel is closed", retryable=True
-    )
-
+    doing = functions.call(call_of(f"{endpoint.url}#query#broken"))
+    fault = await fault_of(doing, "CLOSED", "the kennel is closed", retryable=True)
     assert fault.body["data"] == {"broken": None}
 
 
 async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions) -> None:
-    await fault_of(
-        functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }")), "GraphQLError", "wings"
-    )
+    doing = functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
+    await fault_of(doing, "GraphQLError", "wings")
 
 
 async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
@@ -281,7 +268,6 @@ async def test_errors_with_a_status(service: Service, functions: Functions) -> N
     )
     fault = await fault_of(functions.call(call_of("/graphql#query#pet")))
     assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
-
     service.answers_with("POST", "/other", {"hello": "there"})
     assert (await fault_of(functions.call(call_of("/other#query#pet")))).code == "MalformedAnswer"
 
@@ -290,7 +276,6 @@ async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: F
     """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
     service.answers_with("POST", "/graphql", None, status=503)
     call = call_of("/graphql#query#pet")
-
     assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
     assert all("__schema" in request.body["query"] for request in service.requests)
 
@@ -300,17 +285,13 @@ async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) ->
     function = Function(
         name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
     )
-
     await functions.call(Call(function, auth=(auth,)))
-
     assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
 
 
-async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
-    functions = Functions(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
-
+async def test_a_url_without_a_host(calling: Calling, endpoint: Endpoint) -> None:
+    functions = calling(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
     assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
-    await functions.aclose()
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
@@ -388,7 +369,6 @@ async def test_values_of_all_kinds(
 )
 async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
     selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
-
     assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
 
 
@@ -415,9 +395,7 @@ async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> N
     function = Function(
         name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
     )
-
     await functions.call(Call(function, auth=(auth,)))
-
     assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
 
 

@@ -167,7 +167,5 @@ def test_base64_that_is_none() -> None:
 
 def test_half_a_character_in_the_head_of_a_part() -> None:
     file: JSON = {"base64": "AAE=", "fileName": "\ud800.png"}
-
     content, _ = write_body({"\udc00": file}, MULTIPART)
-
     assert b'name="?"; filename="?.png"' in content

@@ -17,7 +17,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import http_call
+from tests.functions.conftest import Calling, http_call
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 async def test_an_answer_is_the_result(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {"n": [1, None]}, status=206)
-
     assert await functions.call(http_call("GET", "/a")) == {"n": [1, None]}
     assert service.last.headers["user-agent"].startswith("swf-temporal/")
     assert service.last.headers["accept"].startswith("application/json")
@@ -34,7 +33,6 @@ async def test_an_answer_is_the_result(service: Service, functions: Functions) -
 @pytest.mark.parametrize("status", [204, 205])
 async def test_nothing_is_null(service: Service, functions: Functions, status: int) -> None:
     service.answers_with("DELETE", "/a", status=status)
-
     assert await functions.call(http_call("DELETE", "/a")) is None
 
 
@@ -54,9 +52,7 @@ async def test_every_other_status_is_a_fault(service: Service, functions: Functi
     """The fault has the status as its code and the answer as its body; the definition decides on retrying."""
     status = int(text[:3])
     service.answers_with("POST", "/a", None if status == 304 else {"why": "so"}, status=status)
-
     fault = await fault_of(functions.call(http_call("POST", "/a", {"token": "x"}, attempt=3)))
-
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", str(status), status, True)
     assert (fault.function, fault.attempt) == ("ask", 3)
     assert fault.message.startswith(f"POST {service.url}/a answered {text}")
@@ -65,9 +61,7 @@ async def test_every_other_status_is_a_fault(service: Service, functions: Functi
 
 async def test_a_long_error_is_shortened_in_the_message_only(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", b"x" * 5000, status=500, content_type="text/html")
-
     fault = await fault_of(functions.call(http_call("GET", "/a", {"secret-ish": "query"})))
-
     assert len(fault.message) < 300
     assert "query" not in fault.message
     assert fault.body == "x" * 5000
@@ -75,63 +69,49 @@ async def test_a_long_error_is_shortened_in_the_message_only(service: Service, f
 
 async def test_json_that_is_none_is_a_fault(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", b"<html>", content_type="application/json")
-
     fault = await fault_of(functions.call(http_call("GET", "/a")), "MalformedAnswer", retryable=True)
-
     assert fault.status == 200
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-async def test_an_answer_may_be_too_large(service: Service, *, compressed: bool) -> None:
+async def test_an_answer_may_be_too_large(calling: Calling, service: Service, *, compressed: bool) -> None:
     """What counts is the size that a workflow would have to carry, not the size on the wire."""
     content = json.dumps("x" * 99).encode()
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     service.answers_with("GET", "/a", gzip.compress(content) if compressed else content, headers=headers)
 
-    async with aclosing(
-        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=100)))
-    ) as functions:
-        await fault_of(functions.call(http_call("GET", "/a")), "AnswerTooLarge", retryable=False)
-    async with aclosing(
-        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=101)))
-    ) as functions:
-        result = await functions.call(http_call("GET", "/a"))
+    functions = calling(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=100)))
+    await fault_of(functions.call(http_call("GET", "/a")), "AnswerTooLarge", retryable=False)
+    functions = calling(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=101)))
+    result = await functions.call(http_call("GET", "/a"))
 
     assert result == "x" * 99
 
 
-async def test_a_refused_connection() -> None:
+async def test_a_refused_connection(calling: Calling) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/a"
-
-        async with aclosing(Functions()) as functions:
-            fault = await fault_of(functions.call(http_call("GET", url)), "ConnectionRefused", retryable=True)
-
+        fault = await fault_of(calling().call(http_call("GET", url)), "ConnectionRefused", retryable=True)
     assert fault.status is None
     assert fault.message.startswith(f"GET {url}: the connection was refused")
 
 
-async def test_a_service_that_does_not_answer(service: Service) -> None:
+async def test_a_service_that_does_not_answer(calling: Calling, service: Service) -> None:
     service.hangs("GET", "/a")
-
     settings = Settings(calls=Options(base_url=service.url, timeout=timedelta(milliseconds=50)))
-    async with aclosing(Functions(settings=settings)) as functions:
-        await fault_of(functions.call(http_call("GET", "/a")), "Timeout", retryable=True)
-
+    await fault_of(calling(settings=settings).call(http_call("GET", "/a")), "Timeout", retryable=True)
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
 @pytest.mark.parametrize("raw", [b"", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"])
 async def test_an_answer_that_is_not_http(service: Service, functions: Functions, raw: bytes) -> None:
     service.sends_raw("GET", "/a", raw)
-
     assert (await fault_of(functions.call(http_call("GET", "/a")))).code == "ProtocolError"
 
 
 async def test_an_answer_that_cannot_be_decompressed(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", b"no gzip", headers={"Content-Encoding": "gzip"})
-
     assert (await fault_of(functions.call(http_call("GET", "/a")))).code == "MalformedAnswer"
 
 
@@ -140,7 +120,6 @@ async def test_cancelling_closes_the_request(service: Service, functions: Functi
     task = asyncio.create_task(functions.call(http_call("POST", "/a")))
     await asyncio.to_thread(service.asked.wait, 10)
     task.cancel()
-
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(service.hung_up.wait, 10)
@@ -150,9 +129,7 @@ async def test_cancelling_closes_the_request(service: Service, functions: Functi
 async def test_the_idempotency_key(service: Service, functions: Functions, method: str, *, sent: bool) -> None:
     """Requests that change something carry the key, so that a service can recognise a repetition."""
     service.answers_with(method, "/a", {})
-
     await functions.call(http_call(method, "/a", idempotency_key="run/step#1"))
-
     assert service.last.headers.get("idempotency-key") == ("run/step#1" if sent else None)
 
 
@@ -162,7 +139,6 @@ async def test_only_questions_are_redirected(service: Service, functions: Functi
         service.answers_with(method, "/old", status=307, headers={"Location": "/new"})
         service.answers_with(method, "/new", "arrived")
     service.answers_with("GET", "/round", status=302, headers={"Location": "/round"})
-
     assert await functions.call(http_call("GET", "/old")) == "arrived"
     assert (await fault_of(functions.call(http_call("POST", "/old")))).code == "307"
     assert (await fault_of(functions.call(http_call("GET", "/round")))).code == "TooManyRedirects"
@@ -187,19 +163,15 @@ async def test_a_body_goes_to_no_other_origin(service: Service, functions: Funct
 async def test_cookies_are_not_remembered(service: Service, functions: Functions) -> None:
     """What a service gives to one workflow does not come back with the call of another."""
     service.answers_with("GET", "/a", {}, headers={"Set-Cookie": "session=mine; Path=/"})
-
     await functions.call(http_call("GET", "/a"))
     await functions.call(http_call("GET", "/a"))
-
     assert "cookie" not in service.last.headers
 
 
 async def test_connections_are_used_again(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {})
-
     for _ in range(3):
         await functions.call(http_call("GET", "/a"))
-
     assert len({request.connection for request in service.requests}) == 1
 
 
@@ -218,13 +190,11 @@ async def test_a_header_cannot_smuggle_another(functions: Functions) -> None:
     await fault_of(functions.call(http_call("GET", "/a", {"HEADER_X": "a\r\nY: b"})), "BadArguments", retryable=False)
 
 
-async def test_a_bug_is_a_fault_too() -> None:
+async def test_a_bug_is_a_fault_too(calling: Calling) -> None:
     def explode(_: httpx.Request) -> httpx.Response:
         raise ZeroDivisionError("oh")
 
-    async with aclosing(Functions(transport=httpx.MockTransport(explode))) as functions:
-        fault = await fault_of(functions.call(http_call("GET", "http://x/a")))
-
+    fault = await fault_of(calling(transport=httpx.MockTransport(explode)).call(http_call("GET", "http://x/a")))
     assert (fault.code, fault.cause) == ("InternalError", "ZeroDivisionError")
 
 
@@ -241,10 +211,8 @@ async def test_secrets_are_kept_out(service: Service, functions: Functions) -> N
     """A service that repeats a secret does not bring it into the workflow's history."""
     service.answers_with("GET", "/good", {"you said": "hunter2"})
     service.answers_with("GET", "/bad", {"you said": "hunter2"}, status=401)
-
     result = await functions.call(call_of(http_call, "/good", "hunter2"))
     fault = await fault_of(functions.call(call_of(http_call, "/bad", "hunter2")))
-
     assert result == {"you said": "***"}
     assert fault.body == {"you said": "***"}
     assert "hunter2" not in fault.message
@@ -257,18 +225,14 @@ async def test_a_header_holds_only_text(functions: Functions, text: str) -> None
 
 async def test_a_password_in_a_url_is_not_shown(service: Service, functions: Functions) -> None:
     url = service.url.replace("//", "//ada:hunter2@")
-
     fault = await fault_of(functions.call(http_call("GET", f"{url}/none")))
-
     assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
 
 
 async def test_a_password_with_the_sign_that_ends_it(service: Service, functions: Functions) -> None:
     """The last one ends it, so nothing of it is left."""
     url = service.url.replace("//", "//ada:hunt@er2@")
-
     fault = await fault_of(functions.call(http_call("GET", f"{url}/none")))
-
     assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
 
 
@@ -279,7 +243,6 @@ async def test_what_is_no_url(functions: Functions, url: str) -> None:
 
 async def test_a_redirect_to_what_is_no_url(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", status=302, headers={"Location": "http://xn--/"})
-
     assert (await fault_of(functions.call(http_call("GET", "/a")))).code == "BadUrl"
 
 
@@ -290,9 +253,7 @@ async def test_a_header_has_a_name_of_ascii(functions: Functions) -> None:
 async def test_arguments_do_not_say_how_long_a_body_is(service: Service, functions: Functions) -> None:
     """Where the next request begins must not be for data to say."""
     service.answers_with("POST", "/a", {})
-
     await functions.call(http_call("POST", "/a", {"x": 1, "HEADER_Content-Length": 2, "HEADER_Transfer-Encoding": "x"}))
-
     assert service.last.body == {"x": 1}
     assert service.last.headers["content-length"] == str(len(service.last.content))
     assert "transfer-encoding" not in service.last.headers
@@ -302,7 +263,5 @@ async def test_arguments_do_not_say_how_long_a_body_is(service: Service, functio
 async def test_an_answer_compressed_as_nobody_asked(service: Service, functions: Functions, coding: str) -> None:
     """What is compressed twice can grow from kilobytes to gigabytes before its size is known."""
     service.answers_with("GET", "/a", gzip.compress(gzip.compress(b"1")), headers={"Content-Encoding": coding})
-
     await fault_of(functions.call(http_call("GET", "/a")), "MalformedAnswer", "only gzip or deflate")
-
     assert service.last.headers["accept-encoding"] == "gzip, deflate"

@@ -57,7 +57,6 @@ async def test_a_request_that_may_be_repeated_is_sent_again(
     request = Request(method, f"{server.url}/a", headers)
     for _ in range(3):
         assert (await http.request(request)).body == "yes"
-
     assert (len(server.requests), server.connections) == (5, 3)
 
 
@@ -71,7 +70,6 @@ async def test_a_request_that_may_not_be_repeated_is_sent_once(
     await http.request(request)
     with failing("ProtocolError"):
         await http.request(request)
-
     assert len(server.requests) == 2
 
 
@@ -84,7 +82,6 @@ async def test_it_can_be_switched_off(server: RawServer) -> None:
     with failing("ProtocolError"):
         await http.request(request)
     await http.aclose()
-
     assert len(server.requests) == 2
 
 
@@ -98,7 +95,6 @@ async def test_an_answer_that_has_begun_is_not_asked_for_again(
     await http.request(request)
     with pytest.raises(CallFailed):
         await http.request(request)
-
     assert len(server.requests) == 2
 
 
@@ -106,7 +102,6 @@ async def test_the_first_request_of_a_connection_is_sent_once(server: RawServer,
     server.scripts["/a"] = hang_up
     with pytest.raises(CallFailed):
         await http.request(Request("GET", f"{server.url}/a"))
-
     assert len(server.requests) == 1
 
 
@@ -120,7 +115,6 @@ async def test_it_is_sent_again_over_a_new_connection(server: RawServer, http: H
     await asyncio.gather(*(http.request(request) for _ in range(5)))
     kept = server.connections
     await http.request(request)
-
     assert kept > 1
     assert (len(server.requests), server.connections) == (5 + 2, kept + 1)
 

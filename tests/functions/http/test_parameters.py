@@ -108,7 +108,6 @@ def test_what_may_be_empty(value: JSON, expected: str) -> None:
 def test_headers_and_cookies() -> None:
     header = Parameter("X-Tags", "header", style="simple")
     cookie = Parameter("session", "cookie", explode=True)
-
     assert in_header(header, LIST) == "blue,black"
     assert in_header(header, OBJECT) == "R,100,G,200"
     assert in_cookie(cookie, "a;b") == "session=a%3Bb"

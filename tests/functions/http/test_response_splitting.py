@@ -125,7 +125,6 @@ async def test_a_connection_with_nothing_behind_an_answer_is_kept(
     for _ in range(3):
         await exchange.suffered(http, server)
         assert (await http.request(Request("GET", f"{server.url}/echo"))).body == "/echo"
-
     assert (server.connections, caplog.records) == (1, [])
 
 
@@ -135,9 +134,7 @@ async def test_a_connection_with_nothing_behind_an_answer_is_kept(
 async def test_no_neighbour_gets_the_answer(server: RawServer, http: Http) -> None:
     server.scripts["/two"] = Attack((answer("/two"), FALSE)).carried_out_by(server)
     paths = [path for number in range(30) for path in ("/two", f"/echo/{number}")]
-
     answers = await asyncio.gather(*(http.request(Request("GET", server.url + path)) for path in paths))
-
     assert [answer.body for answer in answers] == paths
 
 

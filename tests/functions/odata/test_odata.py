@@ -16,6 +16,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -137,7 +138,6 @@ async def test_all_entities(odata: ODataService, functions: Functions) -> None:
 
 async def test_query_options(odata: ODataService, functions: Functions) -> None:
     options: JSON = {"filter": "City eq 'Cork'", "select": ["Id", "Name"], "orderBy": "Name desc", "top": 1}
-
     assert await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options})) == [
         {"Id": 2, "Name": "O'Hara"}
     ]
@@ -147,33 +147,26 @@ async def test_query_options(odata: ODataService, functions: Functions) -> None:
 @pytest.mark.parametrize(("key", "name"), [(3, "Grace"), ("3", "Grace"), ("O'Hara", "O'Hara"), ("'Ada'", "Ada")])
 async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, key: JSON, name: str) -> None:
     found = await functions.call(call_of(f"{odata.url}#Persons", {"key": key}))
-
     assert found == next(row for row in PERSONS if row["Name"] == name)
 
 
 async def test_a_count(odata: ODataService, functions: Functions) -> None:
     counting: dict[str, JSON] = {"count": True} if odata.version == 4 else {"inlinecount": "allpages"}
     options = {**counting, "top": 1}
-
     counted = await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options}))
-
     assert counted == {"count": 4, "value": PERSONS[:1]}
 
 
 async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functions) -> None:
     odata.page_size = 1
-
     assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
     assert len(odata.asked) == len(PERSONS)
 
 
-async def test_pages_have_a_limit(odata: ODataService) -> None:
+async def test_pages_have_a_limit(calling: Calling, odata: ODataService) -> None:
     odata.page_size = 1
-    functions = Functions(settings=Settings(calls=Options(max_response_bytes=250)))
-
+    functions = calling(settings=Settings(calls=Options(max_response_bytes=250)))
     await fault_of(functions.call(call_of(f"{odata.url}#Persons")), "AnswerTooLarge", retryable=False)
-
-    await functions.aclose()
 
 
 async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
@@ -197,16 +190,13 @@ async def test_errors_of_the_service(odata: ODataService, functions: Functions) 
     fault = await fault_of(functions.call(call_of(f"{odata.url}#Cats")))
     assert (fault.code, fault.status) == ("NoSet", 404)
     assert fault.message.endswith("answered 404: there is no such entity set")
-
     fault = await fault_of(functions.call(call_of(f"{odata.url}#Persons", {"key": 9})))
     assert (fault.code, fault.status) == ("404", 404)
 
 
 async def test_other_errors_stay_as_they_are(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
-
     fault = await fault_of(functions.call(call_of("/S#A")))
-
     assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
 
 
@@ -230,21 +220,18 @@ async def test_what_cannot_be_asked(
     await fault_of(functions.call(call_of(operation, arguments)), code, told, retryable=False)
 
 
-async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:
-    functions = Functions(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
+async def test_a_service_without_a_host_and_credentials(calling: Calling, odata: ODataService) -> None:
+    functions = calling(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
     auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
     function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
-
     assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]
     assert odata.headers[-1]["authorization"] == "Bearer t0ken"
-    await functions.aclose()
 
 
 async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
     odata.page_size = 2
     auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "api-key", "key": "k-9"})
     function = Function(name="ask", type="odata", operation=f"{odata.url}#Persons", auth_ref=AuthRef(invocation="a"))
-
     assert await functions.call(Call(function, auth=(auth,))) == PERSONS
     assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
 
@@ -271,9 +258,7 @@ def test_forms_of_keys(key: JSON, text: str) -> None:
 
 def test_the_url_of_the_specification_s_example() -> None:
     options: dict[str, JSON] = {"expand": "PersonDetail/Person", "top": 5, "orderby": "Id", "skip": None}
-
     url = entity_url("https://example.com/OData.svc/?sap-client=1", "Persons", "a/b", options)
-
     assert url == (
         "https://example.com/OData.svc/Persons('a%2Fb')?sap-client=1&$expand=PersonDetail%2FPerson&$top=5&$orderby=Id"
     )

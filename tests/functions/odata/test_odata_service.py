@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.functions.odata.odata_service import PERSONS, serving
 
 if TYPE_CHECKING:
@@ -23,10 +24,8 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    functions = Functions()
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
 
 
 def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
@@ -80,9 +79,7 @@ async def test_entities_by_their_keys(
 async def test_one_entity_with_options(url: str, functions: Functions) -> None:
     """What is wanted of an entity may be said beside its key; this service adds the key itself."""
     arguments: JSON = {"key": 2, "queryOptions": {"select": "Name", "expand": "City"}}
-
     found = await functions.call(query(url, "Persons", arguments))
-
     assert found == {"Id": 2, "Name": "O'Hara", "City": {"Code": "C", "Name": "Cork"}}
 
 
@@ -95,7 +92,6 @@ async def test_what_is_no_entity_set(url: str, functions: Functions) -> None:
 async def test_pages(functions: Functions, options: JSON) -> None:
     with serving(page_size=3) as url:
         found: Any = await functions.call(query(url, "Persons", {"queryOptions": options}))
-
     assert found == ({"count": 4, "value": PERSONS} if options else PERSONS)
 
 
@@ -109,6 +105,5 @@ async def test_pages(functions: Functions, options: JSON) -> None:
 )
 async def test_errors(url: str, functions: Functions, entity_set: str, arguments: JSON, status: int, told: str) -> None:
     fault = await fault_of(functions.call(query(url, entity_set, arguments)))
-
     assert fault.status == status
     assert told in fault.message

@@ -3,7 +3,7 @@
 import base64
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from tests.failing import failing
+from tests.functions.conftest import Calling
 
 app = FastAPI(title="Pets", generate_unique_id_function=lambda route: route.name)
 
@@ -99,10 +100,8 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    functions = Functions()
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
 
 
 def ask(url: str, operation: str, arguments: JSON = None, **metadata: JSON) -> Call:
@@ -111,9 +110,7 @@ def ask(url: str, operation: str, arguments: JSON = None, **metadata: JSON) -> C
 
 async def test_every_kind_of_parameter(functions: Functions, url: str) -> None:
     arguments: JSON = {"kind": "cat", "tag": ["a b", "c&d"], "olderThan": 3, "x-trace": "t", "session": "s 1"}
-
     result: Any = await functions.call(ask(url, "find_pets", arguments, checkResponse=True))
-
     assert result == {
         "kind": "cat", "page": 1, "tag": ["a b", "c&d"], "olderThan": 3, "trace": "t", "session": "s%201",
     }  # fmt: skip
@@ -122,16 +119,13 @@ async def test_every_kind_of_parameter(functions: Functions, url: str) -> None:
 async def test_what_may_be_null_may_be_left_out(functions: Functions, url: str) -> None:
     found: Any = await functions.call(ask(url, "find_pets", {"kind": "dog", "olderThan": None}))
     kept = await functions.call(ask(url, "put_pet", {"name": "Rex", "kind": "dog", "age": None}, checkResponse=True))
-
     assert found["olderThan"] is None
     assert kept == {"name": "Rex", "kind": "dog", "age": None, "tags": ["Rex"], "friends": []}
 
 
 async def test_a_body_within_itself(functions: Functions, url: str) -> None:
     pet: JSON = {"name": "Rex", "kind": "dog", "friends": [{"name": "Tom", "kind": "cat"}]}
-
     result: Any = await functions.call(ask(url, "put_pet", pet, checkResponse=True))
-
     assert result["friends"][0]["name"] == "Tom"
     assert await functions.call(ask(url, "sum_up", [1, 2, 3])) == 6
 
@@ -139,22 +133,18 @@ async def test_a_body_within_itself(functions: Functions, url: str) -> None:
 async def test_what_the_service_refuses(functions: Functions, url: str) -> None:
     with failing("422") as caught:
         await functions.call(ask(url, "put_pet", {"name": "Rex", "kind": "bird"}))
-
     assert caught.value.body["detail"][0]["loc"] == ["body", "kind"]
 
 
 async def test_a_form(functions: Functions, url: str) -> None:
     result: Any = await functions.call(ask(url, "log_in", {"user": "ada lovelace", "roles": ["a", "b,c"]}))
-
     assert result == {"user": "ada lovelace", "roles": ["a", "b,c"]}
 
 
 async def test_files_go_up(functions: Functions, url: str) -> None:
     """Files are bytes with a name and a type, or texts; an array is several."""
     png: JSON = {"mediaType": "image/png", "base64": base64.b64encode(b"\x89P").decode(), "fileName": "sun.png"}
-
     result: Any = await functions.call(ask(url, "upload", {"picture": png, "title": "Sun", "more": ["notes", png]}))
-
     sun, notes, again = result["files"]
     assert result["title"] == "Sun"
     assert sun == again == ["sun.png", "image/png", "\x89P"]
@@ -163,7 +153,6 @@ async def test_files_go_up(functions: Functions, url: str) -> None:
 
 async def test_a_file_comes_down(functions: Functions, url: str) -> None:
     result: Any = await functions.call(ask(url, "download", {"name": "sun"}))
-
     assert result["mediaType"] == "image/png"
     assert base64.b64decode(result["base64"]) == b"sun|image/png, */*;q=0.1"
 
@@ -171,10 +160,8 @@ async def test_a_file_comes_down(functions: Functions, url: str) -> None:
 async def test_an_answer_that_does_not_fit(functions: Functions, url: str) -> None:
     result: Any = await functions.call(ask(url, "broken"))
     assert result["kind"] == "bird"
-
     with pytest.raises(CallFailed, match=r"\$\.kind: 'bird' is not one of \['dog', 'cat'\]") as caught:
         await functions.call(ask(url, "broken", checkResponse=True))
-
     fault = caught.value
     assert (fault.code, fault.status, fault.retryable) == ("SchemaMismatch", 200, False)
     assert fault.body == {"name": "Rex", "kind": "bird"}
@@ -183,12 +170,10 @@ async def test_an_answer_that_does_not_fit(functions: Functions, url: str) -> No
 async def test_a_service_that_asks_for_time(functions: Functions, url: str) -> None:
     with pytest.raises(CallFailed) as caught:
         await functions.call(ask(url, "busy"))
-
     assert (caught.value.code, caught.value.retry_after) == ("503", 17)
 
 
 async def test_errors_as_answers(functions: Functions, url: str) -> None:
     result: Any = await functions.call(ask(url, "busy", failOnStatusCode=False))
-
     assert (result["status"], result["body"]) == (503, {"detail": {"why": "moving"}})
     assert result["headers"]["retry-after"] == "17"

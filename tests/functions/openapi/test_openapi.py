@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import failing, fault_of
+from tests.functions.conftest import Calling
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -31,9 +31,7 @@ def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "r
 @pytest.mark.parametrize("kind", ["rest", "openapi"])
 async def test_an_order_is_read(service: Service, functions: Functions, version: str, kind: str) -> None:
     service.answers_with("GET", "/orders/7", {"id": 7})
-
     result = await functions.call(shop(version, "getOrder", {"id": 7, "X-Trace": "t"}, kind))
-
     assert result == {"id": 7}
     assert service.last.headers["x-trace"] == "t"
     assert service.last.query == [("page", "1")]
@@ -42,9 +40,7 @@ async def test_an_order_is_read(service: Service, functions: Functions, version:
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 async def test_an_order_is_written(service: Service, functions: Functions, version: str) -> None:
     service.answers_with("PUT", "/orders/7", {}, status=201)
-
     await functions.call(shop(version, "putOrder", {"id": 7, "total": "5 \u20ac"}))
-
     assert service.last.body == {"id": 7, "total": "5 \u20ac"}
     assert service.last.headers["content-type"] == "application/json"
     assert service.last.headers["idempotency-key"] == "k"
@@ -75,45 +71,40 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
 async def test_a_form_is_sent(service: Service, functions: Functions, version: str, form: bytes) -> None:
     """Forms are written as forms; in version 2.0 an array is one text with commas if nothing else is said."""
     service.answers_with("POST", "/login", {})
-
     await functions.call(shop(version, "login", {"user": "ada", "roles": ["a", "b"]}))
-
     assert service.last.content == form
     assert service.last.headers["content-type"] == "application/x-www-form-urlencoded"
 
 
-async def test_a_service_says_where_it_is(service: Service) -> None:
+async def test_a_service_says_where_it_is(calling: Calling, service: Service) -> None:
     """A document that was fetched needs no configuration: its servers are relative to it."""
     document = (Path(FOLDER) / "shop-3.1.yaml").read_bytes()
     service.answers_with("GET", "/docs/shop.yaml", document, content_type="application/yaml")
     service.answers_with("GET", "/api/stock/;item=mouse", {"quantity": 3})
     function = Function(name="checkStock", operation="shop.yaml#checkStock")
-
-    async with aclosing(Functions()) as functions:
-        result = await functions.call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
-
+    result = await calling().call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
     assert result == {"quantity": 3}
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
 @pytest.mark.parametrize("asked", ["metadata", "settings"])
-async def test_answers_are_checked(service: Service, version: str, asked: str) -> None:
+async def test_answers_are_checked(calling: Calling, service: Service, version: str, asked: str) -> None:
     call = replace(shop(version, "readOrder", {"id": 7}))
     settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
     if asked == "metadata":
         call = replace(call, function=replace(call.function, metadata={"checkResponse": True}))
 
-    async with aclosing(Functions(settings=settings)) as functions:
-        for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
-            service.answers_with("GET", "/orders/7/details", good)
-            assert await functions.call(call) == good
-        service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
-        fault = await fault_of(
-            functions.call(call),
-            "SchemaMismatch",
-            "$.parent.id: 0 is less than or equal to the minimum of 0",
-            retryable=False,
-        )
+    functions = calling(settings=settings)
+    for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
+        service.answers_with("GET", "/orders/7/details", good)
+        assert await functions.call(call) == good
+    service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
+    fault = await fault_of(
+        functions.call(call),
+        "SchemaMismatch",
+        "$.parent.id: 0 is less than or equal to the minimum of 0",
+        retryable=False,
+    )
 
     assert fault.status == 200
     assert fault.body == {"id": 7, "parent": {"id": 0}}
@@ -121,27 +112,24 @@ async def test_answers_are_checked(service: Service, version: str, asked: str) -
     assert service.last.headers["accept"] == "application/json, application/xml;q=0.9, */*;q=0.1"
 
 
-async def test_the_functions_own_word_counts(service: Service) -> None:
+async def test_the_functions_own_word_counts(calling: Calling, service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
     call = shop("3.0", "readOrder", {"id": 7})
     own = replace(call, function=replace(call.function, metadata={"checkResponse": False}))
     settings = Settings(calls=Options(base_url=service.url, check_responses=True))
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
 
-    async with aclosing(Functions(settings=settings)) as functions:
-        assert await functions.call(own) == "nothing of the kind"
-        service.answers_with("GET", "/orders/7/details", "gone", status=410)
-        with failing("410"):
-            await functions.call(call)
+    functions = calling(settings=settings)
+    assert await functions.call(own) == "nothing of the kind"
+    service.answers_with("GET", "/orders/7/details", "gone", status=410)
+    with failing("410"):
+        await functions.call(call)
 
 
 async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
     call = shop("3.0", "writeNothing")
-
-    fault = await fault_of(
-        functions.call(replace(call, function=replace(call.function, metadata={"checkResponse": True})))
-    )
-
+    doing = functions.call(replace(call, function=replace(call.function, metadata={"checkResponse": True})))
+    fault = await fault_of(doing)
     assert (fault.code, service.requests) == ("BadDocument", [])
 
 
@@ -149,13 +137,11 @@ async def test_errors_may_be_answers(service: Service, functions: Functions) -> 
     call = shop("3.0", "readOrder", {"id": 7})
     call = replace(call, function=replace(call.function, metadata={"failOnStatusCode": False}))
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
-
     result: Any = await functions.call(call)
-
     assert (result["status"], result["body"]) == (410, {"why": "gone"})
 
 
-async def test_a_server_has_variables(service: Service) -> None:
+async def test_a_server_has_variables(calling: Calling, service: Service) -> None:
     port = int(service.url.rpartition(":")[2])
     document = {
         "openapi": "3.1.0",
@@ -171,38 +157,27 @@ async def test_a_server_has_variables(service: Service) -> None:
     service.answers_with("GET", "/v1/a", "found")
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"serverVariables": {"port": port}})
 
-    async with aclosing(Functions()) as functions:
-        assert await functions.call(Call(function)) == "found"
+    assert await calling().call(Call(function)) == "found"
 
 
 async def test_a_document_that_is_refused(service: Service, functions: Functions) -> None:
     """Its status is not that of the operation: an error named 404 does not catch it."""
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"failOnStatusCode": False})
-
     fault = await fault_of(functions.call(Call(function)), "NoDocument", "404 Not Found", retryable=True)
-
     assert fault.status is None
 
 
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
 async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
     call = shop("3.0", "readOrder", {"id": 7})
-
-    await fault_of(
-        functions.call(replace(call, function=replace(call.function, metadata=metadata))),
-        "BadOperation",
-        retryable=False,
-    )
+    doing = functions.call(replace(call, function=replace(call.function, metadata=metadata)))
+    await fault_of(doing, "BadOperation", retryable=False)
 
 
 @pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
 async def test_an_operation_has_two_parts(functions: Functions, operation: Any) -> None:
-    await fault_of(
-        functions.call(Call(Function(name="shop", operation=operation))),
-        "BadOperation",
-        "document.json#operationId",
-        retryable=False,
-    )
+    doing = functions.call(Call(Function(name="shop", operation=operation)))
+    await fault_of(doing, "BadOperation", "document.json#operationId", retryable=False)
 
 
 @pytest.mark.parametrize("fragment", ["orders#list", "orders%23list", "orders%23li%73t"])
@@ -213,26 +188,21 @@ async def test_the_id_of_an_operation_is_a_fragment(
     (tmp_path / "api.yaml").write_text("openapi: 3.0.3\npaths: {/orders: {get: {operationId: 'orders#list'}}}\n")
     service.answers_with("GET", "/orders", [7])
     function = Function(name="shop", operation=f"api.yaml#{fragment}")
-
     assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
 
 
 async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
     fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})))
-
     assert (fault.code, fault.function) == ("BadArguments", "shop")
     assert service.requests == []
 
 
-async def test_a_server_that_is_no_url(service: Service) -> None:
+async def test_a_server_that_is_no_url(calling: Calling, service: Service) -> None:
     document = {
         "openapi": "3.0.0",
         "servers": [{"url": "http://h:port"}],
         "paths": {"/": {"get": {"operationId": "op"}}},
     }
     service.answers_with("GET", "/api.json", document)
-
-    async with aclosing(Functions()) as functions:
-        await fault_of(
-            functions.call(Call(Function(name="f", operation=f"{service.url}/api.json#op"))), "BadUrl", retryable=False
-        )
+    doing = calling().call(Call(Function(name="f", operation=f"{service.url}/api.json#op")))
+    await fault_of(doing, "BadUrl", retryable=False)

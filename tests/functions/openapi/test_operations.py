@@ -31,7 +31,6 @@ def parameter(operation: OpenApiOperation, name: str) -> Parameter:
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_method_path_and_shared_parameters(version: str) -> None:
     found = operation(version, "getOrder")
-
     assert (found.method, found.path) == ("GET", "/orders/{id}")
     assert parameter(found, "id").required
     assert parameter(found, "X-Trace").where == "header"
@@ -40,7 +39,6 @@ def test_method_path_and_shared_parameters(version: str) -> None:
 
 def test_an_operations_own_parameter_wins() -> None:
     trace = parameter(operation("3.0", "getOrder"), "X-Trace")
-
     assert (trace.required, trace.default) == (True, None)
 
 
@@ -49,7 +47,6 @@ def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
     """The header `Authorization` is sent by an auth, so it is no argument that a definition has to give."""
     header = {"name": "authorization", "in": "header", "required": True}
     content = {**version, "paths": {"/a": {"get": {"operationId": "a", "parameters": [header]}}}}
-
     assert not parameter(find_operation(Document("d", "d", content), "a"), "authorization").required
 
 
@@ -66,7 +63,6 @@ def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
 )
 def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) -> None:
     found = parameter(operation("2.0", "getOrder"), name)
-
     assert (found.style, found.explode) == (style, explode)
 
 
@@ -83,7 +79,6 @@ def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) 
 )
 def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
     found = parameter(operation("3.0", "getOrder"), name)
-
     assert (found.style, found.explode) == (style, explode)
 
 
@@ -101,7 +96,6 @@ def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
 )
 def test_bodies(*, version: str, operation_id: str, media_types: list[str], name: str, properties: set[str]) -> None:
     body = operation(version, operation_id).body
-
     assert body is not None
     assert [content.media_type for content in body.contents] == media_types
     assert (body.name, body.properties) == (name, frozenset(properties))
@@ -124,7 +118,6 @@ def test_a_default_beside_a_reference(*, in_content: bool) -> None:
 def test_path_items_are_followed() -> None:
     """Version 3.1 may keep whole paths among its components, under names with a slash."""
     found = operation("3.1", "checkStock")
-
     assert found.path == "/stock/{item}"
     assert parameter(found, "item").style == "matrix"
 
@@ -142,8 +135,6 @@ def test_an_operation_that_is_not_there() -> None:
 @pytest.mark.parametrize("reference", ["other.yaml#/x", "#/components/none"])
 def test_references_that_lead_nowhere(reference: str) -> None:
     content: dict[str, Any] = {"openapi": "3.0.0", "paths": {"/a": {"$ref": reference}}}
-
     with pytest.raises(CallFailed, match="refers to") as caught:
         find_operation(Document("d.json", "d.json", content), "a")
-
     assert reference in caught.value.message

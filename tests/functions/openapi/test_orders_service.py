@@ -70,7 +70,6 @@ async def test_an_order_goes_through(orders: Functions) -> None:
 
 async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
     call = ask("reserveItem", {"item": "monitor", "quantity": 1}, "run/reserve#1")
-
     assert await orders.call(call) == await orders.call(call)
     assert await orders.call(ask("checkStock", {"item": "monitor"})) == {
         "item": "monitor",

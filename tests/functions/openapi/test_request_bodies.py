@@ -78,9 +78,7 @@ def test_a_text_in_base64_is_no_file() -> None:
 
 def test_what_is_read_only_has_no_default() -> None:
     properties = {"id": {"default": 1, "readOnly": True}, "kind": {"default": 2}}
-
     body = body_of({"properties": properties, "required": ["id", "kind"]}, "application/json")
-
     assert body.contents[0].defaults == {"kind": 2}
 
 
@@ -89,10 +87,8 @@ def test_what_is_required_has_a_default() -> None:
     parts = [
         {"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}, "d": {"default": 3}}, "required": ["d"]}
     ]
-
     body = body_of({"allOf": parts, "required": ["a", "c", "none"]}, "application/json")
     either = body_of({"anyOf": parts}, "application/json")
-
     assert body.contents[0].defaults == {"a": 1, "d": 3}
     assert either.contents[0].defaults == {}
 

@@ -70,9 +70,7 @@ def post(arguments: JSON, body: RequestBody | None = None) -> bytes | None:
 
 def test_each_argument_goes_where_it_is_declared() -> None:
     arguments: JSON = {"id": 7, "tags": ["a", "b"], "X-Trace": "t", "session": "s", "lang": "de"}
-
     request = build_request(GET, "http://shop/api/", arguments)
-
     url = urlsplit(request.url)
     assert (request.method, url.path) == ("GET", "/api/orders/7")
     assert parse_qsl(url.query) == [("page", "1"), ("tags", "a"), ("tags", "b")]
@@ -92,7 +90,6 @@ def test_an_empty_array_is_no_cookie(arguments: JSON, expected: tuple[tuple[str,
 def test_a_required_parameter_is_asked_for(arguments: JSON, state: str) -> None:
     with failing("BadArguments", retryable=False) as caught:
         build_request(GET, "http://shop", arguments)
-
     assert caught.value.message == f"operation 'getOrder': the argument 'id' (path) {state}"
 
 
@@ -203,7 +200,6 @@ def test_a_form_has_defaults_too() -> None:
 
 def test_a_default_may_be_a_list() -> None:
     tags = Parameter("tags", "query", default=["a", "b"], explode=True)
-
     assert build_request(OpenApiOperation("x", "GET", "/orders", (tags,)), "http://shop", None).url.endswith(
         "?tags=a&tags=b"
     )
@@ -211,7 +207,6 @@ def test_a_default_may_be_a_list() -> None:
 
 def test_a_path_may_have_a_query() -> None:
     operation = OpenApiOperation("x", "GET", "/orders?v=2", (Parameter("page", "query", explode=True),))
-
     assert build_request(operation, "http://shop", {"page": 1}).url == "http://shop/orders?v=2&page=1"
 
 

@@ -46,7 +46,6 @@ def test_the_status_decides(status: int, schema: str) -> None:
 
 def test_default_is_for_everything_where_nothing_else_is_said() -> None:
     declared = responses({"default": of(TEXT), "500": of(NOTHING)})
-
     assert told(declared, "a", 201) == []
     assert told(declared, 1, 201) == ["$: 1 is not of type 'string'"]
 
@@ -66,7 +65,6 @@ def test_a_status_that_is_not_declared() -> None:
 )
 def test_the_content_type(kind: str, expected: list[str]) -> None:
     declared = {"200": {"content": {"application/json": {"schema": TEXT}, "application/*+json": {}}}}
-
     assert told(responses(declared), "a", kind=kind) == expected
 
 

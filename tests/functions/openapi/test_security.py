@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service
@@ -41,10 +41,8 @@ CLIENT = {"clientId": "app", "clientSecret": "hush"}
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    functions = Functions(settings=Settings())
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling(settings=Settings())
 
 
 def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
@@ -100,9 +98,7 @@ async def test_the_document_says_how(
     service.answers_with("GET", "/.well-known/openid-configuration", {"token_endpoint": f"{service.url}/token"})
     if isinstance(properties, dict) and "authority" in properties:
         properties = {**properties, "authority": service.url}
-
     await functions.call(ask(service, scheme, properties, secrets={"odd": {"token": "${ .t }"}}))
-
     assert service.last.headers[header] == value
     assert header == "authorization" or "authorization" not in service.last.headers
 
@@ -119,25 +115,19 @@ async def test_version_2(
     service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
 ) -> None:
     declares(service, [{wanted: []}], swagger=True)
-
     await functions.call(ask(service, "bearer", properties))
-
     assert service.last.headers[header] == value
 
 
 async def test_a_key_in_the_query(service: Service, functions: Functions) -> None:
     declares(service, [{"inQuery": []}])
-
     await functions.call(ask(service, properties={"key": "k&9"}))
-
     assert service.last.query == [("key", "k&9")]
 
 
 async def test_what_holds_for_all_operations(service: Service, functions: Functions) -> None:
     declares(service, [{"inHeader": []}], at_root=True)
-
     await functions.call(ask(service, properties={"key": "k-9"}))
-
     assert service.last.headers["x-key"] == "k-9"
 
 
@@ -145,18 +135,14 @@ async def test_what_holds_for_all_operations(service: Service, functions: Functi
 async def test_what_needs_nobody(service: Service, functions: Functions, security: Any) -> None:
     """An operation that anybody may call is sent no credentials but those that it has a use for."""
     declares(service, security)
-
     await functions.call(ask(service, "bearer", {"token": "t-9"}))
-
     assert "authorization" not in service.last.headers
 
 
 async def test_the_first_that_is_possible(service: Service, functions: Functions) -> None:
     """Of several possibilities the first is taken for which all is there."""
     declares(service, [{"inHeader": [], "basic": []}, {"basic": []}])
-
     await functions.call(ask(service, "basic", PASSWORD))
-
     assert service.last.headers["authorization"] == BASIC
     assert "x-key" not in service.last.headers
 
@@ -164,43 +150,35 @@ async def test_the_first_that_is_possible(service: Service, functions: Functions
 async def test_secrets_named_like_schemes(service: Service, functions: Functions) -> None:
     """Credentials may be in secrets that are called like the schemes, several of which may be needed at once."""
     declares(service, [{"inHeader": [], "basic": []}])
-
     await functions.call(ask(service, secrets={"inHeader": "k-9", "basic": PASSWORD}))
-
     assert (service.last.headers["x-key"], service.last.headers["authorization"]) == ("k-9", BASIC)
 
 
 async def test_scopes_of_the_operation(service: Service, functions: Functions) -> None:
     declares(service, [{"tokens": ["read", "write"]}])
-
     await functions.call(ask(service, "oauth2", CLIENT))
-
     [asked] = [request for request in service.requests if request.path == "/token"]
     assert b"scope=read+write" in asked.content
 
 
 async def test_no_credentials_at_all(service: Service, functions: Functions) -> None:
     declares(service, [{"basic": []}])
-
     assert await functions.call(ask(service)) == "ok"
 
 
 async def test_the_wrong_credentials(service: Service, functions: Functions) -> None:
     declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
-
     await fault_of(
         functions.call(ask(service, "basic", {"username": "ada"})),
         "BadAuth",
         "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials",
         retryable=False,
     )
-
     assert service.last.path == "/api.json"
 
 
 async def test_a_scheme_that_is_not_there(service: Service, functions: Functions) -> None:
     declares(service, [{"none": []}])
-
     await fault_of(functions.call(ask(service, properties={"token": "t"})), "BadDocument", retryable=False)
 
 
@@ -248,14 +226,13 @@ async def test_a_token_for_the_document_that_is_refused(service: Service, functi
     assert (fault.code, fault.status) == ("NoDocument", None)
 
 
-async def test_a_document_on_the_server_that_is_called(service: Service) -> None:
+async def test_a_document_on_the_server_that_is_called(calling: Calling, service: Service) -> None:
     """What is for the call is shown to the document's server too if it is known to be the same, and to no other."""
     declares(service, None)
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
-        functions = Functions(settings=Settings(calls=Options(base_url=configured)))
+        functions = calling(settings=Settings(calls=Options(base_url=configured)))
         await functions.call(ask(service, "bearer", {"token": "t-9"}))
-        await functions.aclose()
         [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]
         assert ("authorization" in fetched.headers) is is_shown
         assert service.last.headers["authorization"] == "Bearer t-9"

@@ -42,7 +42,6 @@ def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, 
         functions={name: Options(base_url=url) for name, url in functions.items()},
         services={name: Options(base_url=url) for name, url in services.items()},
     )
-
     assert url({}, settings=settings, url="http://declared") == expected
 
 

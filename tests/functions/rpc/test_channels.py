@@ -35,7 +35,6 @@ def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) ->
 
 def test_servers_of_the_environment() -> None:
     settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
-
     assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
 
 

@@ -79,10 +79,8 @@ async def test_what_cannot_be_had(
     service: Service, http: Http, imports: str, code: str, status: int | None, told: str
 ) -> None:
     offers(service, "/a/users.proto", SERVICE % imports)
-
     with pytest.raises(CallFailed) as caught:
         await FetchedProtos(http, timedelta(hours=1)).load("users.proto", f"{service.url}/a/users.proto")
-
     assert (caught.value.code, caught.value.status) == (code, status)
     assert caught.value.message.startswith("the proto file 'users.proto'")
     assert told in caught.value.message

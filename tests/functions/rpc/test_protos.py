@@ -13,9 +13,7 @@ async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
     (folder / "services").mkdir()
     moved = (folder / "users.proto").rename(folder / "services" / "users.proto")
-
     services = await Protos().load("services/users.proto", str(moved), str(folder))
-
     assert services.method("UserService", "AddUser").input_type.full_name == "shop.people.Person"
 
 
@@ -55,5 +53,4 @@ async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
 def test_services_of_one_name_in_two_packages() -> None:
     with failing("UnknownOperation", r"more than one service 'Users': a\.Users, b\.Users"):
         full_name_of("Users", ["a.Users", "b.Users"], "the file")
-
     assert full_name_of("b.Users", ["a.Users", "b.Users"], "the file") == "b.Users"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
@@ -29,12 +30,8 @@ async def users() -> AsyncIterator[Users]:
 
 
 @pytest.fixture
-async def functions(users: Users) -> AsyncIterator[Functions]:
-    functions = Functions(
-        settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
-    )
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, users: Users) -> Functions:
+    return calling(settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
 
 
 def _call(method: str, arguments: Any = None, source: str = "users.proto", **facts: Any) -> Call:
@@ -44,7 +41,6 @@ def _call(method: str, arguments: Any = None, source: str = "users.proto", **fac
 
 async def test_one_message_for_one(functions: Functions, users: Users) -> None:
     result = await functions.call(_call("AddUser", {"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}))
-
     assert result == {"id": "7", "full_name": "Ada"}
     assert users.received == [{"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}]
     assert await functions.call(_call("AddUser", {"full_name": ""})) == {"id": "7", "full_name": ""}
@@ -57,21 +53,18 @@ async def test_no_arguments_are_an_empty_message(functions: Functions, users: Us
 
 async def test_a_stream_for_one_message(functions: Functions, users: Users) -> None:
     result: Any = await functions.call(_call("ListUsersByRole", {"role": "ADMIN"}))
-
     assert [person["full_name"] for person in result] == ["Ada", "Grace"]
     assert users.received == [{"role": "ADMIN"}]
 
 
 async def test_one_message_for_a_stream(functions: Functions) -> None:
     people: Any = [{"full_name": "Ada"}, {"full_name": "Grace"}]
-
     assert await functions.call(_call("ImportUsers", people)) == {"count": 2, "names": ["Ada", "Grace"]}
     assert await functions.call(_call("ImportUsers", [])) == {"count": 0, "names": []}
 
 
 async def test_a_stream_for_a_stream(functions: Functions) -> None:
     result: Any = await functions.call(_call("Rename", [{"full_name": "Ada"}, {"full_name": "Grace"}]))
-
     assert [person["full_name"] for person in result] == ["ADA", "GRACE"]
 
 
@@ -95,13 +88,13 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
     assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
 
 
-async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(service: Service) -> None:
+async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(calling: Calling, service: Service) -> None:
     """What is called and what is fetched have the same host and port: the call does not wait for itself."""
     service.answers_with("GET", "/users.proto", (PROTOS / "users.proto").read_bytes(), content_type="text/plain")
     people = (PROTOS / "shared" / "people.proto").read_bytes()
     service.answers_with("GET", "/shared/people.proto", people, content_type="text/plain")
     server = Options(base_url=service.url.replace("http", "grpc"))
-    functions = Functions(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
+    functions = calling(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
     operation = f"{service.url}/users.proto#UserService#RemoveUser"
 
     fault = await asyncio.wait_for(
@@ -110,50 +103,36 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(service: S
 
     assert fault.code == "UNAVAILABLE"  # it is a server of HTTP
     assert service.requests[0].path == "/users.proto"
-    await functions.aclose()
 
 
-async def test_the_server_by_the_services_name(users: Users) -> None:
-    functions = Functions(
-        settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
-    )
-
+async def test_the_server_by_the_services_name(calling: Calling, users: Users) -> None:
+    functions = calling(settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
     assert await functions.call(_call("RemoveUser")) == {}
-    await functions.aclose()
 
 
 @pytest.mark.parametrize(
     ("service", "version"), [("UserService", "v1alpha"), ("shop.users.UserService", "v1alpha"), ("UserService", "v1")]
 )
-async def test_a_server_that_describes_itself(service: str, version: str) -> None:
+async def test_a_server_that_describes_itself(calling: Calling, service: str, version: str) -> None:
     """Without a proto file the server is asked what its messages are, in either version of the question."""
     function = Function(name="ask", type="rpc", operation=f"reflection:#{service}#ImportUsers")
     people: Any = [{"full_name": "Ada"}]
-
     async with serving(reflection=version) as users:
-        functions = Functions(settings=Settings(functions={"ask": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
+        functions = calling(settings=Settings(functions={"ask": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
-        await functions.aclose()
 
 
-async def test_a_server_that_does_not_describe_itself() -> None:
+async def test_a_server_that_does_not_describe_itself(calling: Calling) -> None:
     async with serving(reflection=None) as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-        await fault_of(
-            functions.call(_call("AddUser", source="reflection:")),
-            "NoDocument",
-            "has no server reflection; name a proto file",
-            retryable=False,
-        )
-        await functions.aclose()
+        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+        doing = functions.call(_call("AddUser", source="reflection:"))
+        await fault_of(doing, "NoDocument", "has no server reflection; name a proto file", retryable=False)
 
 
-async def test_an_operation_that_names_its_server(users: Users) -> None:
-    functions = Functions()
+async def test_an_operation_that_names_its_server(calling: Calling, users: Users) -> None:
 
-    assert await functions.call(_call("RemoveUser", source=f"grpc://127.0.0.1:{users.port}")) == {}
-    await functions.aclose()
+    assert await calling().call(_call("RemoveUser", source=f"grpc://127.0.0.1:{users.port}")) == {}
 
 
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
@@ -161,9 +140,7 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
         name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", auth_ref=AuthRef(invocation="token")
     )
     auth = (Auth(name="token", scheme="bearer", properties={"token": "sesame"}),)
-
     await functions.call(Call(function, base=str(PROTOS), idempotency_key="key-1", auth=auth))
-
     assert users.metadata["authorization"] == "Bearer sesame"
     assert users.metadata["idempotency-key"] == "key-1"
 
@@ -179,14 +156,13 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
 async def test_an_idempotency_key_in_any_letters(functions: Functions, users: Users, key: str, sent: str) -> None:
     """It has the names of the definition, and metadata can hold ASCII only."""
     await functions.call(_call("AddUser", {"full_name": "Ada"}, idempotency_key=key))
-
     assert users.metadata["idempotency-key"] == sent
 
 
-async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> None:
+async def test_metadata_of_the_definition_and_of_the_operator(calling: Calling, users: Users) -> None:
     """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
-    functions = Functions(settings=Settings(calls=options.replace(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(settings=Settings(calls=options.replace(base_url=f"grpc://127.0.0.1:{users.port}")))
     headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
 
     await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
@@ -198,17 +174,18 @@ async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> N
     assert "absent" not in sent
     assert users.metadata["x-tenant"] == "acme"
     assert users.received == [{"fullName": "Ada"}, {"fullName": "Ada"}]
-    await functions.aclose()
 
 
 @pytest.mark.parametrize("source", ["users.proto", "reflection:"])
-async def test_a_token_that_is_refused_is_renewed_once(users: Users, service: Service, source: str) -> None:
+async def test_a_token_that_is_refused_is_renewed_once(
+    calling: Calling, users: Users, service: Service, source: str
+) -> None:
     """A token that the service refuses is replaced by a new one; a service that refuses that too is believed."""
     users.tokens = set()
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
     properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
     auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
     function = Function(
         name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
     )
@@ -220,12 +197,10 @@ async def test_a_token_that_is_refused_is_renewed_once(users: Users, service: Se
     assert [request.path for request in service.requests if request.method == "POST"] == ["/token", "/token"]
     users.tokens = {"Bearer sesame"}
     assert await functions.call(Call(function, base=str(PROTOS), auth=(auth,))) == {}
-    await functions.aclose()
 
 
 async def test_an_error_of_the_service(functions: Functions) -> None:
     fault = await fault_of(functions.call(_call("AddUser", {"full_name": "nobody"})))
-
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
     assert fault.message.endswith("/UserService/AddUser answered NOT_FOUND: no such person")
     assert fault.body == {
@@ -243,9 +218,8 @@ async def test_a_service_that_does_not_answer(users: Users) -> None:
     )
     await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
 
-    await fault_of(
-        functions.call(_call("AddUser", {"full_name": "sloth"})), "DEADLINE_EXCEEDED", "/AddUser did not answer in time"
-    )
+    doing = functions.call(_call("AddUser", {"full_name": "sloth"}))
+    await fault_of(doing, "DEADLINE_EXCEEDED", "/AddUser did not answer in time")
 
     await users.hung_up.wait()
     await functions.aclose()
@@ -255,9 +229,7 @@ async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> No
     waiting = asyncio.create_task(functions.call(_call("AddUser", {"full_name": "sloth"})))
     while not users.received:
         await asyncio.sleep(0.01)
-
     waiting.cancel()
-
     await users.hung_up.wait()
     assert waiting.cancelled() or waiting.cancelling()
 
@@ -298,22 +270,17 @@ async def test_whole_numbers(functions: Functions) -> None:
     assert told == '[{"id": 7, "scale": 0.5}, [3, 2.5, 1e+30]]'
 
 
-async def test_a_required_field_that_is_missing(tmp_path: Path) -> None:
+async def test_a_required_field_that_is_missing(calling: Calling, tmp_path: Path) -> None:
     """What proto2 requires is asked for before anything is sent: no server could be told of it."""
     inner = "message Line { required string item = 1; }"
     order = "message Order { repeated Line lines = 1; }"
     text = f'syntax = "proto2"; {inner} {order} service Shop {{ rpc Buy(Order) returns (Order); }}'
     (tmp_path / "shop.proto").write_text(text, encoding="utf-8")
     function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
-    await fault_of(
-        functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path))),
-        "BadArguments",
-        "the field 'lines[1].item' is required, and is missing",
-        retryable=False,
-    )
-    await functions.aclose()
+    doing = functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
+    await fault_of(doing, "BadArguments", "the field 'lines[1].item' is required, and is missing", retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -328,37 +295,32 @@ async def test_a_request_is_an_object(
     assert fault.message.endswith(f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
 
 
-async def test_a_stream_of_very_many_messages(users: Users) -> None:
+async def test_a_stream_of_very_many_messages(calling: Calling, users: Users) -> None:
     """What counts is how large they are in the data of the workflow: each may be nothing on the wire."""
     small = Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=100_000)
-    async with aclosing(Functions(settings=Settings(calls=small))) as functions:
-        await fault_of(functions.call(_call("ListUsersByRole", {})), "AnswerTooLarge", retryable=False)
+    functions = calling(settings=Settings(calls=small))
+    await fault_of(functions.call(_call("ListUsersByRole", {})), "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there() -> None:
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
-
+async def test_a_server_that_is_not_there(calling: Calling) -> None:
+    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
     for source in ("users.proto", "reflection:"):
         await fault_of(functions.call(_call("AddUser", source=source)), "UNAVAILABLE", "/AddUser cannot be reached: ")
-    await functions.aclose()
 
 
 @pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
-async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str) -> None:
+async def test_a_stream_of_nothing_to_a_server_that_is_not_there(calling: Calling, method: str) -> None:
     """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
-
+    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
     fault = await fault_of(functions.call(_call(method, [])))
-    await functions.aclose()
-
     # The library says either, as it happens to notice first that there is nobody or that there is nothing to send.
     assert fault.code in {"ConnectionLost", "UNAVAILABLE"}
     assert fault.retryable
 
 
-async def test_a_server_that_comes_back() -> None:
+async def test_a_server_that_comes_back(calling: Calling) -> None:
     async with serving() as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         assert await functions.call(_call("RemoveUser")) == {}
     assert (await fault_of(functions.call(_call("RemoveUser")))).code == "UNAVAILABLE"
 
@@ -367,17 +329,12 @@ async def test_a_server_that_comes_back() -> None:
             with suppress(CallFailed):
                 await functions.call(_call("RemoveUser"))
             await asyncio.sleep(0.05)
-    await functions.aclose()
 
 
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
-async def test_answers_that_are_too_large(users: Users, method: str, arguments: Any) -> None:
+async def test_answers_that_are_too_large(calling: Calling, users: Users, method: str, arguments: Any) -> None:
     settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
-    functions = Functions(settings=settings)
-
-    await fault_of(functions.call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
-
-    await functions.aclose()
+    await fault_of(calling(settings=settings).call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -409,17 +366,12 @@ async def test_arguments_that_are_no_message(functions: Functions, method: str, 
         ("broken.proto#UserService#AddUser", "BadDocument", '"Unknown" is not defined'),
     ],
 )
-async def test_operations_that_are_not_there(users: Users, operation: str, code: str, message: str) -> None:
-    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-
-    await fault_of(
-        functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS))),
-        code,
-        message,
-        retryable=False,
-    )
-
-    await functions.aclose()
+async def test_operations_that_are_not_there(
+    calling: Calling, users: Users, operation: str, code: str, message: str
+) -> None:
+    functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+    doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
+    await fault_of(doing, code, message, retryable=False)
 
 
 async def test_a_server_that_nobody_named() -> None:

@@ -17,6 +17,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import HostOptions, Options, Settings
 from swf_temporal.settings.network import Network, Tls, read_pattern
 from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ def remove() -> Call:
 async def test_an_authority_of_ones_own(files: Files) -> None:
     async with serving(credentials=files.server("localhost")) as users:
         functions = reaching(users.port, tls=Tls(ca=files.ca))
-
         assert await functions.call(remove()) == {}
         await functions.aclose()
 
@@ -76,7 +76,6 @@ async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -
     )
     async with serving(credentials=files.server("localhost", knows_clients=True)) as users:
         functions = reaching(users.port, tls=tls)
-
         assert await functions.call(remove()) == {}
         await functions.aclose()
 
@@ -96,7 +95,6 @@ async def test_a_server_that_nobody_vouches_for(
         functions = reaching(users.port, tls=Tls(ca=files.ca if knows_authority else None))
         fault = await fault_of(functions.call(remove()), "UNAVAILABLE", retryable=True)
         await functions.aclose()
-
     assert fault.status == 14
     assert re.search(message, fault.message)
     assert users.received == []
@@ -111,21 +109,16 @@ async def test_a_server_that_nobody_vouches_for(
 )
 async def test_what_cannot_be_secured(tls: Tls, message: str) -> None:
     functions = reaching(1, tls=tls)
-
     await fault_of(functions.call(remove()), "TlsFailed", message, retryable=False)
-
     await functions.aclose()
 
 
-async def test_hosts_that_are_not_allowed() -> None:
-    functions = Functions(settings=Settings(network=Network()))
+async def test_hosts_that_are_not_allowed(calling: Calling) -> None:
+    functions = calling(settings=Settings(network=Network()))
     async with serving() as users:
         operation = f"grpc://127.0.0.1:{users.port}#UserService#RemoveUser"
-        await fault_of(
-            functions.call(Call(Function(name="ask", type="rpc", operation=operation))), "HostDenied", retryable=False
-        )
-        await functions.aclose()
-
+        doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation)))
+        await fault_of(doing, "HostDenied", retryable=False)
     assert users.received == []
 
 
@@ -159,47 +152,38 @@ async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
 
 
 @pytest.mark.parametrize("is_from_environment", [False, True])
-async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool) -> None:
+async def test_through_a_proxy(
+    calling: Calling, files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool
+) -> None:
     """A proxy, configured or of the environment, looks the server's name up; the server still proves that name."""
     async with serving(credentials=files.server("users.example")) as users, leading(users.port) as (proxy, url):
         if is_from_environment:
             monkeypatch.setenv("https_proxy", url)
         options = Options(tls=Tls(ca=files.ca), proxy=None if is_from_environment else url)
-        functions = Functions(settings=Settings(calls=options.replace(base_url="grpcs://users.example:50051")))
-
+        functions = calling(settings=Settings(calls=options.replace(base_url="grpcs://users.example:50051")))
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT users.example:50051 HTTP/1.1"]
-        await functions.aclose()
 
 
-async def test_a_proxy_is_asked_whatever_the_host_is_called() -> None:
+async def test_a_proxy_is_asked_whatever_the_host_is_called(calling: Calling) -> None:
     """A host may be called like what the library knows as a kind of address, such as a file."""
     async with serving() as users, leading(users.port) as (proxy, url):
-        functions = Functions(settings=Settings(calls=Options(base_url="grpc://unix:80", proxy=url)))
-
+        functions = calling(settings=Settings(calls=Options(base_url="grpc://unix:80", proxy=url)))
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT unix:80 HTTP/1.1"]
-        await functions.aclose()
 
 
-async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_around_a_proxy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serving() as users:
         url = f"grpc://127.0.0.1:{users.port}"
-        configured = Functions(settings=Settings(calls=Options(base_url=url, proxy="")))
-        assert await configured.call(remove()) == {}
-        await configured.aclose()
-
+        assert await calling(settings=Settings(calls=Options(base_url=url, proxy=""))).call(remove()) == {}
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        excepted = Functions(settings=Settings(calls=Options(base_url=url)))
-        assert await excepted.call(remove()) == {}
-        await excepted.aclose()
+        assert await calling(settings=Settings(calls=Options(base_url=url))).call(remove()) == {}
 
 
-async def test_a_name_with_addresses_of_both_families() -> None:
+async def test_a_name_with_addresses_of_both_families(calling: Calling) -> None:
     async with serving() as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
-
+        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
         assert await functions.call(remove()) == {}
-        await functions.aclose()

@@ -114,7 +114,7 @@ class Hostile:
         )
 
     async def outcome(self, case: Case, patience: float = PATIENCE) -> Outcome:
-        definition, data = await asyncio.to_thread(case.make)
+        definition, data = await asyncio.to_thread(case.made)
         begun = time.monotonic()
         try:
             handle = await self.begin(definition, data)
@@ -145,16 +145,8 @@ class Hostile:
 
     @asynccontextmanager
     async def probed(self, probes: list[Probe]) -> AsyncIterator[None]:
-        process = await asyncio.create_subprocess_exec(
-            *ending_with_us(),
-            sys.executable,
-            "-m",
-            "tests.hostile.probe",
-            self.address,
-            self.queue,
-            stdin=PIPE,
-            stdout=PIPE,
-        )
+        command = [*ending_with_us(), sys.executable, "-m", "tests.hostile.probe", self.address, self.queue]
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
         try:
             yield
         finally:

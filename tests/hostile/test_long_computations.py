@@ -12,7 +12,7 @@ import pytest
 
 from swf_temporal.temporal.server import local_server
 from tests import sampling
-from tests.hostile.cases import SAME, computing, flow, put, switch
+from tests.hostile.cases import action, computing, flow, put, switch
 from tests.hostile.costs import counting
 from tests.hostile.running import Hostile, hostile_worker
 
@@ -54,14 +54,14 @@ async def test_expressions_that_take_nearly_what_one_may(hostile: Hostile) -> No
     seconds, count = 0.4, 10
     slow, numbers = await asyncio.to_thread(counting, seconds)
     assert seconds * count >= TASK_SECONDS
-    definition = flow(computing(*[f"(.sum // 0) + ({slow})"] * count, into=".sum"), functions=SAME)
+    definition = flow(computing(*[f"(.sum // 0) + ({slow})"] * count, into=".sum"))
     assert await output(hostile, definition, {}) == {"sum": numbers * count}
 
 
 async def test_thousands_of_expressions(hostile: Hostile) -> None:
     count = sampling.count(1_000, 4_000)
     added = [f"[.sum // 0, {number}] | map(. + 0) | add" for number in range(count)]
-    definition = flow(computing(*added, into=".sum"), functions=SAME)
+    definition = flow(computing(*added, into=".sum"))
     assert await output(hostile, definition, {}) == {"sum": count * (count - 1) // 2}
 
 
@@ -69,19 +69,9 @@ async def test_thousands_of_branches(hostile: Hostile) -> None:
     count = 3_000
     argument = "${ [.a] | map(. + 1) | .[0] }"
     branches = [
-        {
-            "name": f"b{number}",
-            "actions": [
-                {
-                    "functionRef": {"refName": "same", "arguments": {"v": [number, argument]}},
-                    "actionDataFilter": {"toStateData": f".b{number}"},
-                }
-            ],
-        }
-        for number in range(count)
+        {"name": f"b{number}", "actions": [action({"v": [number, argument]}, f".b{number}")]} for number in range(count)
     ]
-    definition = flow({"name": "Many", "type": "parallel", "branches": branches}, functions=SAME)
+    definition = flow({"name": "Many", "type": "parallel", "branches": branches})
     expected = {"a": 7, **{f"b{number}": [number, 8] for number in range(count)}}
-    assert json.dumps(await output(hostile, definition, {"a": 7}), sort_keys=True) == json.dumps(
-        expected, sort_keys=True
-    )
+    ended = await output(hostile, definition, {"a": 7})
+    assert json.dumps(ended, sort_keys=True) == json.dumps(expected, sort_keys=True)

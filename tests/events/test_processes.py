@@ -14,7 +14,7 @@ from swf_temporal.settings.events import BrokerAddress
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Server
 from tests.cli.conftest import Place, answer_of, free_port
-from tests.events.test_consumers import publish
+from tests.events.conftest import publish
 from tests.temporal.conftest import Bench, listed
 
 pytestmark = pytest.mark.temporal

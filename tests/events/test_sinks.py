@@ -65,15 +65,10 @@ states:
 
 @asynccontextmanager
 async def working(bench: Bench, *definitions: Definition, sinks: tuple[SinkSettings, ...]) -> AsyncIterator[Worker]:
-    queue = f"sinks-{definitions[0].id}"
-    worker = Worker(
-        Client(bench.client),
-        definitions=definitions,
-        task_queue=queue,
-        call_settings=Settings(network=Network()),
-        events=EventSettings(sinks=sinks),
-    )
-    async with worker:
+    async with Worker(
+        Client(bench.client), definitions=definitions, task_queue=f"sinks-{definitions[0].id}",
+        call_settings=Settings(network=Network()), events=EventSettings(sinks=sinks),
+    ) as worker:  # fmt: skip
         yield worker
 
 
@@ -86,8 +81,7 @@ async def test_instances_talk_to_each_other(bench: Bench, topic: str) -> None:
     first, second = named(FIRST, topic), named(SECOND, topic)
     async with working(bench, first, second, sinks=(ROUTED,)) as worker:
         begun = CloudEvent("1", "test", f"begun-{topic}", None, {"question": "7"})
-        queue = worker.settings.task_queue
-        [receipt] = await send(worker.client, begun, worker.catalogue, queue)
+        [receipt] = await send(worker.client, begun, worker.catalogue, worker.settings.task_queue)
         assert await output(bench, receipt.instance) == {"answer": 42}
 
 
@@ -134,8 +128,7 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
             SinkSettings(name="other", url="http://127.0.0.1:1", types=("other",)),
         )
         async with working(bench, definition, sinks=sinks) as worker:
-            queue = worker.settings.task_queue
-            instance = await worker.client.start(definition, {}, task_queue=queue)
+            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
             assert await instance.result() == {"a": 1}
     assert [(status, data) for status, _, data in first] == [(500, 1), (204, 1), (204, 2)]
     headers = first[0][1]
@@ -169,8 +162,7 @@ async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> 
     async with receiver([500, 503, 500]) as (url, got):
         sinks = (SinkSettings(name="one", url=url, max_attempts=2),)
         async with working(bench, definition, sinks=sinks) as worker:
-            queue = worker.settings.task_queue
-            instance = await worker.client.start(definition, {}, task_queue=queue)
+            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
             with pytest.raises(RunEnded, match="503"):
                 await instance.result()
     assert len(got) == 2

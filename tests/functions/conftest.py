@@ -4,8 +4,8 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -14,7 +14,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,11 @@ class Service:
         return self.requests[-1]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Quiet):
     service: Service
 
-    def _serve(self) -> None:
+    def respond(self, content: bytes) -> None:
         url = urlsplit(self.path)
-        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = parse_qsl(url.query, keep_blank_values=True)
         self.service.requests.append(Received(self.command, url.path, query, headers, content, self.client_address))
@@ -101,25 +99,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer.raw)
             self.close_connection = True
         else:
-            self._write(answer)
-
-    def _write(self, answer: Answer) -> None:
-        if answer.make is not None:
-            answer = replace(answer, content=json.dumps(answer.make()).encode())
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.content)))
-        self.end_headers()
-        self.wfile.write(answer.content)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):
-            return self._serve
-        raise AttributeError(name)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        pass
+            body = answer.content if answer.make is None else json.dumps(answer.make()).encode()
+            self.answer(body, answer.status, answer.headers)
 
 
 @pytest.fixture
@@ -136,11 +117,12 @@ Calling = Callable[..., Functions]
 
 @pytest.fixture
 async def calling() -> AsyncIterator[Calling]:
-    """Return what makes Functions, which are closed when the test is over."""
+    """Return what makes Functions, of a service *at* a URL, say; they are closed when the test is over."""
     async with AsyncExitStack() as stack:
 
-        def calling(*given: Any, **more: Any) -> Functions:
-            functions = Functions(*given, **more)
+        def calling(*given: Any, at: str | None = None, **more: Any) -> Functions:
+            options = {} if at is None else {"settings": Settings(calls=Options(base_url=at, **more))}
+            functions = Functions(*given, **(options or more))
             stack.push_async_callback(functions.aclose)
             return functions
 
@@ -149,7 +131,7 @@ async def calling() -> AsyncIterator[Calling]:
 
 @pytest.fixture
 def functions(calling: Calling, service: Service) -> Functions:
-    return calling(settings=Settings(calls=Options(base_url=service.url)))
+    return calling(at=service.url)
 
 
 def http_call(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:

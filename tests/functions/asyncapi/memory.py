@@ -77,11 +77,17 @@ class Memory(Brokers):
 
 
 class Bench:
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    """Performs calls of the operations of one document."""
+
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._services = Services(settings)
+        self.given()
+
+    def given(self, **settings: Any) -> Bench:
+        self._services = Services(Settings(**settings))
         self.memory = Memory(self._services.http)
         self._api = AsyncApi(self._services, self.memory)
+        return self
 
     def has(self, document: dict[str, Any], name: str = "api.json") -> Bench:
         (self.folder / name).write_text(json.dumps(document), encoding="utf-8")
@@ -101,9 +107,7 @@ class Bench:
         auth_ref: AuthRef | None = None,
         **facts: Any,
     ) -> JSON:
-        function = Function(
-            name="ask", type="asyncapi", operation=operation, metadata=metadata or {}, auth_ref=auth_ref
-        )
+        function = Function("ask", "asyncapi", operation, metadata=metadata or {}, auth_ref=auth_ref)
         return await self._api.perform(Call(function, arguments, base=str(self.folder), idempotency_key=key, **facts))
 
     async def aclose(self) -> None:
@@ -119,12 +123,8 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 def version2(channels: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {
-        "asyncapi": "2.6.0",
-        "servers": {"broker": {"url": "127.0.0.1:1", "protocol": "mqtt"}},
-        "channels": channels,
-        **more,
-    }
+    servers = {"broker": {"url": "127.0.0.1:1", "protocol": "mqtt"}}
+    return {"asyncapi": "2.6.0", "servers": servers, "channels": channels, **more}
 
 
 def version3(channels: dict[str, Any], operations: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -140,3 +140,10 @@ def publishing(message: Any = None, address: str = "lights", **channel: Any) -> 
 def subscribing(message: Any = None, address: str = "lights", **channel: Any) -> dict[str, Any]:
     operation: dict[str, Any] = {"operationId": "take"} | ({} if message is None else {"message": message})
     return version2({address: {"subscribe": operation, **channel}})
+
+
+def sending(channel: dict[str, Any] | None = None, *, components: Any = None, **operation: Any) -> dict[str, Any]:
+    """Return a document of version 3 whose one operation, `send`, sends over its one channel."""
+    made = {"action": "send", "channel": {"$ref": "#/channels/lights"}, **operation}
+    channels = {"lights": {"address": "lights", **(channel or {})}}
+    return version3(channels, {"send": made}, components=components or {})

@@ -11,7 +11,7 @@ import pytest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Options
 from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
@@ -21,8 +21,7 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
-    settings = Settings(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
-    bench = Bench(DOCUMENTS, settings)
+    bench = Bench(DOCUMENTS).given(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
 
     result = await bench.call("file://streetlightsapi.yaml#onLightMeasured", measured)
@@ -36,16 +35,11 @@ async def test_the_example_of_the_text_is_carried_out() -> None:
     await bench.aclose()
 
 
+HERE = {"$ref": "#/channels/lamps"}
 LAMPS: Any = {"lamps": {"address": "lamps/{lamp}", "messages": {"on": {"payload": {"type": "object"}}}}}
 BOTH = [
     version2({"lamps/{lamp}": {"publish": {"operationId": "tell"}, "subscribe": {"operationId": "hear"}}}),
-    version3(
-        LAMPS,
-        {
-            "tell": {"action": "send", "channel": {"$ref": "#/channels/lamps"}},
-            "hear": {"action": "receive", "channel": {"$ref": "#/channels/lamps"}},
-        },
-    ),
+    version3(LAMPS, {"tell": {"action": "send", "channel": HERE}, "hear": {"action": "receive", "channel": HERE}}),
 ]
 
 
@@ -108,8 +102,7 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("operation", ["api.json#", "#send", "api.json", "", 5])
-async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> None:
-    bench = Bench(tmp_path)
+async def test_an_operation_has_two_parts(bench: Bench, operation: Any) -> None:
     with failing("BadOperation", r"document\.yaml#operationId"):
         await bench.perform(operation)
 

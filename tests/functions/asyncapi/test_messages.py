@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Options
 from tests.failing import failing
-from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
+from tests.functions.asyncapi.memory import Bench, bench, publishing, sending, subscribing
 
 __all__ = ["bench"]
 
@@ -125,10 +124,7 @@ AVRO = "application/vnd.apache.avro+json;version=1.9.0"
     [
         publishing({"schemaFormat": AVRO, "payload": {"type": "record"}}),
         publishing({"schemaFormat": AVRO, "payload": {"$ref": "record.avsc"}}),
-        version3(
-            {"a": {"address": "a", "messages": {"m": {"payload": {"schemaFormat": AVRO, "schema": {}}}}}},
-            {"send": {"action": "send", "channel": {"$ref": "#/channels/a"}}},
-        ),
+        sending({"messages": {"m": {"payload": {"schemaFormat": AVRO, "schema": {}}}}}),
     ],
     ids=["2", "2 in a file", "3"],
 )
@@ -150,12 +146,8 @@ async def test_schemas_are_followed_into_other_files(bench: Bench) -> None:
         "properties": {"next": {"$ref": "#/node"}, "size": {"$ref": "sizes.json#/size"}, "default": {"type": "null"}},
     }
     bench.has({"node": node}, "nodes.json").has({"size": {"type": "integer"}}, "sizes.json")
-    bench.has(
-        {
-            **publishing({"$ref": "#/components/messages/m"}),
-            "components": {"messages": {"m": {"payload": {"$ref": "nodes.json#/node"}}}},
-        }
-    )
+    components = {"messages": {"m": {"payload": {"$ref": "nodes.json#/node"}}}}
+    bench.has({**publishing({"$ref": "#/components/messages/m"}), "components": components})
 
     await bench.call("send", {"next": {"next": {"size": 1}}})
     with pytest.raises(CallFailed, match=r"payload\.next\.next\.size: 'large' is not of type 'integer'"):
@@ -216,12 +208,11 @@ async def test_headers_that_come_are_held_against_their_schema(bench: Bench, hea
             await bench.call("take")
 
 
-async def test_a_message_can_be_too_large(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, Settings(calls=Options(max_response_bytes=3))).has(subscribing())
+async def test_a_message_can_be_too_large(bench: Bench) -> None:
+    bench.given(calls=Options(max_response_bytes=3)).has(subscribing())
     bench.memory.put("lights", b"1234")
     with failing("AnswerTooLarge", "larger than 3 bytes", retryable=False):
         await bench.call("take")
-    await bench.aclose()
 
 
 async def test_nothing_is_taken_that_could_not_be_looked_at(bench: Bench) -> None:

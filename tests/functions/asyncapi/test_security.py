@@ -11,13 +11,11 @@ import pytest
 from swf_temporal.base.calls import Auth, AuthRef
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import Credentials
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Options
 from tests.failing import failing
-from tests.functions.asyncapi.memory import Bench, bench, version2, version3
+from tests.functions.asyncapi.memory import Bench, bench, sending, version2
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.functions.conftest import Service
 
 __all__ = ["bench"]
@@ -129,11 +127,7 @@ async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> No
 
 async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
     """The secret is called as the reference calls the scheme."""
-    document = version3(
-        {"lights": {"address": "lights"}},
-        {"send": {"action": "send", "channel": {"$ref": "#/channels/lights"}}},
-        components={"securitySchemes": SCHEMES},
-    )
+    document = sending(components={"securitySchemes": SCHEMES})
     document["servers"]["broker"]["security"] = [{"$ref": "#/components/securitySchemes/login"}]
 
     await bench.has(document).call("send", 1, secrets={"login": PASSWORD})
@@ -152,18 +146,15 @@ async def test_without_security_the_functions_auth_counts(
     assert bench.memory.channel.credentials == expected
 
 
-async def test_a_server_may_have_a_user(tmp_path: Path) -> None:
+async def test_a_server_may_have_a_user(bench: Bench) -> None:
     """An operator may write name and password into the URL, as is usual for AMQP; an auth wins."""
-    bench = Bench(tmp_path, Settings(functions={"ask": Options(base_url="mqtt://guest:s%40crt@127.0.0.1")})).has(
-        secured()
-    )
+    bench.given(functions={"ask": Options(base_url="mqtt://guest:s%40crt@127.0.0.1")}).has(secured())
 
     await bench.call("send", 1)
     await bench.call("send", 1, **by("by password"))
 
     assert [channel.credentials.username for channel, _ in bench.memory.sent] == ["guest", "ada"]
     assert bench.memory.sent[0][0].credentials.password == "s@crt"  # noqa: S105 - no secret of anybody
-    await bench.aclose()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -28,7 +28,7 @@ from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
 BY_CLIENT: dict[str, Any] = {
@@ -70,42 +70,27 @@ class TokenServer:
         return 200, {"access_token": token, "token_type": "Bearer", **lifetime}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server_of_tokens: TokenServer
+class _Handler(Quiet):
+    tokens: TokenServer
 
-    def _serve(self) -> None:
-        content = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+    def respond(self, content: bytes) -> None:
         authorization = self.headers.get("Authorization", "")
-        status, body = self.server_of_tokens.answer(self.command, self.path, authorization, content)
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(written)))
-        self.end_headers()
-        self.wfile.write(written)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):
-            return self._serve
-        raise AttributeError(name)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        pass
+        status, body = self.tokens.answer(self.command, self.path, authorization, content.decode())
+        self.answer(json.dumps(body).encode(), status)
 
 
 @pytest.fixture
 def server() -> Iterator[TokenServer]:
     handler = type("Handler", (_Handler,), {})
-    tokens_server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    tokens = TokenServer(f"http://127.0.0.1:{tokens_server.server_port}")
-    handler.server_of_tokens = tokens  # type: ignore[attr-defined]  # each test has a class of its own
-    with listening(tokens_server):
-        yield tokens
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    handler.tokens = TokenServer(f"http://127.0.0.1:{listener.server_port}")  # type: ignore[attr-defined]  # each test has a class of its own
+    with listening(listener):
+        yield handler.tokens  # type: ignore[attr-defined]  # as above
 
 
 @pytest.fixture
 def functions(calling: Calling, server: TokenServer) -> Functions:
-    return calling(settings=Settings(calls=Options(base_url=server.url)))
+    return calling(at=server.url)
 
 
 def ask(server: TokenServer, **properties: Any) -> Call:

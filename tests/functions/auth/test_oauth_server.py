@@ -11,7 +11,6 @@ import pytest
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
 from tests.functions.conftest import Calling
@@ -30,7 +29,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def functions(calling: Calling, server: Server) -> Functions:
-    return calling(settings=Settings(calls=Options(base_url=server.url)))
+    return calling(at=server.url)
 
 
 def ask(server: Server, properties: dict[str, Any]) -> Call:

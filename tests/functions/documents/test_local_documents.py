@@ -26,7 +26,7 @@ DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 @pytest.fixture
 def functions(calling: Calling) -> Functions:
-    return calling(settings=Settings())
+    return calling()
 
 
 def named(operation: Any, kind: str = "rest") -> Function:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +20,7 @@ from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,39 +119,24 @@ class Endpoint:
 def serving() -> Iterator[Endpoint]:
     pets = Pets()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:
+            request = json.loads(content)
+            query, variables = request["query"], request.get("variables")
             served.asked.append(request)
             served.paths.append(self.path)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            if "__schema" in request["query"] and not served.shows_schema:
-                self._answer(400, {"errors": [{"message": "introspection is disabled"}]})
-                return
-            if served.is_old and "args(includeDeprecated" in request["query"]:
-                self._answer(400, {"errors": [{"message": "Unknown argument 'includeDeprecated'"}]})
-                return
-            result = graphql_sync(
-                SCHEMA,
-                request["query"],
-                pets,
-                self.headers.get("Authorization"),
-                variable_values=request.get("variables"),
-            )
-            self._answer(200, result.formatted)
-
-        def _answer(self, status: int, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/graphql-response+json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            pass
+            told = None
+            if "__schema" in query and not served.shows_schema:
+                told = "introspection is disabled"
+            elif served.is_old and "args(includeDeprecated" in query:
+                told = "Unknown argument 'includeDeprecated'"
+            body: Any = {"errors": [{"message": told}]}
+            if told is None:
+                shown = self.headers.get("Authorization")
+                body = graphql_sync(SCHEMA, query, pets, shown, variable_values=variables).formatted
+            headers = {"Content-Type": "application/graphql-response+json"}
+            self.answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Endpoint(server)

@@ -72,9 +72,7 @@ async def test_an_answer_may_be_too_large(calling: Calling, service: Service, *,
     content = json.dumps("x" * 99).encode()
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     service.answers_with("GET", "/a", gzip.compress(content) if compressed else content, headers=headers)
-    less, enough = (
-        calling(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=size))) for size in (100, 101)
-    )
+    less, enough = (calling(at=service.url, max_response_bytes=size) for size in (100, 101))
     await fault_of(less.call(http_call("GET", "/a")), "AnswerTooLarge", retryable=False)
     assert await enough.call(http_call("GET", "/a")) == "x" * 99
 

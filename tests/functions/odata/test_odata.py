@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -17,7 +17,7 @@ from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,22 +99,14 @@ class ODataService:
 
 @contextmanager
 def serving(version: int) -> Iterator[ODataService]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:
+            assert not content
             served.asked.append(self.path)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
             status, body = served.answer(self.path)
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json;odata.metadata=minimal")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            pass
+            headers = {"Content-Type": "application/json;odata.metadata=minimal"}
+            self.answer(json.dumps(body).encode(), status, headers)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = ODataService(server, version)
@@ -221,7 +213,7 @@ async def test_what_cannot_be_asked(
 
 
 async def test_a_service_without_a_host_and_credentials(calling: Calling, odata: ODataService) -> None:
-    functions = calling(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
+    functions = calling(at=odata.url.removesuffix("/Service.svc"))
     auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
     function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
     assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]

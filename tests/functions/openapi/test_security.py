@@ -11,7 +11,6 @@ import pytest
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
 
@@ -42,7 +41,7 @@ CLIENT = {"clientId": "app", "clientSecret": "hush"}
 
 @pytest.fixture
 def functions(calling: Calling) -> Functions:
-    return calling(settings=Settings())
+    return calling()
 
 
 def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
@@ -231,7 +230,7 @@ async def test_a_document_on_the_server_that_is_called(calling: Calling, service
     declares(service, None)
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
-        functions = calling(settings=Settings(calls=Options(base_url=configured)))
+        functions = calling(at=configured)
         await functions.call(ask(service, "bearer", {"token": "t-9"}))
         [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]
         assert ("authorization" in fetched.headers) is is_shown

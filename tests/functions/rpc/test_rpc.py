@@ -31,7 +31,7 @@ async def users() -> AsyncIterator[Users]:
 
 @pytest.fixture
 def functions(calling: Calling, users: Users) -> Functions:
-    return calling(settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
+    return calling(settings=Settings(services={"users.proto": Options(base_url=users.url)}))
 
 
 def _call(method: str, arguments: Any = None, source: str = "users.proto", **facts: Any) -> Call:
@@ -51,21 +51,25 @@ async def test_no_arguments_are_an_empty_message(functions: Functions, users: Us
     assert users.received == [{}]
 
 
-async def test_a_stream_for_one_message(functions: Functions, users: Users) -> None:
-    result: Any = await functions.call(_call("ListUsersByRole", {"role": "ADMIN"}))
-    assert [person["full_name"] for person in result] == ["Ada", "Grace"]
-    assert users.received == [{"role": "ADMIN"}]
-
-
 async def test_one_message_for_a_stream(functions: Functions) -> None:
     people: Any = [{"full_name": "Ada"}, {"full_name": "Grace"}]
     assert await functions.call(_call("ImportUsers", people)) == {"count": 2, "names": ["Ada", "Grace"]}
     assert await functions.call(_call("ImportUsers", [])) == {"count": 0, "names": []}
 
 
-async def test_a_stream_for_a_stream(functions: Functions) -> None:
-    result: Any = await functions.call(_call("Rename", [{"full_name": "Ada"}, {"full_name": "Grace"}]))
-    assert [person["full_name"] for person in result] == ["ADA", "GRACE"]
+@pytest.mark.parametrize(
+    ("method", "arguments", "names"),
+    [
+        ("ListUsersByRole", {"role": "ADMIN"}, ["Ada", "Grace"]),
+        ("Rename", [{"fullName": "Ada"}, {"fullName": "Grace"}], ["ADA", "GRACE"]),
+    ],
+)
+async def test_what_is_streamed_is_an_array(
+    functions: Functions, users: Users, method: str, arguments: Any, names: list[str]
+) -> None:
+    result: Any = await functions.call(_call(method, arguments))
+    assert [person["full_name"] for person in result] == names
+    assert users.received == (arguments if isinstance(arguments, list) else [arguments])
 
 
 @pytest.mark.parametrize("source", ["file://users.proto", "file:users.proto", (PROTOS / "users.proto").as_uri()])
@@ -97,16 +101,13 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(calling: C
     functions = calling(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
     operation = f"{service.url}/users.proto#UserService#RemoveUser"
 
-    fault = await asyncio.wait_for(
-        fault_of(functions.call(Call(Function(name="ask", type="rpc", operation=operation)))), 10
-    )
-
-    assert fault.code == "UNAVAILABLE"  # it is a server of HTTP
+    doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation)))
+    await asyncio.wait_for(fault_of(doing, "UNAVAILABLE"), 10)  # it is a server of HTTP
     assert service.requests[0].path == "/users.proto"
 
 
 async def test_the_server_by_the_services_name(calling: Calling, users: Users) -> None:
-    functions = calling(settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
+    functions = calling(settings=Settings(services={"USERSERVICE": Options(base_url=users.url)}))
     assert await functions.call(_call("RemoveUser")) == {}
 
 
@@ -118,21 +119,21 @@ async def test_a_server_that_describes_itself(calling: Calling, service: str, ve
     function = Function(name="ask", type="rpc", operation=f"reflection:#{service}#ImportUsers")
     people: Any = [{"full_name": "Ada"}]
     async with serving(reflection=version) as users:
-        functions = calling(settings=Settings(functions={"ask": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
+        functions = calling(settings=Settings(functions={"ask": Options(base_url=users.url)}))
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
 
 
 async def test_a_server_that_does_not_describe_itself(calling: Calling) -> None:
     async with serving(reflection=None) as users:
-        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+        functions = calling(at=users.url)
         doing = functions.call(_call("AddUser", source="reflection:"))
         await fault_of(doing, "NoDocument", "has no server reflection; name a proto file", retryable=False)
 
 
 async def test_an_operation_that_names_its_server(calling: Calling, users: Users) -> None:
 
-    assert await calling().call(_call("RemoveUser", source=f"grpc://127.0.0.1:{users.port}")) == {}
+    assert await calling().call(_call("RemoveUser", source=users.url)) == {}
 
 
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
@@ -162,7 +163,7 @@ async def test_an_idempotency_key_in_any_letters(functions: Functions, users: Us
 async def test_metadata_of_the_definition_and_of_the_operator(calling: Calling, users: Users) -> None:
     """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
-    functions = calling(settings=Settings(calls=options.replace(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(settings=Settings(calls=options.replace(base_url=users.url)))
     headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
 
     await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
@@ -185,7 +186,7 @@ async def test_a_token_that_is_refused_is_renewed_once(
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
     properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
     auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(at=users.url)
     function = Function(
         name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
     )
@@ -203,26 +204,16 @@ async def test_an_error_of_the_service(functions: Functions) -> None:
     fault = await fault_of(functions.call(_call("AddUser", {"full_name": "nobody"})))
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
     assert fault.message.endswith("/UserService/AddUser answered NOT_FOUND: no such person")
-    assert fault.body == {
-        "code": 5,
-        "message": "no such person",
-        "metadata": {"hint": "ask for somebody", "hint-bin": "AP8="},
-    }
+    metadata = {"hint": "ask for somebody", "hint-bin": "AP8="}
+    assert fault.body == {"code": 5, "message": "no such person", "metadata": metadata}
 
 
-async def test_a_service_that_does_not_answer(users: Users) -> None:
-    url = f"grpc://127.0.0.1:{users.port}"
-    functions, call = (
-        Functions(settings=Settings(calls=Options(base_url=url, timeout=Options().timeout / 100))),
-        _call("AddUser"),
-    )
+async def test_a_service_that_does_not_answer(calling: Calling, users: Users) -> None:
+    functions, call = calling(at=users.url, timeout=Options().timeout / 100), _call("AddUser")
     await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
-
     doing = functions.call(_call("AddUser", {"full_name": "sloth"}))
     await fault_of(doing, "DEADLINE_EXCEEDED", "/AddUser did not answer in time")
-
     await users.hung_up.wait()
-    await functions.aclose()
 
 
 async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> None:
@@ -252,9 +243,9 @@ PORTRAIT = "type.googleapis.com/shop.users.Portrait"
 )
 async def test_bytes_that_are_no_base64(arguments: Any, field: str, functions: Functions, users: Users) -> None:
     """The library would send what it can make of them, which may be nothing."""
-    fault = await fault_of(functions.call(_call("Paint", arguments)))
-    assert (fault.code, users.received) == ("BadArguments", [])
-    assert f"the field '{field}' must be bytes, written in base64" in fault.message
+    told = f"the field '{field}' must be bytes, written in base64"
+    await fault_of(functions.call(_call("Paint", arguments)), "BadArguments", told)
+    assert users.received == []
 
 
 async def test_bytes_in_either_base64(functions: Functions) -> None:
@@ -277,7 +268,7 @@ async def test_a_required_field_that_is_missing(calling: Calling, tmp_path: Path
     text = f'syntax = "proto2"; {inner} {order} service Shop {{ rpc Buy(Order) returns (Order); }}'
     (tmp_path / "shop.proto").write_text(text, encoding="utf-8")
     function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
-    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+    functions = calling(at="grpc://127.0.0.1:1")
 
     doing = functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
     await fault_of(doing, "BadArguments", "the field 'lines[1].item' is required, and is missing", retryable=False)
@@ -297,13 +288,13 @@ async def test_a_request_is_an_object(
 
 async def test_a_stream_of_very_many_messages(calling: Calling, users: Users) -> None:
     """What counts is how large they are in the data of the workflow: each may be nothing on the wire."""
-    small = Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=100_000)
+    small = Options(base_url=users.url, max_response_bytes=100_000)
     functions = calling(settings=Settings(calls=small))
     await fault_of(functions.call(_call("ListUsersByRole", {})), "AnswerTooLarge", retryable=False)
 
 
 async def test_a_server_that_is_not_there(calling: Calling) -> None:
-    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+    functions = calling(at="grpc://127.0.0.1:1")
     for source in ("users.proto", "reflection:"):
         await fault_of(functions.call(_call("AddUser", source=source)), "UNAVAILABLE", "/AddUser cannot be reached: ")
 
@@ -311,7 +302,7 @@ async def test_a_server_that_is_not_there(calling: Calling) -> None:
 @pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
 async def test_a_stream_of_nothing_to_a_server_that_is_not_there(calling: Calling, method: str) -> None:
     """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
-    functions = calling(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+    functions = calling(at="grpc://127.0.0.1:1")
     fault = await fault_of(functions.call(_call(method, [])))
     # The library says either, as it happens to notice first that there is nobody or that there is nothing to send.
     assert fault.code in {"ConnectionLost", "UNAVAILABLE"}
@@ -320,7 +311,7 @@ async def test_a_stream_of_nothing_to_a_server_that_is_not_there(calling: Callin
 
 async def test_a_server_that_comes_back(calling: Calling) -> None:
     async with serving() as users:
-        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+        functions = calling(at=users.url)
         assert await functions.call(_call("RemoveUser")) == {}
     assert (await fault_of(functions.call(_call("RemoveUser")))).code == "UNAVAILABLE"
 
@@ -333,7 +324,7 @@ async def test_a_server_that_comes_back(calling: Calling) -> None:
 
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
 async def test_answers_that_are_too_large(calling: Calling, users: Users, method: str, arguments: Any) -> None:
-    settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
+    settings = Settings(calls=Options(base_url=users.url, max_response_bytes=9))
     await fault_of(calling(settings=settings).call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
 
 
@@ -369,7 +360,7 @@ async def test_arguments_that_are_no_message(functions: Functions, method: str, 
 async def test_operations_that_are_not_there(
     calling: Calling, users: Users, operation: str, code: str, message: str
 ) -> None:
-    functions = calling(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(at=users.url)
     doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
     await fault_of(doing, code, message, retryable=False)
 

@@ -168,7 +168,7 @@ async def test_through_a_proxy(
 async def test_a_proxy_is_asked_whatever_the_host_is_called(calling: Calling) -> None:
     """A host may be called like what the library knows as a kind of address, such as a file."""
     async with serving() as users, leading(users.port) as (proxy, url):
-        functions = calling(settings=Settings(calls=Options(base_url="grpc://unix:80", proxy=url)))
+        functions = calling(at="grpc://unix:80", proxy=url)
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT unix:80 HTTP/1.1"]
 
@@ -177,13 +177,13 @@ async def test_around_a_proxy(calling: Calling, monkeypatch: pytest.MonkeyPatch)
     """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serving() as users:
-        url = f"grpc://127.0.0.1:{users.port}"
-        assert await calling(settings=Settings(calls=Options(base_url=url, proxy=""))).call(remove()) == {}
+        url = users.url
+        assert await calling(at=url, proxy="").call(remove()) == {}
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        assert await calling(settings=Settings(calls=Options(base_url=url))).call(remove()) == {}
+        assert await calling(at=url).call(remove()) == {}
 
 
 async def test_a_name_with_addresses_of_both_families(calling: Calling) -> None:
     async with serving() as users:
-        functions = calling(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
+        functions = calling(at=f"grpc://localhost:{users.port}")
         assert await functions.call(remove()) == {}

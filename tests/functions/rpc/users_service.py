@@ -30,6 +30,10 @@ class Users:
     tokens: set[str] | None = None
     """Those that are let in; None lets everybody in."""
 
+    @property
+    def url(self) -> str:
+        return f"grpc://127.0.0.1:{self.port}"
+
     def answer(self, method: str, **fields: Any) -> Any:
         return GetMessageClass(self.methods[method].output_type)(**fields)
 

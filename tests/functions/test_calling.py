@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from swf_temporal.base.calls import Function
@@ -11,10 +9,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 
 @pytest.mark.parametrize(("kind", "section"), [("expression", "Using Functions for Expression Evaluation")])

@@ -4,7 +4,6 @@ import resource
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,11 +15,8 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, http_call
+from tests.functions.conftest import Calling, Service, http_call
 from tests.functions.rpc.users_service import PROTOS
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
 
 
 @contextmanager

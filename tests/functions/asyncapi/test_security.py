@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +14,7 @@ from swf_temporal.events.brokers.port import Credentials
 from swf_temporal.settings.calls import Options
 from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, sending, version2
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service
 
 __all__ = ["bench"]
 

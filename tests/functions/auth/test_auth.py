@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,7 @@ from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from tests.failing import failing, fault_of
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service
 
 SECRETS: dict[str, JSON] = {
     "shop": {"username": "ada", "password": "pw:1", "token": "t-42"},

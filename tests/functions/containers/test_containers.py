@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,10 +20,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 
 def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Call:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
@@ -17,9 +17,6 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from tests.failing import fault_of
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
 
 
 class Size(Enum):

@@ -6,7 +6,6 @@ import json
 from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,9 +13,7 @@ from swf_temporal.functions.documents.documents import Documents, locate
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
 from tests.failing import failing
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service
 
 OPENAPI = {"openapi": "3.0.0", "paths": {}}
 MINUTE = timedelta(minutes=1)

@@ -6,7 +6,6 @@ import shutil
 from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -23,10 +22,7 @@ from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.text.fetching.resources import Resources
 from tests.failing import failing, fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 FOLDER = Path(__file__).parents[1] / "data" / "split"
 ORDER: dict[str, JSON] = {"id": "7", "lines": [{"quantity": 1, "gift": {"id": "8", "lines": []}}], "replaces": None}

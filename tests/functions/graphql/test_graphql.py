@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from graphql import GraphQLError, build_schema, graphql_sync
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.graphql import literal, selection_set
@@ -19,14 +21,8 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
+from tests.functions.conftest import Calling, Service
 from tests.listening import Quiet, listening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Service
 
 SCHEMA = build_schema(
     """

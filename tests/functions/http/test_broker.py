@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,10 +19,7 @@ from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import failing, fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 DOCUMENT: dict[str, Any] = {
     "asyncapi": "2.6.0",

@@ -8,7 +8,7 @@ import json
 import socket
 from contextlib import aclosing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -17,10 +17,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, http_call
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service, http_call
 
 
 async def test_an_answer_is_the_result(service: Service, functions: Functions) -> None:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
+from tests.functions.conftest import Calling, Service
 from tests.listening import Quiet, listening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Service
 
 PERSONS: list[dict[str, Any]] = [
     {"Id": 1, "Name": "Ada", "City": "London"},

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
 from tests.functions.odata.odata_service import PERSONS, serving
-
-if TYPE_CHECKING:
-    from swf_temporal.base.data import JSON
 
 
 @pytest.fixture(scope="module")

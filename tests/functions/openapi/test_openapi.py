@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,10 +13,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import failing, fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 FOLDER = str(Path(__file__).parents[1] / "data")
 
@@ -25,6 +22,10 @@ def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "r
     file = "shop-2.0.json" if version == "2.0" else f"shop-{version}.yaml"
     function = Function(name="shop", type=kind, operation=f"{file}#{operation_id}")
     return Call(function, arguments, base=FOLDER, idempotency_key="k")
+
+
+def with_metadata(call: Call, **metadata: JSON) -> Call:
+    return with_metadata(call, **metadata)
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
@@ -92,7 +93,7 @@ async def test_answers_are_checked(calling: Calling, service: Service, version: 
     call = replace(shop(version, "readOrder", {"id": 7}))
     settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
     if asked == "metadata":
-        call = replace(call, function=replace(call.function, metadata={"checkResponse": True}))
+        call = with_metadata(call, checkResponse=True)
 
     functions = calling(settings=settings)
     for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
@@ -115,7 +116,7 @@ async def test_answers_are_checked(calling: Calling, service: Service, version: 
 async def test_the_functions_own_word_counts(calling: Calling, service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
     call = shop("3.0", "readOrder", {"id": 7})
-    own = replace(call, function=replace(call.function, metadata={"checkResponse": False}))
+    own = with_metadata(call, checkResponse=False)
     settings = Settings(calls=Options(base_url=service.url, check_responses=True))
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
 
@@ -128,14 +129,14 @@ async def test_the_functions_own_word_counts(calling: Calling, service: Service)
 
 async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
     call = shop("3.0", "writeNothing")
-    doing = functions.call(replace(call, function=replace(call.function, metadata={"checkResponse": True})))
+    doing = functions.call(with_metadata(call, checkResponse=True))
     fault = await fault_of(doing)
     assert (fault.code, service.requests) == ("BadDocument", [])
 
 
 async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
     call = shop("3.0", "readOrder", {"id": 7})
-    call = replace(call, function=replace(call.function, metadata={"failOnStatusCode": False}))
+    call = with_metadata(call, failOnStatusCode=False)
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
     result: Any = await functions.call(call)
     assert (result["status"], result["body"]) == (410, {"why": "gone"})
@@ -170,7 +171,7 @@ async def test_a_document_that_is_refused(service: Service, functions: Functions
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
 async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
     call = shop("3.0", "readOrder", {"id": 7})
-    doing = functions.call(replace(call, function=replace(call.function, metadata=metadata)))
+    doing = functions.call(with_metadata(call, **metadata))
     await fault_of(doing, "BadOperation", retryable=False)
 
 

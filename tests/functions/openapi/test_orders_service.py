@@ -59,23 +59,15 @@ async def test_an_order_goes_through(orders: Functions) -> None:
     assert told == {"customer": "ada", "message": "shipped"}
     assert left == {"item": "mouse", "inStock": True, "quantity": 38}
     assert counts == {
-        "checkStock": 2,
-        "reserveItem": 1,
-        "chargeCard": 2,
-        "createShipment": 1,
-        "notifyCustomer": 1,
-        "getStatistics": 1,
-    }
+        "checkStock": 2, "reserveItem": 1, "chargeCard": 2, "createShipment": 1, "notifyCustomer": 1, "getStatistics": 1,
+    }  # fmt: skip
 
 
 async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
     call = ask("reserveItem", {"item": "monitor", "quantity": 1}, "run/reserve#1")
     assert await orders.call(call) == await orders.call(call)
-    assert await orders.call(ask("checkStock", {"item": "monitor"})) == {
-        "item": "monitor",
-        "inStock": True,
-        "quantity": 2,
-    }
+    left = await orders.call(ask("checkStock", {"item": "monitor"}))
+    assert left == {"item": "monitor", "inStock": True, "quantity": 2}
 
 
 @pytest.mark.parametrize(

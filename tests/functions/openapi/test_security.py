@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,10 +12,7 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Calling, Service
 
 SCHEMES: dict[str, Any] = {
     "basic": {"type": "http", "scheme": "Basic"},
@@ -37,11 +34,20 @@ SWAGGER_SCHEMES: dict[str, Any] = {
 PASSWORD = {"username": "ada", "password": "pw-1"}
 BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
 CLIENT = {"clientId": "app", "clientSecret": "hush"}
+GRANT = {"grantType": "clientCredentials", "authority": "of the service"}
 
 
 @pytest.fixture
 def functions(calling: Calling) -> Functions:
     return calling()
+
+
+def reading(service: Service, call: Call, **reference: str) -> Call:
+    """Return *call*, whose document is fetched with a token."""
+    properties = {**CLIENT, **GRANT, "authority": f"{service.url}/token"}
+    reader = Auth(name="reader", scheme="oauth2", properties=properties)
+    function = replace(call.function, auth_ref=AuthRef(resource="reader", **reference))
+    return replace(call, function=function, auth=(*call.auth, reader))
 
 
 def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
@@ -74,13 +80,7 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
         ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
         ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
         ("whole", "basic", PASSWORD, "authorization", BASIC),
-        (
-            "whole",
-            "oauth2",
-            {**CLIENT, "grantType": "clientCredentials", "authority": "AT"},
-            "authorization",
-            "Bearer t-1",
-        ),
+        ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1"),
         ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
         ("whole", "basic", "odd", "authorization", "${ .t }"),
         ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
@@ -198,14 +198,7 @@ async def test_keys_do_not_follow_redirects(service: Service, functions: Functio
 async def test_a_token_for_the_document(service: Service, functions: Functions) -> None:
     """What the document asks for is for its operations; it is itself fetched as the definition says."""
     declares(service, [{"inHeader": []}])
-    call = ask(service, properties={"key": "k-9"})
-    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
-    reader = Auth(name="reader", scheme="oauth2", properties=client)
-    reference = AuthRef(resource="reader", invocation="a")
-    function = replace(call.function, auth_ref=reference)
-
-    await functions.call(replace(call, function=function, auth=(*call.auth, reader)))
-
+    await functions.call(reading(service, ask(service, properties={"key": "k-9"}), invocation="a"))
     sent = {request.path: request.headers.get("authorization") for request in service.requests}
     assert (sent["/api.json"], sent["/a"]) == ("Bearer t-1", None)
 
@@ -213,16 +206,10 @@ async def test_a_token_for_the_document(service: Service, functions: Functions) 
 async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions) -> None:
     declares(service, None)
     service.answers_with("GET", "/api.json", {"who": "are you?"}, status=401)
-    call = ask(service)
-    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
-    reader = Auth(name="reader", scheme="oauth2", properties=client)
-    function = replace(call.function, auth_ref=AuthRef(resource="reader"))
-
-    fault = await fault_of(functions.call(replace(call, function=function, auth=(reader,))))
-
+    fault = await fault_of(functions.call(reading(service, ask(service))), "NoDocument")
     paths = [request.path for request in service.requests if request.method == "POST" or request.path == "/api.json"]
     assert paths == ["/token", "/api.json", "/token", "/api.json"]
-    assert (fault.code, fault.status) == ("NoDocument", None)
+    assert fault.status is None
 
 
 async def test_a_document_on_the_server_that_is_called(calling: Calling, service: Service) -> None:
@@ -230,8 +217,7 @@ async def test_a_document_on_the_server_that_is_called(calling: Calling, service
     declares(service, None)
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
-        functions = calling(at=configured)
-        await functions.call(ask(service, "bearer", {"token": "t-9"}))
+        await calling(at=configured).call(ask(service, "bearer", {"token": "t-9"}))
         [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]
         assert ("authorization" in fetched.headers) is is_shown
         assert service.last.headers["authorization"] == "Bearer t-9"

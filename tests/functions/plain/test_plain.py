@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,10 +10,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from tests.failing import fault_of
-from tests.functions.conftest import http_call
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service, http_call
 
 
 def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +11,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.rpc.protos import FetchedProtos
 from swf_temporal.settings.calls import Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service
 
 SERVICE = """
 syntax = "proto3";

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,11 +16,8 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
+from tests.functions.conftest import Calling, Service
 from tests.functions.rpc.users_service import PROTOS, Users, serving
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -19,9 +20,6 @@ from swf_temporal.settings.network import Network, Tls, read_pattern
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,8 @@ class Watched(NamedTuple):
 
 @asynccontextmanager
 async def large_instance(temporal: str) -> AsyncIterator[Watched]:
-    data = {
-        "rows": [
-            {"id": number, "name": f"row {number}", "tags": ["a", "b"], "n": {"x": 1.5, "y": None}, "text": "x" * 20}
-            for number in range(_ROWS)
-        ]
-    }
+    row = {"tags": ["a", "b"], "n": {"x": 1.5, "y": None}, "text": "x" * 20}
+    data = {"rows": [{"id": number, "name": f"row {number}", **row} for number in range(_ROWS)]}
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.write("definitions/turning.yaml", TURNING)

@@ -7,7 +7,6 @@ waited for. At each of these moments the history, the description, the queries, 
 
 import asyncio
 import json
-import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -45,8 +44,8 @@ from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
-from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, RESEMBLING, SECRETS, Leak
-from tests.leaks.finding import QUERIES, Found, Lines, Service, texts
+from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak
+from tests.leaks.finding import QUERIES, Found, Service, logged, places_of, texts
 from tests.processes import ending_with_us
 
 PLACED: Final = tuple(
@@ -96,6 +95,8 @@ class _Held(Service):
 
 def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
     action = {"functionRef": {"refName": "repeat", "arguments": {"given": leak.argument}}, "retryRef": "Later"}
+    asking = {"functionRef": "ask", "actionDataFilter": {"toStateData": ".asked"}}
+    telling = {"eventRef": {"produceEventRef": "Told", "data": "${ . }"}}
     common = {
         "specVersion": "0.8",
         "secrets": list(SECRETS),
@@ -115,38 +116,20 @@ def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
         ],
         "states": [
             {"name": "Call", "type": "operation", "actions": [action], "transition": "Ask"},
-            {
-                "name": "Ask",
-                "type": "operation",
-                "actions": [{"functionRef": "ask", "actionDataFilter": {"toStateData": ".asked"}}],
-                "transition": "Tell",
-            },
-            {
-                "name": "Tell",
-                "type": "operation",
-                "actions": [{"eventRef": {"produceEventRef": "Told", "data": "${ . }"}}],
-                "onErrors": [{"errorRef": "Any", "transition": "Refused"}],
-                "transition": "Refused",
-            },
+            {"name": "Ask", "type": "operation", "actions": [asking], "transition": "Tell"},
+            {"name": "Tell", "type": "operation", "actions": [telling], "transition": "Refused",
+             "onErrors": [{"errorRef": "Any", "transition": "Refused"}]},
             {"name": "Refused", "type": "inject", "data": {"why": "${ $WORKFLOW.error }"}, "transition": "Begin"},
-            {
-                "name": "Begin",
-                "type": "operation",
-                "actions": [{"subFlowRef": f"{id_}-child", "sleep": {"before": "PT0.01S"}}],
-                "transition": "Wait",
-            },
+            {"name": "Begin", "type": "operation", "transition": "Wait",
+             "actions": [{"subFlowRef": f"{id_}-child", "sleep": {"before": "PT0.01S"}}]},
             {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Answered"]}], "end": True},
         ],
-    }
-    child = {
-        **common,
-        "id": f"{id_}-child",
-        "states": [
-            {"name": "Nap", "type": "sleep", "duration": "PT0.01S", "transition": "Call again"},
-            {"name": "Call again", "type": "operation", "actions": [action], "end": True},
-        ],
-    }
-    return [load(main), load(child)]
+    }  # fmt: skip
+    states = [
+        {"name": "Nap", "type": "sleep", "duration": "PT0.01S", "transition": "Call again"},
+        {"name": "Call again", "type": "operation", "actions": [action], "end": True},
+    ]
+    return [load(main), load({**common, "id": f"{id_}-child", "states": states})]
 
 
 class _Places:
@@ -198,7 +181,7 @@ async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
 async def _find(server: Server, leak: Leak) -> Found:
     service, outside = _Held(leak), _Outside()
     queue = f"places-{os.getpid()}-{next(_numbers)}"
-    with _logged() as lines, _beating():
+    with logged() as lines, _beating():
         async with AsyncExitStack() as stack:
             routes = [Route("/repeat", outside.repeat), Route("/events", outside.refuse, methods=["POST"])]
             address = Address("127.0.0.1", 0)
@@ -217,12 +200,7 @@ async def _find(server: Server, leak: Leak) -> Found:
     sent = [one.partition(" ")[2] for one in outside.refused]
     looked_for = {*service.repeated, *sent, KEY, PASSWORD, str(PIN), PASSWORD[3:], HEADER, TOKEN, LOGIN}
     kept = {**places.kept, "log": lines}
-    leaked = [
-        place
-        for place, found in kept.items()
-        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in found)
-    ]
-    return Found(leak, leaked, altered=False)
+    return Found(leak, places_of(looked_for, kept), altered=False)
 
 
 _FAILING: Final = ("error", "exception")
@@ -297,18 +275,6 @@ async def _gateway(server: Server, definitions: list[Definition], queue: str) ->
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
     ):
         yield client
-
-
-@contextmanager
-def _logged() -> Iterator[list[str]]:
-    lines, root, level = Lines(), logging.getLogger(), logging.getLogger().level
-    root.addHandler(lines)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield lines.lines
-    finally:
-        root.removeHandler(lines)
-        root.setLevel(level)
 
 
 @contextmanager

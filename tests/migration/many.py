@@ -38,21 +38,8 @@ WORDS: Final = (
 )  # fmt: skip
 """What is put into texts."""
 VALUES: Final[tuple[Any, ...]] = (
-    None,
-    True,
-    5,
-    "",
-    "text",
-    "${ .a }",
-    [],
-    [5],
-    [[]],
-    {},
-    {"a": 5},
-    [{"a": None}],
-    "a\nb",
-    1e300,
-)
+    None, True, 5, "", "text", "${ .a }", [], [5], [[]], {}, {"a": 5}, [{"a": None}], "a\nb", 1e300,
+)  # fmt: skip
 _PROPERTIES: Final = """quarkus.http.port=8080
 quarkus.rest-client.orders_yaml.url=https://orders.example
 mp.messaging.incoming.told.connector=smallrye-kafka

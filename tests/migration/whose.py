@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -35,7 +35,7 @@ from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.services.calling_thread import CallingThread
 from swf_temporal.text.fetching.resources import in_mode
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 _SERVICES: Final = 24
 _FOLDERS: Final = ("", "specs/", "specs/v2/")
@@ -62,18 +62,11 @@ class Servers:
 def servers() -> Iterator[Servers]:
     noted: list[tuple[int, str | None]] = []
 
-    def handler(number: int) -> type[BaseHTTPRequestHandler]:
-        class Noting(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def handler(number: int) -> type[Quiet]:
+        class Noting(Quiet):
+            def respond(self, content: bytes) -> None:  # noqa: ARG002 - the method's
                 noted.append((number, self.headers.get("Authorization")))
-                self.send_response(204)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None: ...
+                self.answer(b"", 204)
 
         return Noting
 
@@ -221,31 +214,20 @@ def _openapi(document: Document, urls: list[str]) -> dict[str, Any]:
 
 
 def _definition(name: str, functions: list[Declared]) -> dict[str, Any]:
-    declared = [
-        {
-            "name": one.name,
-            "operation": f"{one.alias or one.document.path}#send",
-            **({"metadata": {"configKey": ".cluster"}} if one.chooses else {}),
-        }
-        for one in functions
+    declared: list[dict[str, Any]] = [
+        {"name": one.name, "operation": f"{one.alias or one.document.path}#send"} for one in functions
     ]
+    for one, function in zip(functions, declared, strict=True):
+        if one.chooses:
+            function["metadata"] = {"configKey": ".cluster"}
     uris = {one.alias: one.document.path for one in functions if one.alias is not None}
+    actions = [{"functionRef": one.name} for one in functions]
     return {
-        "id": name,
-        "version": "1.0",
-        "specVersion": "0.8",
-        "start": "Call",
+        "id": name, "version": "1.0", "specVersion": "0.8", "start": "Call",
         "extensions": [{"extensionid": "workflow-uri-definitions", "definitions": uris}],
         "functions": declared,
-        "states": [
-            {
-                "name": "Call",
-                "type": "operation",
-                "actions": [{"functionRef": one.name} for one in functions],
-                "end": True,
-            }
-        ],
-    }
+        "states": [{"name": "Call", "type": "operation", "actions": actions, "end": True}],
+    }  # fmt: skip
 
 
 class _Worker(CallingThread):

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from typing import Any
@@ -31,6 +32,9 @@ from tests.functions.conftest import Calling
 from tests.listening import Quiet, listening
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
+URN = "urn:ietf:params:oauth"
+EXCHANGE: dict[str, Any] = {"grantType": "tokenExchange", "subjectToken": "s-1"}
+EXCHANGED = {"grant_type": [f"{URN}:grant-type:token-exchange"], "subject_token": ["s-1"]}
 BY_CLIENT: dict[str, Any] = {
     "grantType": "clientCredentials",
     "clientId": "${ $SECRETS.login.id }",
@@ -116,42 +120,18 @@ def ask(server: TokenServer, **properties: Any) -> Call:
             {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
         ),
         (
-            {
-                "grantType": "tokenExchange",
-                "subjectToken": "s-1",
-                "requestedSubject": "eve",
-                "requestedIssuer": "other",
-                "audiences": ["shop"],
-            },
-            {
-                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
-                "subject_token": ["s-1"],
-                "subject_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
-                "requested_subject": ["eve"],
-                "requested_issuer": ["other"],
-                "audience": ["shop"],
-            },
+            {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
+            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
+             "requested_issuer": ["other"], "audience": ["shop"]},
         ),
         (
-            {
-                "grantType": "tokenExchange",
-                "subjectToken": "s-1",
-                "subjectTokenType": "jwt",
-                "actorToken": "a-1",
-                "requestedTokenType": "urn:example:own",
-                "username": "nobody",
-            },
-            {
-                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
-                "subject_token": ["s-1"],
-                "subject_token_type": ["urn:ietf:params:oauth:token-type:jwt"],
-                "actor_token": ["a-1"],
-                "actor_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
-                "requested_token_type": ["urn:example:own"],
-            },
+            {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
+             "username": "nobody"},
+            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
+             "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
         ),
     ],
-)
+)  # fmt: skip
 async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
@@ -175,7 +155,7 @@ async def test_an_authority_that_does_not(server: TokenServer, functions: Functi
 async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
     """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
-    assert (await fault_of(functions.call(ask(server)))).code == "AuthFailed"
+    await fault_of(functions.call(ask(server)), "AuthFailed")
     server.describes_itself, server.refusal = True, None
     await functions.call(ask(server))
     assert server.asked[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
@@ -194,18 +174,14 @@ async def test_calls_share_a_token(server: TokenServer, functions: Functions) ->
 async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifetime: int, kept: int) -> None:
     server.lifetime = lifetime
     now = 0.0
-    http = Http(Settings())
-    tokens = Tokens(http, clock=lambda: now)
     grant = read_grant("a", {**BY_CLIENT, "authority": server.url, "clientId": "app", "clientSecret": "s"})
-    try:
+    async with aclosing(Http(Settings())) as http:
+        tokens = Tokens(http, clock=lambda: now)
         first = await tokens.token(grant)
         now = float(kept)
         assert await tokens.token(grant) == first
-
         now += 2
         assert await tokens.token(grant) != first
-    finally:
-        await http.aclose()
 
 
 async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, functions: Functions) -> None:
@@ -225,13 +201,8 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
         seen.append(str(call.auth[0].properties))
         raise CallFailed("no", code=401, status=401)
 
-    http = Http(Settings())
-    try:
-        with pytest.raises(CallFailed, match="no"):
-            await with_tokens(["a"], ask(server), Tokens(http), perform)
-    finally:
-        await http.aclose()
-
+    async with aclosing(Http(Settings())) as http:
+        await fault_of(with_tokens(["a"], ask(server), Tokens(http), perform), "401", "no")
     assert len(seen) == len(set(seen)) == 2
 
 

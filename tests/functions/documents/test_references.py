@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import aclosing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -16,6 +18,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
+from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.servers import server_url
@@ -33,11 +36,20 @@ def call(operation: str, base: str, *, is_checked: bool = True) -> Call:
     return Call(function, {"id": "7", "fields": ["a", "b"]} if operation == "getOrder" else {**ORDER}, base=base)
 
 
-async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> OpenApiOperation:
+@asynccontextmanager
+async def read(
+    base: Path | str, name: str = "api.json", resources: Resources | None = None, headers: Any = ()
+) -> AsyncIterator[tuple[Document, OpenApiOperation]]:
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, timedelta(minutes=1), resources)
-        document = await documents.load(name, str(base))
-        return await documents.reading(document, lambda: find_operation(document, "op"), base=str(base))
+        document = await documents.load(name, str(base), headers)
+        reading = documents.reading(document, lambda: find_operation(document, "op"), headers=headers, base=str(base))
+        yield document, await reading
+
+
+async def find(base: Path | str, name: str = "api.json", **facts: Any) -> OpenApiOperation:
+    async with read(base, name, **facts) as (_, operation):
+        return operation
 
 
 def write(folder: Path, reference: str) -> Path:
@@ -54,14 +66,10 @@ async def test_a_document_that_was_moved(service: Service) -> None:
     service.answers_with("GET", "/v3/docs/parts/op.json", status=307, headers={"Location": "/ops/op.json"})
     service.answers_with("GET", "/ops/op.json", {"operationId": "op", "requestBody": {"$ref": "body.json"}})
     service.answers_with("GET", "/ops/body.json", {"required": True})
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(minutes=1))
-        document = await documents.load(f"{service.url}/api.json", None)
-        operation = await documents.reading(document, lambda: find_operation(document, "op"))
-
-    assert operation.body is not None
-    assert operation.body.required
-    assert server_url(Settings(), Callee("f"), document, operation) == f"{service.url}/v3/x"
+    async with read(f"{service.url}/") as (document, operation):
+        assert operation.body is not None
+        assert operation.body.required
+        assert server_url(Settings(), Callee("f"), document, operation) == f"{service.url}/v3/x"
 
 
 async def test_a_document_on_another_server(service: Service) -> None:
@@ -70,17 +78,9 @@ async def test_a_document_on_another_server(service: Service) -> None:
     service.answers_with("GET", "/api.json", status=302, headers={"Location": f"{other}/v3/api.json"})
     service.answers_with("GET", "/v3/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": "a.json"}}})
     service.answers_with("GET", "/a.json", {"get": {"operationId": "op"}})
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(minutes=1))
-        headers = (("Authorization", "Bearer t"),)
-        document = await documents.load(f"{service.url}/api.json", None, headers)
-        await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
-
-    assert [(each.path, "authorization" in each.headers) for each in service.requests] == [
-        ("/api.json", True),
-        ("/v3/api.json", False),
-        ("/a.json", True),
-    ]
+    await find(f"{service.url}/", headers=(("Authorization", "Bearer t"),))
+    shown = {each.path: "authorization" in each.headers for each in service.requests}
+    assert shown == {"/api.json": True, "/v3/api.json": False, "/a.json": True}
 
 
 async def test_files_refer_to_files(service: Service, functions: Functions) -> None:
@@ -117,11 +117,8 @@ async def test_what_a_kept_document_refers_to_is_read_again(
 async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions) -> None:
     gift = {"id": "8", "lines": [{"quantity": 0}]}
     service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
-    await fault_of(
-        functions.call(call("getOrder", str(FOLDER))),
-        "SchemaMismatch",
-        "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0",
-    )
+    told = "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0"
+    await fault_of(functions.call(call("getOrder", str(FOLDER))), "SchemaMismatch", told)
 
 
 async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
@@ -133,11 +130,9 @@ async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
 
+    names = ["common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json"]
     asked = [request.path for request in service.requests if request.path.startswith("/specs")]
-    assert sorted(asked) == [
-        f"/specs/{name}"
-        for name in ("common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json")
-    ]
+    assert sorted(asked) == [f"/specs/{name}" for name in names]
 
 
 async def test_what_is_not_needed_is_not_read(service: Service, functions: Functions) -> None:
@@ -147,12 +142,8 @@ async def test_what_is_not_needed_is_not_read(service: Service, functions: Funct
 
 
 async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
-    fault = await fault_of(
-        functions.call(call("other", str(FOLDER))),
-        "NoDocument",
-        "'openapi.yaml' refers to '../../../conftest.py', which is outside",
-        retryable=False,
-    )
+    told = "'openapi.yaml' refers to '../../../conftest.py', which is outside"
+    fault = await fault_of(functions.call(call("other", str(FOLDER))), "NoDocument", told, retryable=False)
     assert "SWF_RESOURCE_FOLDERS" in fault.message
 
 
@@ -218,20 +209,14 @@ async def test_credentials_stay_on_their_host(service: Service) -> None:
     other = service.url.replace("127.0.0.1", "localhost")
     service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{other}/b.json"}}})
     service.answers_with("GET", "/b.json", {"get": {"operationId": "op"}})
-    headers = (("Authorization", "Bearer mine"),)
-
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(0), Resources(hosts=(other.removeprefix("http://"),)))
-        document = await documents.load("api.json", service.url + "/", headers)
-        await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
-
+    resources = Resources(hosts=(other.removeprefix("http://"),))
+    await find(f"{service.url}/", resources=resources, headers=(("Authorization", "Bearer mine"),))
     assert [request.headers.get("authorization") for request in service.requests] == ["Bearer mine", None]
 
 
 async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
-    service.answers_with(
-        "GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}}
-    )
+    paths = {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}
+    service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": paths})
     with failing("NoDocument", "other URLs only"):
         await find(f"{service.url}/")
 

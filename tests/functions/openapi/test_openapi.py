@@ -11,8 +11,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.settings.calls import Options, Settings
-from tests.failing import failing, fault_of
+from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service
 
 FOLDER = str(Path(__file__).parents[1] / "data")
@@ -25,7 +24,7 @@ def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "r
 
 
 def with_metadata(call: Call, **metadata: JSON) -> Call:
-    return with_metadata(call, **metadata)
+    return replace(call, function=replace(call.function, metadata=metadata))
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
@@ -48,20 +47,13 @@ async def test_an_order_is_written(service: Service, functions: Functions, versi
 
 
 async def test_every_kind_of_parameter_arrives(service: Service, functions: Functions) -> None:
+    """Lists, objects, JSON and cookies arrive in their styles."""
     service.answers_with("GET", "/orders/7", {})
     arguments: JSON = {
-        "id": 7,
-        "X-Trace": "gr\u00fcn",
-        "fields": ["a", "b"],
-        "sort": ["x", "y"],
-        "filter": {"min": 1},
-        "query": {"q": [1]},
-        "session": "s 1",
-        "page": 2,
-    }
-
+        "id": 7, "X-Trace": "gr\u00fcn", "fields": ["a", "b"], "sort": ["x", "y"], "filter": {"min": 1},
+        "query": {"q": [1]}, "session": "s 1", "page": 2,
+    }  # fmt: skip
     await functions.call(shop("3.0", "getOrder", arguments))
-
     expected = [("fields", "a"), ("fields", "b"), ("sort", "x,y"), ("filter[min]", "1"), ("query", '{"q":[1]}')]
     assert service.last.query == [*expected, ("page", "2")]
     assert service.last.headers["cookie"] == "session=s%201"
@@ -90,74 +82,55 @@ async def test_a_service_says_where_it_is(calling: Calling, service: Service) ->
 @pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
 @pytest.mark.parametrize("asked", ["metadata", "settings"])
 async def test_answers_are_checked(calling: Calling, service: Service, version: str, asked: str) -> None:
-    call = replace(shop(version, "readOrder", {"id": 7}))
-    settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
+    call = shop(version, "readOrder", {"id": 7})
     if asked == "metadata":
         call = with_metadata(call, checkResponse=True)
-
-    functions = calling(settings=settings)
+    functions = calling(at=service.url, check_responses=asked == "settings")
     for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
         service.answers_with("GET", "/orders/7/details", good)
         assert await functions.call(call) == good
     service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
-    fault = await fault_of(
-        functions.call(call),
-        "SchemaMismatch",
-        "$.parent.id: 0 is less than or equal to the minimum of 0",
-        retryable=False,
-    )
-
-    assert fault.status == 200
-    assert fault.body == {"id": 7, "parent": {"id": 0}}
+    told = "$.parent.id: 0 is less than or equal to the minimum of 0"
+    fault = await fault_of(functions.call(call), "SchemaMismatch", told, retryable=False)
+    assert (fault.status, fault.body) == (200, {"id": 7, "parent": {"id": 0}})
     assert fault.message.startswith(f"GET {service.url}/orders/7/details: the answer is not what the document says")
     assert service.last.headers["accept"] == "application/json, application/xml;q=0.9, */*;q=0.1"
 
 
 async def test_the_functions_own_word_counts(calling: Calling, service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
-    call = shop("3.0", "readOrder", {"id": 7})
-    own = with_metadata(call, checkResponse=False)
-    settings = Settings(calls=Options(base_url=service.url, check_responses=True))
+    call, functions = shop("3.0", "readOrder", {"id": 7}), calling(at=service.url, check_responses=True)
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
-
-    functions = calling(settings=settings)
-    assert await functions.call(own) == "nothing of the kind"
+    assert await functions.call(with_metadata(call, checkResponse=False)) == "nothing of the kind"
     service.answers_with("GET", "/orders/7/details", "gone", status=410)
-    with failing("410"):
-        await functions.call(call)
+    await fault_of(functions.call(call), "410")
 
 
 async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
-    call = shop("3.0", "writeNothing")
-    doing = functions.call(with_metadata(call, checkResponse=True))
-    fault = await fault_of(doing)
-    assert (fault.code, service.requests) == ("BadDocument", [])
+    """A schema that leads nowhere is told while nothing has happened yet."""
+    await fault_of(functions.call(with_metadata(shop("3.0", "writeNothing"), checkResponse=True)), "BadDocument")
+    assert service.requests == []
 
 
 async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
-    call = shop("3.0", "readOrder", {"id": 7})
-    call = with_metadata(call, failOnStatusCode=False)
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
+    call = with_metadata(shop("3.0", "readOrder", {"id": 7}), failOnStatusCode=False)
     result: Any = await functions.call(call)
     assert (result["status"], result["body"]) == (410, {"why": "gone"})
 
 
 async def test_a_server_has_variables(calling: Calling, service: Service) -> None:
+    """A definition says which of the servers is meant that a document describes."""
     port = int(service.url.rpartition(":")[2])
+    server = {"url": "http://127.0.0.1:{port}/{v}", "variables": {"port": {}, "v": {"default": "v1"}}}
     document = {
         "openapi": "3.1.0",
         "servers": [{"url": "http://{host}:1", "variables": {"host": {"default": "nowhere"}}}],
-        "paths": {
-            "/a": {
-                "servers": [{"url": "http://127.0.0.1:{port}/{v}", "variables": {"port": {}, "v": {"default": "v1"}}}],
-                "get": {"operationId": "op"},
-            }
-        },
+        "paths": {"/a": {"servers": [server], "get": {"operationId": "op"}}},
     }
     service.answers_with("GET", "/api.json", document)
     service.answers_with("GET", "/v1/a", "found")
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"serverVariables": {"port": port}})
-
     assert await calling().call(Call(function)) == "found"
 
 
@@ -170,8 +143,7 @@ async def test_a_document_that_is_refused(service: Service, functions: Functions
 
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
 async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
-    call = shop("3.0", "readOrder", {"id": 7})
-    doing = functions.call(with_metadata(call, **metadata))
+    doing = functions.call(with_metadata(shop("3.0", "readOrder", {"id": 7}), **metadata))
     await fault_of(doing, "BadOperation", retryable=False)
 
 
@@ -193,17 +165,13 @@ async def test_the_id_of_an_operation_is_a_fragment(
 
 
 async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
-    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})))
-    assert (fault.code, fault.function) == ("BadArguments", "shop")
-    assert service.requests == []
+    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
+    assert (fault.function, service.requests) == ("shop", [])
 
 
 async def test_a_server_that_is_no_url(calling: Calling, service: Service) -> None:
-    document = {
-        "openapi": "3.0.0",
-        "servers": [{"url": "http://h:port"}],
-        "paths": {"/": {"get": {"operationId": "op"}}},
-    }
+    paths = {"/": {"get": {"operationId": "op"}}}
+    document = {"openapi": "3.0.0", "servers": [{"url": "http://h:port"}], "paths": paths}
     service.answers_with("GET", "/api.json", document)
     doing = calling().call(Call(Function(name="f", operation=f"{service.url}/api.json#op")))
     await fault_of(doing, "BadUrl", retryable=False)

@@ -59,7 +59,8 @@ async def test_an_order_goes_through(orders: Functions) -> None:
     assert told == {"customer": "ada", "message": "shipped"}
     assert left == {"item": "mouse", "inStock": True, "quantity": 38}
     assert counts == {
-        "checkStock": 2, "reserveItem": 1, "chargeCard": 2, "createShipment": 1, "notifyCustomer": 1, "getStatistics": 1,
+        "checkStock": 2, "reserveItem": 1, "chargeCard": 2, "createShipment": 1, "notifyCustomer": 1,
+        "getStatistics": 1,
     }  # fmt: skip
 
 

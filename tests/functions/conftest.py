@@ -4,14 +4,14 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from swf_temporal.base.calls import Function
+from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.listening import Quiet, listening
@@ -136,3 +136,15 @@ def functions(calling: Calling, service: Service) -> Functions:
 
 def http_call(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
     return Call(Function(name="ask", type="custom", operation=f"rest:{method}:{url}"), arguments, **facts)
+
+
+def showing(call: Call, scheme: str, properties: Any) -> Call:
+    """Return *call*, which shows who is calling."""
+    auth = Auth(name="a", scheme=scheme, properties=properties)
+    return replace(call, function=replace(call.function, auth_ref=AuthRef(invocation="a")), auth=(auth,))
+
+
+def showing_token(call: Call, service: Service) -> Call:
+    """Return *call*, which shows a token that *service* grants."""
+    properties = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
+    return showing(call, "oauth2", {**properties, "authority": f"{service.url}/token"})

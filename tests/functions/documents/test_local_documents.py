@@ -15,7 +15,7 @@ from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.fetching.resources import Resources
 from tests.failing import failing, fault_of
 from tests.functions.conftest import Calling, Service
@@ -72,14 +72,16 @@ async def test_an_openapi_document(functions: Functions) -> None:
     assert (found.address["method"], found.address["path"]) == ("GET", "/orders/{id}")
 
 
-async def test_an_asyncapi_document(functions: Functions) -> None:
-    found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
-    assert found == Described({"sendsTo": "light/measured"})
-
-
-async def test_a_proto_file(functions: Functions) -> None:
-    found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
-    assert found == Described({"procedure": "shop.users.UserService/AddUser"})
+@pytest.mark.parametrize(
+    ("operation", "kind", "folder", "described"),
+    [
+        ("streetlightsapi.yaml#onLightMeasured", "asyncapi", DOCUMENTS, {"sendsTo": "light/measured"}),
+        ("users.proto#UserService#AddUser", "rpc", PROTOS, {"procedure": "shop.users.UserService/AddUser"}),
+    ],
+)
+async def test_other_documents(functions: Functions, operation: str, kind: str, folder: Path, described: Any) -> None:
+    """What an AsyncAPI document or a proto file, with what it imports, says of an operation."""
+    assert await functions.prepare(named(operation, kind), str(folder)) == Described(described)
 
 
 @pytest.mark.parametrize(
@@ -111,19 +113,14 @@ async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: 
 
 async def test_nothing_is_fetched(calling: Calling, service: Service, tmp_path: Path) -> None:
     """Where a file leads to a document on the web, nothing is said, though a call may fetch it."""
-    (tmp_path / "api.json").write_text(
-        json.dumps({"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{service.url}/paths.json#/a"}}})
-    )
-    host = service.url.removeprefix("http://")
-    functions = calling(settings=Settings(resources=Resources(hosts=(host,))))
-
-    found = await functions.prepare(named("api.json#check"), str(tmp_path))
-
-    assert found is None
+    paths = {"/a": {"$ref": f"{service.url}/paths.json#/a"}}
+    (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.0.0", "paths": paths}))
+    functions = calling(settings=Settings(resources=Resources(hosts=(service.url.removeprefix("http://"),))))
+    assert await functions.prepare(named("api.json#check"), str(tmp_path)) is None
     assert service.requests == []
 
 
-async def test_a_proto_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proto_file_is_compiled_once(calling: Calling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was compiled before the first call is used by it, until a text changes."""
     listens_no_more = socket.create_server(("127.0.0.1", 0))
     server = f"grpc://127.0.0.1:{listens_no_more.getsockname()[1]}"
@@ -137,10 +134,7 @@ async def test_a_proto_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(protos, "compiled", counted)
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
-    functions, add_user = (
-        Functions(settings=Settings(calls=Options(base_url=server))),
-        named("users.proto#UserService#AddUser", "rpc"),
-    )
+    functions, add_user = calling(at=server), named("users.proto#UserService#AddUser", "rpc")
     await functions.prepare(add_user, str(folder))
     await functions.prepare(named("users.proto#UserService#Rename", "rpc"), str(folder))
     await fault_of(functions.call(Call(add_user, {}, base=str(folder))), "UNAVAILABLE")
@@ -148,7 +142,5 @@ async def test_a_proto_file_is_compiled_once(tmp_path: Path, monkeypatch: pytest
     shared = folder / "shared" / "people.proto"
     shared.write_text(shared.read_text() + "\n// changed\n")
     await functions.prepare(add_user, str(folder))
-    await functions.aclose()
-
     assert once == ["users.proto"]
     assert compiled == ["users.proto", "users.proto"]

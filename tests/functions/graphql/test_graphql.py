@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLError, build_schema, graphql_sync
 
-from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
@@ -21,7 +21,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, Service
+from tests.functions.conftest import Calling, Service, showing, showing_token
 from tests.listening import Quiet, listening
 
 SCHEMA = build_schema(
@@ -158,10 +158,8 @@ async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
     pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
-    created = await functions.call(
-        call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
-    )
-    assert created == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
+    call = call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
+    assert await functions.call(call) == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
 
 
@@ -218,13 +216,7 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
     ],
 )
 async def test_what_cannot_be_asked(
-    endpoint: Endpoint,
-    functions: Functions,
-    operation: str,
-    arguments: JSON,
-    selection: JSON,
-    code: str,
-    told: str,
+    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, code: str, told: str
 ) -> None:
     doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
     await fault_of(doing, code, told, retryable=False)
@@ -262,11 +254,8 @@ async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: F
 
 
 async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
-    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
-    )
-    await functions.call(Call(function, auth=(auth,)))
+    """The function's credentials go with the call, and with the question for the schema."""
+    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "bearer", {"token": "t0ken"}))
     assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
 
 
@@ -358,25 +347,18 @@ async def test_a_token_that_is_refused_without_a_status(
 ) -> None:
     """Servers that say UNAUTHENTICATED in an answer that has the status 200 are asked again with a new token, too."""
     service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
-    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
-    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#secret", auth_ref=AuthRef(invocation="a")
-    )
-
-    fault = await fault_of(functions.call(Call(function, auth=(auth,))))
-    assert (fault.code, len([one for one in endpoint.asked if "secret" in one["query"]])) == ("UNAUTHENTICATED", 2)
+    call = showing_token(call_of(f"{endpoint.url}#query#secret"), service)
+    await fault_of(functions.call(call), "UNAUTHENTICATED")
+    assert len([one for one in endpoint.asked if "secret" in one["query"]]) == 2
 
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
-    assert await functions.call(Call(function, auth=(auth,))) == {"secret": 7}
+    assert await functions.call(call) == {"secret": 7}
 
 
 async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
-    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "key", "key": "k-9"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
-    )
-    await functions.call(Call(function, auth=(auth,)))
+    """An endpoint may want its key in the query, of the question for its schema too."""
+    key = {"in": "query", "name": "key", "key": "k-9"}
+    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "apiKey", key))
     assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
 
 

@@ -12,13 +12,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, Service
+from tests.functions.conftest import Calling, Service, showing
 from tests.listening import Quiet, listening
 
 PERSONS: list[dict[str, Any]] = [
@@ -209,18 +209,16 @@ async def test_what_cannot_be_asked(
 
 
 async def test_a_service_without_a_host_and_credentials(calling: Calling, odata: ODataService) -> None:
-    functions = calling(at=odata.url.removesuffix("/Service.svc"))
-    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
-    function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
-    assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]
+    """A service that is a path is found where the settings say, and is shown the function's credentials."""
+    call = showing(call_of("Service.svc#Persons", {"key": 1}), "bearer", {"token": "t0ken"})
+    assert await calling(at=odata.url.removesuffix("/Service.svc")).call(call) == PERSONS[0]
     assert odata.headers[-1]["authorization"] == "Bearer t0ken"
 
 
 async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
     odata.page_size = 2
-    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "api-key", "key": "k-9"})
-    function = Function(name="ask", type="odata", operation=f"{odata.url}#Persons", auth_ref=AuthRef(invocation="a"))
-    assert await functions.call(Call(function, auth=(auth,))) == PERSONS
+    key = {"in": "query", "name": "api-key", "key": "k-9"}
+    assert await functions.call(showing(call_of(f"{odata.url}#Persons"), "apiKey", key)) == PERSONS
     assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
 
 

@@ -16,7 +16,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, Service
+from tests.functions.conftest import Calling, Service, showing, showing_token
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 
@@ -134,11 +134,8 @@ async def test_an_operation_that_names_its_server(calling: Calling, users: Users
 
 
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
-    function = Function(
-        name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", auth_ref=AuthRef(invocation="token")
-    )
-    auth = (Auth(name="token", scheme="bearer", properties={"token": "sesame"}),)
-    await functions.call(Call(function, base=str(PROTOS), idempotency_key="key-1", auth=auth))
+    """They have the names of the headers that other services get, in small letters as gRPC has it."""
+    await functions.call(showing(_call("RemoveUser", idempotency_key="key-1"), "bearer", {"token": "sesame"}))
     assert users.metadata["authorization"] == "Bearer sesame"
     assert users.metadata["idempotency-key"] == "key-1"
 
@@ -181,20 +178,15 @@ async def test_a_token_that_is_refused_is_renewed_once(
     """A token that the service refuses is replaced by a new one; a service that refuses that too is believed."""
     users.tokens = set()
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
-    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
-    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    functions = calling(at=users.url)
-    function = Function(
-        name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
-    )
+    call, functions = showing_token(_call("RemoveUser", source=source), service), calling(at=users.url)
 
-    fault = await fault_of(functions.call(Call(function, base=str(PROTOS), auth=(auth,))))
+    fault = await fault_of(functions.call(call), "UNAUTHENTICATED")
 
-    assert (fault.code, fault.status, fault.body["message"]) == ("UNAUTHENTICATED", 16, "who are you?")
+    assert (fault.status, fault.body["message"]) == (16, "who are you?")
     assert len(users.received) == 2
     assert [request.path for request in service.requests if request.method == "POST"] == ["/token", "/token"]
     users.tokens = {"Bearer sesame"}
-    assert await functions.call(Call(function, base=str(PROTOS), auth=(auth,))) == {}
+    assert await functions.call(call) == {}
 
 
 async def test_an_error_of_the_service(functions: Functions) -> None:

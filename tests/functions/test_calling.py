@@ -71,9 +71,9 @@ async def test_the_configuration_has_the_operation(calling: Calling, service: Se
     assert told is not None
     assert told.address == {"method": "POST", "url": f"{service.url}/greet"}
 
-    calling = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
-    assert await calling.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
-    assert await calling.prepare(function, "/no/folder") is None
+    own = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
+    assert await own.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
+    assert await own.prepare(function, "/no/folder") is None
 
 
 async def test_an_operation_of_the_configuration_may_be_unknown() -> None:

@@ -437,7 +437,8 @@ def _schemas() -> Iterator[Case]:
 
     yield once("pattern", {"properties": {"s": {"pattern": EVIL}}}, {"s": EVIL_TEXT})
     yield once("patternProperties", {"patternProperties": {EVIL: {"type": "integer"}}}, {EVIL_TEXT: 1})
-    evil, integer, text = {"^(a+)+$": {}}, {"type": "integer"}, {EVIL_TEXT + "!": 1}
+    evil: dict[str, Any] = {"^(a+)+$": {}}
+    integer, text = {"type": "integer"}, {EVIL_TEXT + "!": 1}
     yield once("patternProperties (a+)+", {"patternProperties": {"^(a+)+$": integer}}, text)
     names = {f"{'a' * 20}{n}": 1 for n in range(2_000)}
     yield once("many names", {"patternProperties": {"^(a|a)*b$": integer}}, names)

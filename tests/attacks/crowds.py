@@ -28,7 +28,6 @@ CROWDS: Final = {
 async def crowding(
     host: str, port: int, number: int, crowd: str, *, source: str = "127.0.0.1", path: str = "", cookie: str = ""
 ) -> AsyncIterator[None]:
-    """Let a process hold so many connections of a *crowd* for as long as the context lasts."""
     words = [host, str(port), str(number), crowd, source, path, cookie]
     command = [*ending_with_us(), sys.executable, "-m", "tests.attacks.crowds", *words]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)

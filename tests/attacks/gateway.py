@@ -22,8 +22,6 @@ _PIECE: Final = 64 * 1024
 
 
 class Target(NamedTuple):
-    """A gateway in a process of its own."""
-
     host: str
     port: int
     pid: int
@@ -31,14 +29,8 @@ class Target(NamedTuple):
 
 @contextmanager
 def attacked(
-    temporal: str,
-    configuration: str = "",
-    *options: str,
-    definition: str = HELLO,
-    files: int | None = None,
-    **env: str,
+    temporal: str, configuration: str = "", *options: str, definition: str = HELLO, files: int | None = None, **env: str
 ) -> Iterator[Target]:
-    """Serve a gateway for as long as the context lasts; it may have so many *files* open."""
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.env |= env
@@ -62,7 +54,6 @@ class Attack:
 
 
 def posted(content_type: str, body: bytes, *headers: str) -> Callable[[], Iterator[bytes]]:
-    """Return a request with an event."""
     lines = ["POST /events HTTP/1.1", "host: 127.0.0.1", f"content-type: {content_type}", *headers]
     head = "\r\n".join([*lines, f"content-length: {len(body)}", "connection: close", "", ""]).encode()
     return lambda: iter([head, body])
@@ -99,7 +90,6 @@ ATTACKS: Final = (
 
 
 def status_of(attack: Attack, host: str, port: int) -> int:
-    """Make the attack, and return the status of its answer; 0 if the connection was closed without one."""
     with socket.create_connection((host, port), timeout=_PATIENCE) as connection:
         answer = b""
         with suppress(ConnectionError):  # it may be closed before all is sent

@@ -18,8 +18,6 @@ _KEEP_ALIVE_EVERY: Final = 0.25
 
 @dataclass
 class Served:
-    """What clients of one kind saw."""
-
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
@@ -42,7 +40,6 @@ class Others:
 
     @property
     def failures(self) -> list[str]:
-        """What failed, of all of them."""
         return [f"{kind}: {failure}" for kind, one in self.served.items() for failure in one.failures]
 
     @asynccontextmanager

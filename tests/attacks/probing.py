@@ -17,8 +17,6 @@ _PATIENCE: Final = 100
 
 @dataclass
 class Seen:
-    """What was seen of a program while it was attacked."""
-
     seconds: list[float] = field(default_factory=list)
     """What each request of another client took."""
     mebibytes: int = 0

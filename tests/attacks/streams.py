@@ -29,21 +29,14 @@ _ROWS: Final = 14_000
 
 
 class Watched(NamedTuple):
-    """A gateway, and the path of the page of a large instance."""
-
     target: Target
     path: str
 
 
 @asynccontextmanager
 async def large_instance(temporal: str) -> AsyncIterator[Watched]:
-    """Let an instance with 1.4 MB of data go on, and serve a gateway, for as long as the context lasts."""
-    data = {
-        "rows": [
-            {"id": number, "name": f"row {number}", "tags": ["a", "b"], "n": {"x": 1.5, "y": None}, "text": "x" * 20}
-            for number in range(_ROWS)
-        ]
-    }
+    row = {"tags": ["a", "b"], "n": {"x": 1.5, "y": None}, "text": "x" * 20}
+    data = {"rows": [{"id": number, "name": f"row {number}", **row} for number in range(_ROWS)]}
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.write("definitions/turning.yaml", TURNING)

@@ -23,7 +23,6 @@ SECONDS = 8
 
 @pytest.fixture(scope="module")
 async def target() -> AsyncIterator[Target]:
-    """Return a gateway in a process that may have few files open."""
     async with local_server() as server:
         with attacked(server.client.service_client.config.target_host, "", "--console", files=FILES) as target:
             yield target
@@ -31,7 +30,6 @@ async def target() -> AsyncIterator[Target]:
 
 @pytest.mark.parametrize("crowd", [name for name in CROWDS if name != "pages"])
 async def test_others_are_answered(target: Target, crowd: str) -> None:
-    """Each time, whenever they send the head of their request, and over connections that they keep."""
     others = Others(target.host, target.port)
     async with crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd), others.asking():
         await asyncio.sleep(SECONDS)

@@ -17,7 +17,6 @@ MEMORY = 200
 
 @pytest.fixture(scope="module")
 async def target() -> AsyncIterator[Target]:
-    """Return a gateway in a process of its own."""
     async with local_server() as server:
         with attacked(server.client.service_client.config.target_host) as target:
             yield target
@@ -25,7 +24,6 @@ async def target() -> AsyncIterator[Target]:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_is_refused_while_others_are_answered(target: Target, attack: Attack) -> None:
-    """With a status that says why, or by closing the connection."""
     with probed(f"http://{target.host}:{target.port}/livez", target.pid) as seen:
         status = status_of(attack, target.host, target.port)
     print(f"{attack.name}: {status}, {seen}")

@@ -5,9 +5,9 @@ import json
 import os
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -18,27 +18,59 @@ from confluent_kafka import Producer
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
-from swf_temporal.events.brokers.port import Bindings, Broker, Channel, Message
+from swf_temporal.events.brokers.amqp import Amqp
+from swf_temporal.events.brokers.kafka import Kafka
+from swf_temporal.events.brokers.mqtt import Mqtt
+from swf_temporal.events.brokers.nats import Nats
+from swf_temporal.events.brokers.port import Bindings, Broker, BrokerMessage, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Settings
+from tests.brokers.kafka_front import Front
 from tests.brokers.rabbitmq import prepared as prepared_rabbitmq
-from tests.brokers.servers import (
-    HOST,
-    Link,
-    Server,
-    free_ports,
-    program,
-    running,
-    write_certificates,
-)
-from tests.functions.conftest import failed
+from tests.brokers.servers import HOST, Link, Server, free_ports, program, running, write_certificates
+from tests.functions.conftest import calling
 
-__all__ = ["failed"]  # a fixture of the tests of functions
+__all__ = ["calling"]  # a fixture of the tests of functions
 
 ChannelTo: TypeAlias = Callable[..., Channel]
-LinkTo: TypeAlias = Callable[[int], Awaitable[Link]]
-FaultOf: TypeAlias = Callable[[Awaitable[Any]], Awaitable[CallFailed]]
+ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the tests' own brokers
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol, the module of its library that is asked for first, and the fixture of its broker."""
+
+    name: str
+    make: Callable[[], Broker]
+    library: str
+    server: str
+    hers: str
+    """How the addresses begin that ada may use."""
+    sent: Message
+    """A message with all that the protocol can carry."""
+    too_large: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What is said of a channel that is there once it is used."""
+
+    def channel(self, port: int, *, host: str = HOST, timeout: float = 10.0) -> Channel:
+        return Channel(self.name, host, port, "", uuid4().hex, uuid4().hex, timeout)
+
+
+_X = Message(b"x")
+_ONE = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"})
+_QUEUE = {"channel": {"is": "queue", "queue": {"durable": True}}}
+PROTOCOLS = {
+    one.name: one
+    for one in (
+        Protocol("mqtt", Mqtt, "aiomqtt", "mosquitto", "hers/", replace(_ONE, correlation_id="c-1", reply_to="a/1"),
+                 100_001),
+        Protocol("amqp", Amqp, "aiormq.exceptions", "rabbitmq", "hers.",
+                 replace(_ONE, correlation_id="c-1", reply_to="a"), 100_001, _QUEUE),
+        Protocol("nats", Nats, "nats.errors", "nats_server", "hers.",
+                 replace(_ONE, headers={"Idempotency-Key": "k", "x": "y"}, reply_to="a.1"), 1_048_577),
+        Protocol("kafka", Kafka, "aiokafka.errors", "secured_kafka", "hers.", _ONE, 2000, {"max_bytes": 1000}),
+    )
+}  # fmt: skip
 
 _MOSQUITTO = """
 per_listener_settings true
@@ -71,13 +103,11 @@ authorization {{
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """Return an authority that no machine trusts."""
     return trustme.CA()
 
 
 @pytest.fixture(scope="session")
 def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the authority's certificate, and a server's that it vouches for."""
     folder = tmp_path_factory.mktemp("certificates")
     write_certificates(authority, folder)
     return folder
@@ -85,7 +115,6 @@ def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture(scope="session")
 def trusting(authority: trustme.CA) -> ssl.SSLContext:
-    """Return how a connection is checked by those who trust the authority."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
@@ -144,68 +173,74 @@ def kafka_cluster() -> Iterator[Server]:
     del owner  # and the cluster with it
 
 
+@pytest.fixture(scope="session")
+async def secured_kafka(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[Server]:
+    """Run a front of the cluster, which knows ada."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert(HOST).configure_cert(context)
+    async with Front(kafka_cluster.port, "ada", "lovelace").opened(context) as front:
+        yield Server(kafka_cluster.port, front.port)
+
+
 @pytest.fixture
 def topic() -> str:
-    """Return a name that no other test uses."""
     return f"orders-{uuid4().hex[:8]}"
 
 
 @pytest.fixture
 def client_id() -> str:
-    """Return the id of a call that no other test makes."""
     return f"call-{uuid4().hex[:8]}"
 
 
 @pytest.fixture
-def channel(request: pytest.FixtureRequest, topic: str, client_id: str) -> ChannelTo:
-    """Return a way to speak of a channel of the protocol that the test's file is named after."""
-    protocol = request.path.stem.removeprefix("test_")
+def protocol(request: pytest.FixtureRequest) -> Protocol:
+    """Return the protocol that the test's file is named after."""
+    return PROTOCOLS[request.path.stem.removeprefix("test_")]
 
-    def channel(port: int, address: str = topic, **facts: Any) -> Channel:
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, protocol: Protocol) -> Server:
+    found: Server = request.getfixturevalue(protocol.server)
+    return found
+
+
+@pytest.fixture
+def channel(protocol: Protocol, server: Server, topic: str, client_id: str, trusting: ssl.SSLContext) -> ChannelTo:
+    """Return a way to speak of a channel of the protocol; with *secure* it is ada's, over TLS."""
+
+    def channel(address: str = topic, *, secure: bool = False, **facts: Any) -> Channel:
         parts = {name: facts.pop(name) for name in ("server", "channel", "operation", "message") if name in facts}
-        known = {"protocol": protocol, "host": HOST, "path": "", "client_id": client_id, "timeout": 10.0, **facts}
-        return Channel(port=port, address=address, bindings=Bindings(**parts), **known)
+        known = {"protocol": protocol.name, "host": HOST, "path": "", "client_id": client_id, "timeout": 10.0}
+        by = {"port": server.secure_port, "credentials": ADA, "tls": trusting} if secure else {"port": server.port}
+        return Channel(address=address, bindings=Bindings(**parts), **{**known, **by, **facts})
 
     return channel
 
 
 @pytest.fixture
-async def link() -> AsyncIterator[LinkTo]:
-    """Return a way to a broker's port that the test can cut."""
-    async with AsyncExitStack() as links:
-
-        async def link(port: int) -> Link:
-            return await links.enter_async_context(Link(port).opened())
-
+async def link(server: Server) -> AsyncIterator[Link]:
+    async with Link(server.port).opened() as link:
         yield link
 
 
-@pytest.fixture
-def fault_of() -> FaultOf:
-    """Return a way to get the fault that something ends with."""
-
-    async def fault_of(doing: Awaitable[Any]) -> CallFailed:
-        with pytest.raises(CallFailed) as caught:
-            await doing
-        return caught.value
-
-    return fault_of
-
-
-async def next_payload(broker: Broker, channel: Channel, *, accepted: bool = True) -> bytes:
-    """Receive one message."""
+async def payloads(broker: Broker, channel: Channel, number: int = 1) -> list[bytes]:
     async with broker.receive(channel) as deliveries:
-        delivery = await anext(deliveries)
-        if accepted:
-            await delivery.accept()
-        return delivery.message.payload
+        return [await taken(deliveries) for _ in range(number)]
 
 
-async def echo(broker: Broker, channel: Channel) -> bytes:
+async def taken(deliveries: AsyncIterator[BrokerMessage]) -> bytes:
+    delivery = await anext(deliveries)
+    await delivery.accept()
+    return delivery.message.payload
+
+
+async def echo(broker: Broker, channel: Channel, message: Message = _X) -> Message:
     """Send a message over a channel that is listened to, and return what comes."""
     async with broker.receive(channel) as deliveries:
-        await broker.send(channel, Message(b"x"))
-        return (await anext(deliveries)).message.payload
+        await broker.send(channel, message)
+        delivery = await anext(deliveries)
+        await delivery.accept()
+        return delivery.message
 
 
 async def lost(broker: Broker, channel: Channel, *payloads: bytes, accepted: bool = False) -> None:
@@ -221,11 +256,10 @@ async def lost(broker: Broker, channel: Channel, *payloads: bytes, accepted: boo
 
 
 class _WorkerLost(Exception):  # noqa: N818 - nothing went wrong in the test
-    """The end of an attempt."""
+    pass
 
 
 async def cut_while_receiving(broker: Broker, channel: Channel, link: Link) -> None:
-    """Break the connection of a receiver that waits."""
     async with broker.receive(channel) as deliveries:
         link.cut()
         await anext(deliveries)
@@ -254,24 +288,14 @@ def _write_document(question: Channel, path: Path) -> None:
     family, number = question.protocol, {"payload": {"type": "object", "required": ["number"]}}
     message = {**number, "correlationId": {"location": "$message.header#/id"}}
     channel = {"address": question.address, "messages": {"number": message}}
+    reply = {"channel": {"$ref": "#/channels/answers"}, "address": {"location": "$message.header#/answerTo"}}
+    questions = {**channel, "bindings": {family: dict(question.bindings.channel)}}
     document = {
         "asyncapi": "3.0.0",
         "info": {"title": "Questions", "version": "1"},
         "servers": {"here": {"host": f"{question.host}:{question.port}", "protocol": family}},
-        "channels": {
-            "questions": {**channel, "bindings": {family: dict(question.bindings.channel)}},
-            "answers": {**channel, "address": None},
-        },
-        "operations": {
-            "ask": {
-                "action": "send",
-                "channel": {"$ref": "#/channels/questions"},
-                "reply": {
-                    "channel": {"$ref": "#/channels/answers"},
-                    "address": {"location": "$message.header#/answerTo"},
-                },
-            }
-        },
+        "channels": {"questions": questions, "answers": {**channel, "address": None}},
+        "operations": {"ask": {"action": "send", "channel": {"$ref": "#/channels/questions"}, "reply": reply}},
     }
     path.write_text(json.dumps(document))
 
@@ -293,7 +317,7 @@ async def is_cancelled_cleanly(broker: Broker, channel: Channel) -> bool:
 async def is_cancelled_while_connecting(broker: Broker, channel: Channel, called: asyncio.Event) -> bool:
     """Cancel a sender whose broker does not answer, and tell whether nothing of it is left."""
     before = asyncio.all_tasks()
-    return await _is_ended_cleanly(asyncio.create_task(broker.send(channel, Message(b"x"))), called, before)
+    return await _is_ended_cleanly(asyncio.create_task(broker.send(channel, _X)), called, before)
 
 
 async def _is_ended_cleanly(doing: asyncio.Task[None], is_time: asyncio.Event, before: set[asyncio.Task[Any]]) -> bool:

@@ -26,7 +26,6 @@ class Front:
 
     @asynccontextmanager
     async def opened(self, context: ssl.SSLContext) -> AsyncIterator["Front"]:
-        """Listen until the context is left."""
         server = await asyncio.start_server(self._serve, HOST, 0, ssl=context)
         self.port = server.sockets[0].getsockname()[1]
         try:

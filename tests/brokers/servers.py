@@ -26,8 +26,6 @@ _STOPPING = 30.0
 
 @dataclass(frozen=True)
 class Server:
-    """A broker that runs."""
-
     port: int
     secure_port: int = 0
     """Where it wants TLS and credentials."""
@@ -76,7 +74,6 @@ def running(
 
 
 def write_certificates(authority: trustme.CA, folder: Path) -> None:
-    """Write the authority's certificate, and a server's that it vouches for, into *folder*."""
     authority.cert_pem.write_to_path(folder / "ca.pem")
     authority.issue_cert(HOST, "localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
 
@@ -105,13 +102,11 @@ class Link:
         self.answers.set()
 
     def cut(self) -> None:
-        """Break every connection, without a farewell."""
         for writer in self._writers:
             writer.transport.abort()
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["Link"]:
-        """Lead connections to the broker until the context is left."""
         server = await asyncio.start_server(self._lead, HOST, 0)
         self.port = server.sockets[0].getsockname()[1]
         try:
@@ -153,7 +148,6 @@ class Silent:
 
 @asynccontextmanager
 async def silent() -> AsyncIterator[Silent]:
-    """Listen until the context is left."""
     called = asyncio.Event()
     writers: list[asyncio.StreamWriter] = []
 

@@ -1,11 +1,9 @@
-"""AMQP, against RabbitMQ."""
+"""AMQP, against RabbitMQ: what it has for itself."""
 
 import asyncio
 import gzip
-import ssl
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import aio_pika
@@ -13,37 +11,22 @@ import pytest
 from pamqp.common import FieldValue
 
 from swf_temporal.events.brokers.amqp import Amqp, connected
-from swf_temporal.events.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.functions.asyncapi.messages import Given, write_message
 from swf_temporal.functions.asyncapi.parts import AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.documents.parts import Document
-from tests.brokers.conftest import (
-    ChannelTo,
-    FaultOf,
-    LinkTo,
-    answer_to,
-    cut_while_receiving,
-    echo,
-    is_cancelled_cleanly,
-    lost,
-    next_payload,
-)
-from tests.brokers.servers import HOST, Server
+from tests.brokers.conftest import ADA, ChannelTo, echo, lost, payloads, taken
+from tests.brokers.servers import HOST, Link, Server
+from tests.failing import fault_of
 
-ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
-DESCRIBED = {"is": "queue", "queue": {"durable": True}}
+AMQP = Amqp()
+X = Message(b"x")
 
 
 @pytest.fixture
-def amqp() -> Amqp:
-    """Return the protocol."""
-    return Amqp()
-
-
-@pytest.fixture
-async def other(rabbitmq: Server) -> AsyncIterator[Any]:
+async def other(server: Server) -> AsyncIterator[Any]:
     """Return a channel of another client."""
-    async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{rabbitmq.port}/") as connection:
+    async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{server.port}/") as connection:
         yield await connection.channel()
 
 
@@ -53,23 +36,7 @@ async def queue(other: Any, topic: str) -> Any:
     return await other.declare_queue(topic)
 
 
-async def test_a_message_arrives_with_all_that_is_said_of_it(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
-) -> None:
-    """Without bindings an address is the name of a queue, which is there."""
-    sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"}, "c-1", "answers")
-
-    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
-        await amqp.send(channel(rabbitmq.port, queue.name), sent)
-        delivery = await anext(deliveries)
-
-    assert delivery.message == sent
-
-
-async def test_the_bindings_say_how_a_message_is_sent(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
-) -> None:
-    """All that the operation's and the message's bindings have arrives."""
+async def test_the_bindings_say_how_a_message_is_sent(channel: ChannelTo, queue: Any, other: Any) -> None:
     copied = await other.declare_queue(f"{queue.name}-copy")
     operation = {
         "expiration": 60000, "userId": "guest", "cc": [copied.name], "bcc": [], "priority": 7, "deliveryMode": 1,
@@ -77,7 +44,7 @@ async def test_the_bindings_say_how_a_message_is_sent(
     }  # fmt: skip
     binding = {"contentEncoding": "gzip", "messageType": "order"}
 
-    await amqp.send(channel(rabbitmq.port, operation=operation, message=binding), Message(b"x"))
+    await AMQP.send(channel(operation=operation, message=binding), X)
     received, copy = await queue.get(no_ack=True), await copied.get(no_ack=True)
 
     assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)
@@ -86,352 +53,156 @@ async def test_the_bindings_say_how_a_message_is_sent(
     assert gzip.decompress(received.body) == gzip.decompress(copy.body) == b"x"
 
 
-async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
-) -> None:
-    """The delivery mode is persistent."""
-    await amqp.send(channel(rabbitmq.port), Message(b"x"))
-
+async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(channel: ChannelTo, queue: Any) -> None:
+    await AMQP.send(channel(), X)
     assert (await queue.get(no_ack=True)).delivery_mode == 2
 
 
 @pytest.mark.parametrize(
     ("sent", "encoding", "expected"),
-    [
-        (b"x" * 100, "gzip", b"x" * 100),
-        (gzip.compress(b"by the call"), "gzip", b"by the call"),
-        (b"x", "utf-8", b"x"),
-    ],
+    [(b"x" * 100, "gzip", b"x" * 100), (gzip.compress(b"by the call"), "gzip", b"by the call"), (b"x", "utf-8", b"x")],
     ids=["plain", "compressed by the call", "of another encoding"],
 )
 async def test_a_message_is_encoded_as_it_says(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes
+    channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes
 ) -> None:
     """What says that it is compressed is, once, and is read so."""
-    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
-        await amqp.send(channel(rabbitmq.port, queue.name, message={"contentEncoding": encoding}), Message(sent))
-        delivery = await anext(deliveries)
-
-    assert delivery.message.payload == expected
+    here = channel(queue.name, message={"contentEncoding": encoding})
+    assert (await echo(AMQP, here, Message(sent))).payload == expected
 
 
-async def test_what_is_not_compressed_as_it_says(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
-) -> None:
+async def test_what_is_not_compressed_as_it_says(channel: ChannelTo, queue: Any, other: Any) -> None:
     """It is taken as it is; and of what would be very large, no more is read than shows that."""
-    large = replace(channel(rabbitmq.port), max_bytes=10)
     for body in (b"plain", gzip.compress(bytes(1_000_000))):
         await other.default_exchange.publish(aio_pika.Message(body, content_encoding="gzip"), queue.name)
-
-    async with amqp.receive(large) as deliveries:
-        payloads = []
-        for _ in range(2):
-            delivery = await anext(deliveries)
-            await delivery.accept()
-            payloads.append(delivery.message.payload)
-
-    assert payloads == [b"plain", bytes(11)]
+    assert await payloads(AMQP, replace(channel(), max_bytes=10), 2) == [b"plain", bytes(11)]
 
 
-async def test_headers_keep_their_types(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+async def test_headers_keep_their_types(channel: ChannelTo, queue: Any) -> None:
     """Plugins of a broker, and exchanges that compare headers, tell the number 5000 from the text."""
     headers: dict[str, Any] = {"x-delay": 5000, "share": 0.5, "urgent": True, "name": "7", "huge": 2**63}
     operation = AsyncApiOperation("send", Document("d", "d", {}), sends=True, place=ChannelPlace(queue.name))
     _, message = write_message(operation, Given(headers=headers, payload="x", has_payload=True))
-
-    await amqp.send(channel(rabbitmq.port), message)
-
+    await AMQP.send(channel(), message)
     assert (await queue.get(no_ack=True)).headers == {**headers, "huge": str(2**63)}
 
 
-async def test_headers_of_other_types_are_texts(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
-) -> None:
-    """Other clients may send numbers, bytes and objects in headers."""
+async def test_headers_of_other_types_are_texts(channel: ChannelTo, queue: Any, other: Any) -> None:
     headers: dict[str, FieldValue] = {"number": 1, "bytes": bytearray(b"b"), "object": {"a": True}}
     await other.default_exchange.publish(aio_pika.Message(b"x", headers=headers), queue.name)
-
-    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+    async with AMQP.receive(channel()) as deliveries:
         delivery = await anext(deliveries)
-
     assert delivery.message.headers == {"number": "1", "bytes": "b", "object": '{"a": true}'}
 
 
-async def test_a_queue_that_is_described_is_declared(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, other: Any
-) -> None:
-    """Whoever comes first makes it: the sender, or the receiver."""
-    here = channel(rabbitmq.port, "work", channel={"is": "queue", "queue": {"name": topic, "autoDelete": True}})
-
-    await amqp.send(here, Message(b"x"))
-
+async def test_a_queue_that_is_described_is_declared(channel: ChannelTo, topic: str, other: Any) -> None:
+    here = channel("work", channel={"is": "queue", "queue": {"name": topic, "autoDelete": True}})
+    await AMQP.send(here, X)
     assert (await other.declare_queue(topic, passive=True)).declaration_result.message_count == 1
-    assert await next_payload(amqp, here) == b"x"
+    assert await payloads(AMQP, here) == [b"x"]
 
 
-async def test_what_is_there_is_used_as_it_is(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+async def test_what_is_there_is_used_as_it_is(channel: ChannelTo, queue: Any) -> None:
     """A broker refuses to declare a queue again that is not the same; nobody asks it to."""
-    here = channel(rabbitmq.port, channel={"is": "queue", "queue": {"name": queue.name, "durable": True}})
-
-    await amqp.send(here, Message(b"x"))
-
-    assert await next_payload(amqp, here) == b"x"
+    here = channel(channel={"is": "queue", "queue": {"name": queue.name, "durable": True}})
+    await AMQP.send(here, X)
+    assert await payloads(AMQP, here) == [b"x"]
 
 
-async def test_an_exchange_leads_to_those_who_listen(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_an_exchange_leads_to_those_who_listen(channel: ChannelTo, topic: str) -> None:
     """The address is the routing key; each call has a queue of its own."""
     binding = {"is": "routingKey", "exchange": {"name": topic, "type": "topic", "autoDelete": True}}
-    all_of_them, one = (
-        channel(rabbitmq.port, "lamps.#", channel=binding),
-        channel(rabbitmq.port, "lamps.7", channel=binding, client_id="another-call"),
-    )
-
-    async with amqp.receive(all_of_them) as first, amqp.receive(one) as second:
-        await amqp.send(one, Message(b"on"))
+    all_of_them = channel("lamps.#", channel=binding)
+    one = channel("lamps.7", channel=binding, client_id="another-call")
+    async with AMQP.receive(all_of_them) as first, AMQP.receive(one) as second:
+        await AMQP.send(one, Message(b"on"))
         arrived = [(await anext(deliveries)).message.payload for deliveries in (first, second)]
-
     assert arrived == [b"on", b"on"]
 
 
-async def test_a_named_queue_is_bound_to_the_exchange(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_a_named_queue_is_bound_to_the_exchange(channel: ChannelTo, topic: str) -> None:
     """Calls that name the same queue share its messages."""
-    binding = {
-        "is": "routingKey",
-        "exchange": {"name": topic, "type": "direct", "autoDelete": True},
-        "queue": {"name": f"{topic}-queue", "durable": True},
-    }
-    here = channel(rabbitmq.port, "lamps", channel=binding)
-
-    async with amqp.receive(here) as deliveries:
-        await amqp.send(here, Message(b"on"))
-        await (await anext(deliveries)).accept()
-
-    await amqp.send(here, Message(b"kept"))
-    assert await next_payload(amqp, here) == b"kept"
+    exchange = {"name": topic, "type": "direct", "autoDelete": True}
+    queue = {"name": f"{topic}-queue", "durable": True}
+    here = channel("lamps", channel={"is": "routingKey", "exchange": exchange, "queue": queue})
+    await echo(AMQP, here)
+    await AMQP.send(here, Message(b"kept"))
+    assert await payloads(AMQP, here) == [b"kept"]
 
 
-async def test_a_virtual_host_is_the_server_s_path(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
+async def test_a_virtual_host_is_the_server_s_path(channel: ChannelTo) -> None:
     """Or it stands in the binding; the slash means that nothing is said."""
-    by_path = channel(rabbitmq.port, path="/other", channel={"is": "queue", "queue": {"durable": True, "vhost": "/"}})
-    by_binding = channel(rabbitmq.port, channel={"is": "queue", "queue": {"durable": True, "vhost": "other"}})
+    by_path, by_binding = (
+        channel(**facts, channel={"is": "queue", "queue": {"durable": True, "vhost": host}})
+        for facts, host in (({"path": "/other"}, "/"), ({}, "other"))
+    )
+    await AMQP.send(by_path, X)
+    assert await payloads(AMQP, by_binding) == [b"x"]
 
-    await amqp.send(by_path, Message(b"x"))
 
-    assert await next_payload(amqp, by_binding) == b"x"
-
-
-async def test_what_is_not_accepted_goes_back(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+async def test_what_is_not_accepted_goes_back(channel: ChannelTo, queue: Any) -> None:
     """Also what was passed over, in its order."""
-    await lost(amqp, channel(rabbitmq.port, queue.name), b"1", b"2", b"3")
-
-    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
-        arrived = [(await anext(deliveries)).message.payload for _ in range(3)]
-
-    assert arrived == [b"1", b"2", b"3"]
+    await lost(AMQP, channel(queue.name), b"1", b"2", b"3")
+    async with AMQP.receive(channel()) as deliveries:
+        assert [(await anext(deliveries)).message.payload for _ in range(3)] == [b"1", b"2", b"3"]
 
 
-async def test_no_more_is_taken_than_was_asked_for(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
-) -> None:
+async def test_no_more_is_taken_than_was_asked_for(channel: ChannelTo, queue: Any) -> None:
     """The others are for whoever else consumes from the queue."""
     for payload in (b"1", b"2", b"3"):
-        await amqp.send(channel(rabbitmq.port), Message(payload))
-
-    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
-        await (await anext(deliveries)).accept()
+        await AMQP.send(channel(), Message(payload))
+    async with AMQP.receive(channel()) as deliveries:
+        await taken(deliveries)
         others = [(await queue.get(no_ack=True)).body for _ in range(2)]
-
     assert others == [b"2", b"3"]
 
 
-async def test_a_repeated_attempt_gets_what_came_meanwhile(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_a_repeated_attempt_gets_what_came_meanwhile(channel: ChannelTo, topic: str) -> None:
     """The queue is the call's, not the attempt's, and goes when the call has what it waited for."""
-    here = channel(rabbitmq.port, "key", channel={"exchange": {"name": topic, "type": "direct"}})
-    await lost(amqp, here, b"not accepted")
-    await amqp.send(here, Message(b"meanwhile"))
-
-    async with amqp.receive(here) as deliveries:
-        arrived = []
-        for _ in range(2):
-            delivery = await anext(deliveries)
-            await delivery.accept()
-            arrived.append(delivery.message.payload)
-
-    assert arrived == [b"not accepted", b"meanwhile"]
+    here = channel("key", channel={"exchange": {"name": topic, "type": "direct"}})
+    await lost(AMQP, here, b"not accepted")
+    await AMQP.send(here, Message(b"meanwhile"))
+    assert await payloads(AMQP, here, 2) == [b"not accepted", b"meanwhile"]
 
 
-async def test_a_call_that_has_ended_leaves_no_queue(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, topic: str, fault_of: FaultOf
-) -> None:
-    """So there is nobody left to take a message."""
-    here = channel(rabbitmq.port, "key", channel={"exchange": {"name": topic, "type": "direct"}})
-    async with amqp.receive(here) as deliveries:
-        await amqp.send(here, Message(b"x"))
-        await (await anext(deliveries)).accept()
-
-    fault = await fault_of(amqp.send(here, Message(b"for nobody")))
-
-    assert (fault.code, fault.retryable) == ("UnknownChannel", True)
+async def test_a_call_that_has_ended_leaves_no_queue(channel: ChannelTo, topic: str) -> None:
+    here = channel("key", channel={"exchange": {"name": topic, "type": "direct"}})
+    await echo(AMQP, here)
+    await fault_of(AMQP.send(here, Message(b"for nobody")), "UnknownChannel", retryable=True)
 
 
-async def test_a_queue_that_is_not_there(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """Nobody gets the message, and nobody waits."""
-    here = channel(rabbitmq.port)
-
-    sending, receiving = await fault_of(amqp.send(here, Message(b"x"))), await fault_of(next_payload(amqp, here))
-
-    assert (sending.code, receiving.code) == ("UnknownChannel", "UnknownChannel")
-
-
-async def test_an_exchange_that_is_not_there(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, topic: str
-) -> None:
+async def test_a_queue_or_an_exchange_that_is_not_there(channel: ChannelTo, topic: str) -> None:
     """A document that only names it does not make it."""
-    here = channel(rabbitmq.port, channel={"is": "routingKey", "exchange": {"name": topic}})
+    await fault_of(AMQP.send(channel(), X), "UnknownChannel")
+    await fault_of(payloads(AMQP, channel()), "UnknownChannel")
+    named = channel(channel={"is": "routingKey", "exchange": {"name": topic}})
+    await fault_of(AMQP.send(named, X), "UnknownChannel")
 
-    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "UnknownChannel"
 
-
-async def test_a_message_may_be_sent_for_nobody(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
-) -> None:
+async def test_a_message_may_be_sent_for_nobody(channel: ChannelTo) -> None:
     """The binding says that this is no error; without it, it is one."""
-    await amqp.send(channel(rabbitmq.port, operation={"mandatory": False}), Message(b"x"))
-
-    assert (await fault_of(amqp.send(channel(rabbitmq.port), Message(b"x")))).code == "UnknownChannel"
-
-
-async def test_a_function_asks_and_is_answered(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, tmp_path: Path
-) -> None:
-    """The document says where messages have the id and the address for the reply."""
-    assert await answer_to(amqp, channel(rabbitmq.port, channel=DESCRIBED), tmp_path) == {"number": 7}
+    await AMQP.send(channel(operation={"mandatory": False}), X)
+    await fault_of(AMQP.send(channel(), X), "UnknownChannel")
 
 
-async def test_with_tls_and_a_password(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, trusting: ssl.SSLContext
-) -> None:
-    """Connections may be secure, and the broker may know its users."""
-    here = channel(rabbitmq.secure_port, "hers", channel=DESCRIBED, credentials=ADA, tls=trusting)
-
-    await amqp.send(here, Message(b"secret"))
-
-    assert await next_payload(amqp, here) == b"secret"
+@pytest.mark.parametrize("path", ["/other", "/nowhere"])
+async def test_a_virtual_host_that_a_user_may_not_use_is_told(channel: ChannelTo, path: str) -> None:
+    await fault_of(AMQP.send(channel("his", credentials=ADA, path=path), X), "AuthFailed")
 
 
-async def test_a_wrong_password_is_told(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf) -> None:
-    """It is told as what it is, without the password."""
-    wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-
-    fault = await fault_of(amqp.send(channel(rabbitmq.port, "hers", credentials=wrong), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("AuthFailed", False)
-    assert fault.message.startswith(f"amqp://127.0.0.1:{rabbitmq.port} hers: ")
-    assert "byron" not in fault.message
+async def test_a_binding_that_cannot_be_is_told(channel: ChannelTo) -> None:
+    doing = AMQP.send(channel(operation={"priority": "high"}), X)
+    await fault_of(doing, "BadDocument", "'priority' is 'high'; it must be a whole number", retryable=False)
 
 
-async def test_a_token_is_a_password(amqp: Amqp, rabbitmq: Server, channel: ChannelTo) -> None:
-    """A broker that takes tokens need not be told a name beside; this one takes passwords, so it is."""
-    token = Credentials(username="ada", token="lovelace")  # noqa: S106 - of the test's own broker
-    here = channel(rabbitmq.port, "hers", channel=DESCRIBED, credentials=token)
-
-    assert await echo(amqp, here) == b"x"
-
-
-@pytest.mark.parametrize("facts", [{"path": ""}, {"path": "/other"}, {"path": "/nowhere"}])
-async def test_what_a_user_may_not_do_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, facts: dict[str, str]
-) -> None:
-    """Queues and virtual hosts are for some, and not for others."""
-    here = channel(rabbitmq.port, "his", channel=DESCRIBED, credentials=ADA, **facts)
-
-    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "AuthFailed"
-
-
-async def test_a_server_that_nobody_vouches_for_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
-) -> None:
-    """Whose certificate is not vouched for is not talked to."""
-    here = channel(rabbitmq.secure_port, tls=ssl.create_default_context())
-
-    assert (await fault_of(amqp.send(here, Message(b"x")))).code == "TlsFailed"
-
-
-async def test_a_message_that_is_too_large_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, fault_of: FaultOf
-) -> None:
-    """It is not sent again and again."""
-    fault = await fault_of(amqp.send(channel(rabbitmq.port, queue.name), Message(b"x" * 100_001)))
-
-    assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
-
-
-@pytest.mark.parametrize(
-    "message", [Message(b"x", correlation_id="c" * 256), Message(b"x", headers={"name": "\ud800"})]
-)
-async def test_what_cannot_be_sent_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, message: Message
-) -> None:
-    """An id has 255 bytes at most. It is not tried again."""
-    fault = await fault_of(amqp.send(channel(rabbitmq.port), message))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-
-
-async def test_a_binding_that_cannot_be_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
-) -> None:
-    """The document is wrong, so it is not tried again."""
-    fault = await fault_of(amqp.send(channel(rabbitmq.port, operation={"priority": "high"}), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("BadDocument", False)
-    assert "'priority' is 'high'; it must be a whole number" in fault.message
-
-
-async def test_a_connection_that_breaks_is_told(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, link: LinkTo, fault_of: FaultOf
-) -> None:
-    """Whether to wait again is for the definition to say."""
-    way = await link(rabbitmq.port)
-
-    fault = await fault_of(cut_while_receiving(amqp, channel(way.port, queue.name), way))
-
-    assert (fault.code, fault.retryable) == ("ConnectionLost", True)
-
-
-async def test_of_several_addresses_one_that_answers_is_taken(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
-) -> None:
-    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
-    here = channel(rabbitmq.port, queue.name, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
-    assert await echo(amqp, here) == b"x"
-
-
-async def test_a_receiver_that_is_cancelled_leaves_nothing(
-    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any
-) -> None:
-    """The connection is closed, and every task has ended."""
-    assert await is_cancelled_cleanly(amqp, channel(rabbitmq.port, queue.name))
-
-
-async def test_a_farewell_that_is_cancelled_leaves_no_connection(
-    rabbitmq: Server, channel: ChannelTo, link: LinkTo
-) -> None:
+async def test_a_farewell_that_is_cancelled_leaves_no_connection(channel: ChannelTo, link: Link) -> None:
     """Where the broker does not answer it; such a connection would close itself when no loop is running any more."""
-    way = await link(rabbitmq.port)
     opened: list[Any] = []
 
     async def leave() -> None:
-        async with connected(channel(way.port)) as connection:
+        async with connected(channel(port=link.port)) as connection:
             opened.append(connection)
-            way.answers.clear()
+            link.answers.clear()
 
     leaving = asyncio.create_task(leave())
     async with asyncio.timeout(10):
@@ -440,5 +211,5 @@ async def test_a_farewell_that_is_cancelled_leaves_no_connection(
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await leaving
-    way.answers.set()
+    link.answers.set()
     assert opened[0].is_closed

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.bindings import number, part, switch, word, words
+from tests.failing import failing
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,10 @@ from swf_temporal.events.brokers.bindings import number, part, switch, word, wor
     ],
 )
 def test_a_text_is_a_constant_or_a_schema_that_allows_only_one(value: Any, constant: str | None) -> None:
-    """A schema that leaves a choice says nothing."""
     assert word({"groupId": value}, "groupId") == constant
 
 
 def test_what_a_binding_does_not_say_has_a_default() -> None:
-    """Bindings say as little as they like."""
     assert number({}, "qos", 1) == 1
     assert switch({}, "retain", default=True)
     assert word({}, "clientId") is None
@@ -46,8 +44,5 @@ def test_what_a_binding_does_not_say_has_a_default() -> None:
     ],
 )
 def test_a_value_of_another_type_is_told(read: Any, value: Any, wanted: str) -> None:
-    """The document is wrong, so it is not tried again."""
-    with pytest.raises(CallFailed, match=f"'x' is {value!r}; it must be {wanted}") as caught:
+    with failing("BadDocument", f"'x' is {value!r}; it must be {wanted}", retryable=False):
         read({"x": value})
-
-    assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)

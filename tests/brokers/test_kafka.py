@@ -1,62 +1,21 @@
 """Kafka, against librdkafka's mock cluster, which speaks the protocol and is no Kafka; see the fixture."""
 
-import ssl
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.kafka import Kafka, mapping_faults
 from swf_temporal.events.brokers.port import Credentials, Message
-from tests.brokers.conftest import (
-    ChannelTo,
-    FaultOf,
-    answer_to,
-    echo,
-    is_cancelled_cleanly,
-    lost,
-    next_payload,
-)
-from tests.brokers.kafka_front import Front
+from tests.brokers.conftest import ChannelTo, echo, is_cancelled_cleanly, lost, payloads, taken
 from tests.brokers.servers import HOST, Server
+from tests.failing import failing, fault_of
 
-ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
-
-
-@pytest.fixture
-def kafka() -> Kafka:
-    """Return the protocol."""
-    return Kafka()
-
-
-@pytest.fixture
-async def front(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[Front]:
-    """Return the cluster's secured front, which knows ada."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert(HOST).configure_cert(context)
-    async with Front(kafka_cluster.port, "ada", "lovelace").opened(context) as front:
-        yield front
-
-
-async def test_a_message_arrives_with_its_headers(kafka: Kafka, kafka_cluster: Server, channel: ChannelTo) -> None:
-    """The type of the content is one of them."""
-    sent = Message(b"\x00one", "text/plain", {"Idempotency-Key": "k", "x": "ü"})
-
-    async with kafka.receive(channel(kafka_cluster.port)) as deliveries:
-        await kafka.send(channel(kafka_cluster.port), sent)
-        delivery = await anext(deliveries)
-        await delivery.accept()
-
-    headers = {"Idempotency-Key": "k", "x": "ü", "content-type": "text/plain"}
-    assert delivery.message == Message(b"\x00one", "text/plain", headers)
+KAFKA = Kafka()
 
 
 @pytest.mark.parametrize(
-    "case",
+    ("binding", "headers", "key", "left"),
     [
         ({}, {"key": "a"}, None, {"key": "a"}),
         ({"key": {"type": "string"}}, {"key": "a", "x": "y"}, b"a", {"x": "y"}),
@@ -66,126 +25,58 @@ async def test_a_message_arrives_with_its_headers(kafka: Kafka, kafka_cluster: S
     ],
 )
 async def test_where_a_document_describes_a_key_it_is_a_constant_or_the_header_of_that_name(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str, case: tuple[Any, Any, Any, Any]
+    server: Server, channel: ChannelTo, topic: str, binding: Any, headers: Any, key: Any, left: Any
 ) -> None:
     """Other clients see it as the key, and we as the header again."""
-    binding, headers, key, left = case
-    here = channel(kafka_cluster.port, message=binding)
-    other = AIOKafkaConsumer(bootstrap_servers=f"{HOST}:{kafka_cluster.port}", auto_offset_reset="earliest")
-
-    async with kafka.receive(here) as deliveries:
-        await kafka.send(here, Message(b"x", headers=headers))
-        received = (await anext(deliveries)).message
-    async with other:
+    received = await echo(KAFKA, channel(message=binding), Message(b"x", headers=headers))
+    async with AIOKafkaConsumer(bootstrap_servers=f"{HOST}:{server.port}", auto_offset_reset="earliest") as other:
         other.subscribe([topic])
         record = await other.getone()
-
     assert (record.key, {name: value.decode() for name, value in record.headers}) == (key, left)
     assert received.headers == left | ({"key": key.decode()} if key and binding else {})
 
 
-async def test_a_binding_may_name_the_topic(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_a_binding_may_name_the_topic(channel: ChannelTo, topic: str) -> None:
     """The channel's address is a name within the document then."""
-    here = channel(kafka_cluster.port, "orders placed", channel={"topic": topic})
-
-    async with kafka.receive(channel(kafka_cluster.port, topic)) as deliveries:
-        await kafka.send(here, Message(b"x"))
+    async with KAFKA.receive(channel(topic)) as deliveries:
+        await KAFKA.send(channel("orders placed", channel={"topic": topic}), Message(b"x"))
         assert (await anext(deliveries)).message.payload == b"x"
 
 
-async def test_without_a_group_messages_come_from_now_on(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo
-) -> None:
+async def test_without_a_group_messages_come_from_now_on(channel: ChannelTo) -> None:
     """Those sent before are for others."""
-    here = channel(kafka_cluster.port)
-    await kafka.send(here, Message(b"before"))
-
-    async with kafka.receive(here) as deliveries:
-        await kafka.send(here, Message(b"now"))
-        assert (await anext(deliveries)).message.payload == b"now"
+    await KAFKA.send(channel(), Message(b"before"))
+    assert (await echo(KAFKA, channel(), Message(b"now"))).payload == b"now"
 
 
 @pytest.mark.long
-async def test_a_group_goes_on_after_what_it_has_accepted(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_a_group_goes_on_after_what_it_has_accepted(channel: ChannelTo, topic: str) -> None:
     """It begins with its first attempt, even if that gets nothing: what comes between two attempts is not lost."""
     group = {"groupId": {"type": "string", "enum": [topic]}}
-    here = channel(kafka_cluster.port, operation=group, message={"key": {"const": "a"}}, timeout=30)
-    await kafka.send(here, Message(b"before"))
-    await lost(kafka, here)
-    await kafka.send(here, Message(b"meanwhile"))
-    await kafka.send(here, Message(b"not accepted"))
-
-    async with kafka.receive(here) as deliveries:
-        first = await anext(deliveries)
-        await first.accept()
-        second = await anext(deliveries)
-
-    assert (first.message.payload, second.message.payload) == (b"meanwhile", b"not accepted")
-    assert await next_payload(kafka, here) == b"not accepted"
-
-
-async def test_a_function_asks_and_is_answered(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, tmp_path: Path
-) -> None:
-    """The document says where messages have the id and the address for the reply."""
-    assert await answer_to(kafka, channel(kafka_cluster.port), tmp_path) == {"number": 7}
-
-
-async def test_with_tls_and_a_password(
-    kafka: Kafka, front: Front, channel: ChannelTo, trusting: ssl.SSLContext
-) -> None:
-    """Connections may be secure, and the broker may know its users."""
-    here = channel(front.port, credentials=ADA, tls=trusting)
-
-    async with kafka.receive(here) as deliveries:
-        await kafka.send(here, Message(b"secret"))
-        assert (await anext(deliveries)).message.payload == b"secret"
+    here = channel(operation=group, message={"key": {"const": "a"}}, timeout=30)
+    await KAFKA.send(here, Message(b"before"))
+    await lost(KAFKA, here)
+    await KAFKA.send(here, Message(b"meanwhile"))
+    await KAFKA.send(here, Message(b"not accepted"))
+    async with KAFKA.receive(here) as deliveries:
+        came = [await taken(deliveries), (await anext(deliveries)).message.payload]
+    assert came == [b"meanwhile", b"not accepted"]
+    assert await payloads(KAFKA, here) == [b"not accepted"]
 
 
 @pytest.mark.parametrize(
     "credentials",
     [
-        Credentials(username="ada", password="byron"),  # noqa: S106 - of the test's own broker
-        Credentials(username="ada", password="lovelace", mechanism="SCRAM-SHA-256"),  # noqa: S106 - as above
+        Credentials(username="ada", password="lovelace", mechanism="SCRAM-SHA-256"),  # noqa: S106 - of the test's own broker
         Credentials(token="byron"),  # noqa: S106 - as above
     ],
 )
-async def test_wrong_credentials_are_told(
-    kafka: Kafka,
-    front: Front,
-    channel: ChannelTo,
-    trusting: ssl.SSLContext,
-    fault_of: FaultOf,
-    credentials: Credentials,
+async def test_a_way_to_prove_oneself_that_the_broker_does_not_offer(
+    channel: ChannelTo, credentials: Credentials
 ) -> None:
-    """So is a way to prove oneself that the broker does not offer; nobody reads the password."""
-    fault = await fault_of(kafka.send(channel(front.port, credentials=credentials, tls=trusting), Message(b"x")))
-
-    assert (fault.code, fault.retryable) == ("AuthFailed", False)
-    assert fault.message.startswith(f"kafka://127.0.0.1:{front.port} orders-")
+    doing = KAFKA.send(channel(secure=True, credentials=credentials), Message(b"x"))
+    fault = await fault_of(doing, "AuthFailed", retryable=False)
     assert "byron" not in fault.message
-
-
-async def test_a_server_that_nobody_vouches_for_is_told(
-    kafka: Kafka, front: Front, channel: ChannelTo, fault_of: FaultOf
-) -> None:
-    """Whose certificate is not vouched for is not talked to."""
-    here = channel(front.port, credentials=ADA, tls=ssl.create_default_context())
-
-    assert (await fault_of(next_payload(kafka, here))).code == "TlsFailed"
-
-
-async def test_a_message_that_is_too_large_is_told(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, fault_of: FaultOf
-) -> None:
-    """It is not sent again and again."""
-    fault = await fault_of(kafka.send(channel(kafka_cluster.port, max_bytes=1000), Message(b"x" * 2000)))
-
-    assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
 @pytest.mark.parametrize(
@@ -201,38 +92,19 @@ async def test_a_message_that_is_too_large_is_told(
 )
 def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exception, code: str) -> None:
     """A real one does."""
-    with pytest.raises(CallFailed) as caught, mapping_faults(channel(9092)):
+    with failing(code), mapping_faults(channel()):
         raise error
 
-    assert caught.value.code == code
+
+async def test_a_receiver_of_a_group_that_is_cancelled_leaves_nothing(channel: ChannelTo, topic: str) -> None:
+    assert await is_cancelled_cleanly(KAFKA, channel(operation={"groupId": topic}))
 
 
-async def test_of_several_addresses_one_that_answers_is_taken(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo
-) -> None:
-    """The name is not looked up again: whether it may be connected to was asked of the addresses."""
-    here = channel(kafka_cluster.port, host="broker.invalid", addresses=("127.0.0.9", HOST))
-
-    assert await echo(kafka, here) == b"x"
-
-
-@pytest.mark.parametrize("names_group", [False, True])
-async def test_a_receiver_that_is_cancelled_leaves_nothing(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str, *, names_group: bool
-) -> None:
-    """The connection is closed, and every task has ended."""
-    operation = {"groupId": topic} if names_group else {}
-
-    assert await is_cancelled_cleanly(kafka, channel(kafka_cluster.port, operation=operation))
-
-
-async def test_messages_of_other_clients_are_understood(
-    kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str
-) -> None:
+async def test_messages_of_other_clients_are_understood(server: Server, channel: ChannelTo, topic: str) -> None:
     """A message may have neither a value nor headers."""
     async with (
-        AIOKafkaProducer(bootstrap_servers=f"{HOST}:{kafka_cluster.port}") as other,
-        kafka.receive(channel(kafka_cluster.port)) as deliveries,
+        AIOKafkaProducer(bootstrap_servers=f"{HOST}:{server.port}") as other,
+        KAFKA.receive(channel()) as deliveries,
     ):
         await other.send_and_wait(topic, None, key=b"k")
         assert (await anext(deliveries)).message == Message(b"")

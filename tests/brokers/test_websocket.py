@@ -6,11 +6,10 @@ import asyncio
 import json
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Coroutine
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trustme
@@ -21,16 +20,17 @@ from websockets.http11 import Request, Response
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.calling import Call
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.network import Tls
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 Answers = Callable[[ServerConnection], Any]
 
+JSON_TYPE = {"Content-Type": "application/json"}
 NUMBERED = {"correlationId": {"location": "$message.payload#/nr"}}
+LIGHTS = {"$ref": "#/channels/lights"}
 DOCUMENT: dict[str, Any] = {
     "asyncapi": "3.0.0",
     "channels": {
@@ -45,14 +45,10 @@ DOCUMENT: dict[str, Any] = {
         "answers": {"address": "/answers", "messages": {"answer": NUMBERED}},
     },
     "operations": {
-        "tell": {"action": "send", "channel": {"$ref": "#/channels/lights"}},
+        "tell": {"action": "send", "channel": LIGHTS},
         "tellBytes": {"action": "send", "channel": {"$ref": "#/channels/bytes"}},
-        "hear": {"action": "receive", "channel": {"$ref": "#/channels/lights"}},
-        "ask": {
-            "action": "send",
-            "channel": {"$ref": "#/channels/lights"},
-            "reply": {"channel": {"$ref": "#/channels/lights"}},
-        },
+        "hear": {"action": "receive", "channel": LIGHTS},
+        "ask": {"action": "send", "channel": LIGHTS, "reply": {"channel": LIGHTS}},
         "askElsewhere": {
             "action": "send",
             "channel": {"$ref": "#/channels/questions"},
@@ -60,6 +56,7 @@ DOCUMENT: dict[str, Any] = {
         },
     },
 }
+Ask = Callable[..., Coroutine[Any, Any, JSON]]
 
 
 class Lights:
@@ -78,14 +75,12 @@ class Lights:
         self.connections: list[ServerConnection] = []
 
     def first(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Look at the request with which a connection begins."""
         assert connection.local_address
         self.paths.append(request.path)
         self.headers.append({name.lower(): value for name, value in request.headers.raw_items()})
         return self.refusal
 
     async def serve(self, connection: ServerConnection) -> None:
-        """Talk until the client closes the connection."""
         self.connections.append(connection)
         try:
             if self.on_connection:
@@ -101,9 +96,15 @@ class Lights:
             self.closed.set()
 
 
+def says(frame: str) -> Answers:
+    async def say(connection: ServerConnection) -> None:
+        await connection.send(frame)
+
+    return say
+
+
 @pytest.fixture
 async def lights() -> AsyncIterator[Lights]:
-    """Return a server on a free port, until the test is over."""
     lights = Lights()
     async with serve(lights.serve, "127.0.0.1", 0, process_request=lights.first) as server:
         lights.port = next(iter(server.sockets)).getsockname()[1]
@@ -111,36 +112,23 @@ async def lights() -> AsyncIterator[Lights]:
 
 
 @pytest.fixture
-async def functions(lights: Lights) -> AsyncIterator[Functions]:
-    """Return functions whose server is the test's."""
-    async with aclosing(Functions(settings=at(lights))) as functions:
-        yield functions
-
-
-def at(lights: Lights, **settings: Any) -> Settings:
-    """Return settings that lead to the server."""
-    return Settings(functions={"lights": Options(base_url=f"ws://127.0.0.1:{lights.port}/api")}, **settings)
-
-
-@pytest.fixture
-def call(tmp_path: Path) -> Callable[..., Call]:
-    """Return a way to make calls of the document's operations."""
+def ask(calling: Calling, lights: Lights, tmp_path: Path) -> Ask:
+    """Return a way to make calls of the document's operations, where *settings* hold."""
     (tmp_path / "lights.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
 
-    def make(operation: str, arguments: JSON = None, **metadata: Any) -> Call:
-        function = Function(name="lights", type="asyncapi", operation=f"lights.json#{operation}", metadata=metadata)
-        return Call(function, arguments, base=str(tmp_path), idempotency_key="k")
+    async def ask(operation: str, arguments: JSON = None, *, url: str = "", **settings: Any) -> JSON:
+        where = {"lights": Options(base_url=url or f"ws://127.0.0.1:{lights.port}/api")}
+        function = Function(name="lights", type="asyncapi", operation=f"lights.json#{operation}")
+        made = Call(function, arguments, base=str(tmp_path), idempotency_key="k")
+        return await calling(settings=Settings(functions=where, **settings)).call(made)
 
-    return make
+    return ask
 
 
-async def test_a_message_is_sent_and_the_connection_closed(
-    lights: Lights, functions: Functions, call: Callable[..., Call]
-) -> None:
+async def test_a_message_is_sent_and_the_connection_closed(lights: Lights, ask: Ask) -> None:
     """As text, to the path that the arguments name, with the query and the headers of the connection's beginning."""
     arguments = {"lamp": "a/b", "tag": ["x", "y z"], "payload": {"on": True}, "headers": {"X-By": "ada"}}
-
-    assert await functions.call(call("tell", arguments)) is None
+    assert await ask("tell", arguments) is None
     await lights.closed.wait()
 
     assert lights.received == ['{"on":true}']
@@ -150,42 +138,28 @@ async def test_a_message_is_sent_and_the_connection_closed(
 
 
 @pytest.mark.parametrize("name", ["X\r\nEvil", "\u00fc", "", "Host", "transfer-encoding"])
-async def test_a_message_has_no_headers_of_the_connection(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, name: str
-) -> None:
+async def test_a_message_has_no_headers_of_the_connection(lights: Lights, ask: Ask, name: str) -> None:
     """Nor any that would begin another one: what the connection begins with is not for data to say."""
-    fault = await failed(functions, call("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}}))
+    doing = ask("tell", {"lamp": "1", "payload": {}, "headers": {name: "x"}})
+    await fault_of(doing, "BadArguments", retryable=False)
+    assert lights.paths == []
 
-    assert (fault.code, fault.retryable, lights.paths) == ("BadArguments", False, [])
 
-
-async def test_bytes_are_sent_as_bytes(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
-    """What is no text goes in a binary frame."""
-    await functions.call(call("tellBytes", {"payload": {"base64": "AP8="}}))
+async def test_bytes_are_sent_as_bytes(lights: Lights, ask: Ask) -> None:
+    await ask("tellBytes", {"payload": {"base64": "AP8="}})
     await lights.closed.wait()
-
     assert lights.received == [b"\x00\xff"]
 
 
-async def test_a_message_is_waited_for(lights: Lights, functions: Functions, call: Callable[..., Call]) -> None:
-    """Headers that are given are those of the connection; then the connection is closed."""
-
-    async def tell(connection: ServerConnection) -> None:
-        await connection.send('{"on": true}')
-
-    lights.on_connection = tell
-
-    assert await functions.call(call("hear", {"lamp": "a", "page": 2, "headers": {"X-By": "ada"}})) == {"on": True}
+async def test_a_message_is_waited_for(lights: Lights, ask: Ask) -> None:
+    lights.on_connection = says('{"on": true}')
+    assert await ask("hear", {"lamp": "a", "page": 2, "headers": {"X-By": "ada"}}) == {"on": True}
     await lights.closed.wait()
-
     assert (lights.paths, lights.headers[0]["x-by"]) == (["/api/lights/a?page=2"], "ada")
     assert lights.codes == [1000]
 
 
-async def test_waiting_that_is_cancelled_closes_the_connection(
-    lights: Lights, functions: Functions, call: Callable[..., Call]
-) -> None:
-    """The server sees a proper end."""
+async def test_waiting_that_is_cancelled_closes_the_connection(lights: Lights, ask: Ask) -> None:
     connected = asyncio.Event()
 
     async def tell(connection: ServerConnection) -> None:
@@ -193,33 +167,27 @@ async def test_waiting_that_is_cancelled_closes_the_connection(
         connected.set()
 
     lights.on_connection = tell
-    waiting = asyncio.create_task(functions.call(call("hear", {"lamp": "a"})))
+    waiting = asyncio.create_task(ask("hear", {"lamp": "a"}))
     await connected.wait()
     waiting.cancel()
-
     with pytest.raises(asyncio.CancelledError):
         await waiting
     await lights.closed.wait()
     assert lights.codes == [1000]
 
 
-async def test_a_reply_comes_on_the_same_connection(
-    lights: Lights, functions: Functions, call: Callable[..., Call]
-) -> None:
+async def test_a_reply_comes_on_the_same_connection(lights: Lights, ask: Ask) -> None:
     """It needs no id: nobody else is there."""
 
     async def answer(connection: ServerConnection) -> None:
         await connection.send(f"[{lights.received[-1]!s}]")
 
     lights.on_message = answer
-
-    assert await functions.call(call("ask", {"lamp": "a", "payload": 5})) == [5]
+    assert await ask("ask", {"lamp": "a", "payload": 5}) == [5]
     assert len(lights.paths) == 1
 
 
-async def test_a_reply_may_come_on_a_channel_of_its_own(
-    lights: Lights, functions: Functions, call: Callable[..., Call]
-) -> None:
+async def test_a_reply_may_come_on_a_channel_of_its_own(lights: Lights, ask: Ask) -> None:
     """Then it is another connection, there before anything is sent; the id tells which message is the reply."""
 
     async def answer(_: ServerConnection) -> None:
@@ -228,149 +196,82 @@ async def test_a_reply_may_come_on_a_channel_of_its_own(
         await lights.connections[0].send(json.dumps({"nr": number, "answer": 42}))
 
     lights.on_message = answer
-
-    result = await functions.call(call("askElsewhere", {"how": "?", "correlationId": "7"}))
-
-    assert result == {"nr": "7", "answer": 42}
+    assert await ask("askElsewhere", {"how": "?", "correlationId": "7"}) == {"nr": "7", "answer": 42}
     assert lights.paths == ["/api/answers", "/api/questions"]
 
 
-async def test_a_connection_that_ends_is_a_fault(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
-) -> None:
+@pytest.mark.parametrize("code", [1000, 1011])
+async def test_a_connection_that_ends_is_a_fault(lights: Lights, ask: Ask, code: int) -> None:
     """Whether the server takes leave or not."""
 
     async def leave(connection: ServerConnection) -> None:
-        await connection.close(1000 if len(lights.paths) == 1 else 1011, "enough")
+        await connection.close(code, "enough")
 
     lights.on_connection = leave
-    for _ in range(2):
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-        assert (fault.code, fault.retryable) == ("ConnectionLost", True)
-        assert "ws://127.0.0.1" in fault.message
+    await fault_of(ask("hear", {"lamp": "a"}), "ConnectionLost", "ws://127.0.0.1", retryable=True)
 
 
-async def test_a_server_that_refuses_a_message_is_heard(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
-) -> None:
+async def test_a_server_that_refuses_a_message_is_heard(lights: Lights, ask: Ask) -> None:
     """If it says so by how it closes the connection."""
 
     async def refuse(connection: ServerConnection) -> None:
         await connection.close(1008, "not that")
 
     lights.on_connection = refuse
-    fault = await failed(functions, call("tell", {"lamp": "a", "payload": 5}))
-
+    fault = await fault_of(ask("tell", {"lamp": "a", "payload": 5}), told="1008")
     assert fault.code in {"BrokerError", "ConnectionLost"}, "it depends on who is first"
-    assert "1008" in fault.message
 
 
 @pytest.mark.parametrize("status", [401, 503])
-async def test_a_server_may_answer_as_http_does(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed, status: int
-) -> None:
+async def test_a_server_may_answer_as_http_does(lights: Lights, ask: Ask, status: int) -> None:
     """Its status is the code, as for other services."""
-    response = lights.refusal = Response(status, HTTPStatus(status).phrase, _json_headers(), b'{"no": 1}')
-    assert response.body
-
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.status, fault.body) == (str(status), status, {"no": 1})
+    lights.refusal = Response(status, HTTPStatus(status).phrase, Headers(JSON_TYPE), b'{"no": 1}')
+    fault = await fault_of(ask("hear", {"lamp": "a"}), str(status))
+    assert (fault.status, fault.body) == (status, {"no": 1})
 
 
-async def test_a_redirect_to_another_server_is_not_followed(
-    lights: Lights, functions: Functions, call: Callable[..., Call], failed: Failed
-) -> None:
+async def test_a_redirect_to_another_server_is_not_followed(lights: Lights, ask: Ask) -> None:
     """Who calls is shown to nobody else."""
-    headers = _json_headers()
-    headers["Location"] = "ws://localhost:1/"
+    headers = Headers({**JSON_TYPE, "Location": "ws://localhost:1/"})
     lights.refusal = Response(307, "Temporary Redirect", headers, b"")
-
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert fault.code == "BrokerError"
-    assert "cross-origin" in fault.message
+    await fault_of(ask("hear", {"lamp": "a"}), "BrokerError", "cross-origin")
 
 
-async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Call], failed: Failed) -> None:
+async def test_a_message_can_be_too_large(lights: Lights, ask: Ask) -> None:
     """It is not even read to its end."""
-
-    async def tell(connection: ServerConnection) -> None:
-        await connection.send('"' + "x" * 100 + '"')
-
-    lights.on_connection = tell
-    async with aclosing(Functions(settings=at(lights, calls=Options(max_response_bytes=50)))) as functions:
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+    lights.on_connection = says('"' + "x" * 100 + '"')
+    doing = ask("hear", {"lamp": "a"}, calls=Options(max_response_bytes=50))
+    await fault_of(doing, "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there(
-    lights: Lights, call: Callable[..., Call], failed: Failed, unused_tcp_port: int
-) -> None:
-    """The fault has the code that it has for other services."""
+async def test_a_server_that_is_not_there(lights: Lights, ask: Ask, unused_tcp_port: int) -> None:
     lights.port = unused_tcp_port
-    async with aclosing(Functions(settings=at(lights))) as functions:
-        fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("ConnectionRefused", True)
+    await fault_of(ask("hear", {"lamp": "a"}), "ConnectionRefused", retryable=True)
 
 
-async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[..., Call], failed: Failed) -> None:
+async def test_secure_connections_are_checked(tmp_path: Path, lights: Lights, ask: Ask) -> None:
     """Against the authorities that the operator trusts."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    lights = Lights()
-
-    async def tell(connection: ServerConnection) -> None:
-        await connection.send("1")
-
-    lights.on_connection = tell
+    lights.on_connection = says("1")
     async with serve(lights.serve, "localhost", 0, ssl=context, process_request=lights.first) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        where = {"lights": f"wss://localhost:{port}"}
-        trusting = Settings(
-            calls=Options(tls=Tls(ca=str(tmp_path / "ca.pem"))),
-            functions={name: Options(base_url=url) for name, url in where.items()},
-        )
-        async with aclosing(Functions(settings=trusting)) as functions:
-            assert await functions.call(call("hear", {"lamp": "a"})) == 1
-        async with aclosing(
-            Functions(settings=Settings(functions={name: Options(base_url=url) for name, url in where.items()}))
-        ) as functions:
-            fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert fault.code == "TlsFailed"
+        url = f"wss://localhost:{next(iter(server.sockets)).getsockname()[1]}"
+        trusting = Options(tls=Tls(ca=str(tmp_path / "ca.pem")))
+        assert await ask("hear", {"lamp": "a"}, url=url, calls=trusting) == 1
+        await fault_of(ask("hear", {"lamp": "a"}, url=url), "TlsFailed")
 
 
-async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, call: Callable[..., Call]) -> None:
+async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, ask: Ask) -> None:
     """What the workflow says wins over it."""
-
-    async def tell(connection: ServerConnection) -> None:
-        await connection.send("1")
-
-    lights.on_connection = tell
-    settings = at(lights, calls=Options(headers={"X-By": "operator", "X-Station": "north"}))
-    async with aclosing(Functions(settings=settings)) as functions:
-        await functions.call(call("hear", {"lamp": "a", "headers": {"x-by": "ada"}}))
-
+    lights.on_connection = says("1")
+    along = Options(headers={"X-By": "operator", "X-Station": "north"})
+    await ask("hear", {"lamp": "a", "headers": {"x-by": "ada"}}, calls=along)
     assert lights.headers[0].items() >= {"x-by": "ada", "x-station": "north"}.items()
 
 
-async def test_the_library_is_an_extra(
-    functions: Functions, call: Callable[..., Call], failed: Failed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A worker without it says which."""
+async def test_the_library_is_an_extra(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
-
-    fault = await failed(functions, call("hear", {"lamp": "a"}))
-
-    assert (fault.code, fault.retryable) == ("NotInstalled", False)
-    assert "pip install 'swf-temporal[websocket]'" in fault.message
-
-
-def _json_headers() -> Headers:
-
-    return Headers({"Content-Type": "application/json"})
+    told = "pip install 'swf-temporal[websocket]'"
+    await fault_of(ask("hear", {"lamp": "a"}), "NotInstalled", told, retryable=False)

@@ -14,7 +14,6 @@ from swf_temporal.settings.events import ConsumerSettings
 
 
 async def main(url: str, address: str, server: str, queue: str, definition: str) -> None:
-    """Consume until this process is killed."""
     router = Router(await Client.connect(server), Catalogue([load(definition)]), queue)
     word = "queue" if url.startswith("amqp") else "subject" if url.startswith("nats") else "topic"
     settings = ConsumerSettings(name=address, url=url, **{word: address}, declare=word == "queue")

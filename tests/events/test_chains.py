@@ -56,12 +56,9 @@ async def test_a_chain_ends(bench: Bench, topic: str, text: str, caplog: pytest.
     """The event at its end starts nothing, and the log says so; those who send it are told."""
     definition = named(text, topic)
     worker = Worker(
-        Client(bench.client),
-        definitions=[definition],
-        task_queue=f"chain-{topic}",
-        call_settings=Settings(network=Network()),
-        events=EventSettings(sinks=(ROUTED,), max_hops=3),
-    )
+        Client(bench.client), definitions=[definition], task_queue=f"chain-{topic}",
+        call_settings=Settings(network=Network()), events=EventSettings(sinks=(ROUTED,), max_hops=3),
+    )  # fmt: skip
     event = CloudEvent("1", "s", f"came-{topic}", None, {"key": "7"})
     with caplog.at_level(logging.ERROR, "swf.events"):
         async with worker, asyncio.timeout(60):

@@ -5,13 +5,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
-import nats
 import pytest
 from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection
@@ -21,9 +19,8 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
-from swf_temporal.events.consumers.consumer import Consumer, source_of
+from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming, NotNowError
-from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.languages.catalogue import Catalogue
@@ -34,7 +31,8 @@ from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.temporal.client import result
-from tests.brokers.servers import HOST, Link, Server
+from tests.brokers.servers import HOST, Server
+from tests.events.conftest import Take, brokers, consuming, every_broker, led_by_link, publish, settings_of, until
 from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running, listed
 from tests.temporal.test_event_starts import ORDER
@@ -44,75 +42,14 @@ _NUMBERS = count(1)
 
 
 def order() -> Definition:
-    """Return the definition under an id of its own."""
     return load(ORDER.replace("ID", f"consumed-{os.getpid()}-{next(_NUMBERS)}"))
 
 
 def events_of(key: str) -> list[CloudEvent]:
-    """Return both events of an order."""
     return [
         CloudEvent(f"p-{key}", "shop", "placed", {"of": key}, {"order": key}),
         CloudEvent(f"b-{key}", "bank", "paid", [key], {"order": key}),
     ]
-
-
-@pytest.fixture
-async def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
-    """Return the address at the broker that a test asks for."""
-    match request.param:
-        case "amqp":
-            server: Server = request.getfixturevalue("rabbitmq")
-            return BrokerAddress(url=f"amqp://{HOST}:{server.port}", queue=topic, declare=True)
-        case "kafka":
-            server = request.getfixturevalue("kafka_cluster")
-            return BrokerAddress(url=f"kafka://{HOST}:{server.port}", topic=topic)
-        case "mqtt":
-            server = request.getfixturevalue("mosquitto")
-            return BrokerAddress(url=f"mqtt://{HOST}:{server.port}", topic=topic)
-        case "nats":
-            server = request.getfixturevalue("jetstream")
-            connection = await nats.connect(f"nats://{HOST}:{server.port}")
-            await connection.jetstream().add_stream(name=topic, subjects=[topic, f"{topic}-dead", f"{topic}-b"])
-            await connection.close()
-            return BrokerAddress(url=f"nats://{HOST}:{server.port}", subject=topic)
-    raise ValueError(request.param)
-
-
-every_broker = pytest.mark.parametrize("broker", ["amqp", "kafka", "mqtt", "nats"], indirect=True)
-
-
-async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message], mode: Mode = "binary") -> None:
-    """Send events to the broker."""
-    family = broker.url.partition(":")[0]
-    brokers = Brokers(HttpBroker(Http(Settings())))
-    channel = channel_of(Settings(), broker, f"producer-{next(_NUMBERS)}")
-    for one in events:
-        message = one if isinstance(one, Message) else message_of(one, family, mode)
-        if family == "kafka":  # one partition keeps the order
-            message = replace(message, headers={**message.headers, "key": "k"})
-        await brokers.speaking(family).send(channel, message)
-    await brokers.aclose()
-
-
-@asynccontextmanager
-async def consuming(
-    settings: ConsumerSettings, take: Any, count: Callable[[str], None] = lambda _: None
-) -> AsyncIterator[Consumer]:
-    """Run a consumer."""
-    consumer = Consumer(settings, source_of(settings, Settings()), take, Settings(), count)
-    task = asyncio.create_task(consumer.run())
-    try:
-        yield consumer
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def connected(consumer: Consumer) -> None:
-    """Wait until the consumer has what its broker sends."""
-    async with asyncio.timeout(30):
-        while not consumer.is_connected:
-            await asyncio.sleep(0.02)
 
 
 async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
@@ -144,12 +81,10 @@ async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
 
 
 def router_to(running: Running) -> Router:
-    """Return what sends events to the definitions of a worker."""
     return Router(Client(running.bench.client), Catalogue(running.definitions), running.queue)
 
 
 async def outputs(running: Running, number: int) -> list[Any]:
-    """Return what the instances of the definition come to, once there are so many."""
     found = await listed(running.bench.client, f"WorkflowType = '{running.definitions[0].id}'", number)
     assert len(found) == number
     return [await result(running.bench.client.get_workflow_handle(one.id)) for one in found]
@@ -158,14 +93,10 @@ async def outputs(running: Running, number: int) -> list[Any]:
 @every_broker
 @pytest.mark.parametrize("mode", ["binary", "structured"])
 async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, mode: Mode) -> None:
-    """Events of a key come to one instance, also if the producer sends them again."""
-    async with bench.worker(order()) as running:
-        settings = ConsumerSettings(name=broker.address, **dict(broker))
-        async with consuming(settings, router_to(running).take) as consumer:
-            await connected(consumer)
-            sent = [event for key in "abc" for event in events_of(key)]
-            await publish(broker, [*sent, *sent], mode)
-            found = await outputs(running, 3)
+    async with bench.worker(order()) as running, consuming(broker, router_to(running).take):
+        sent = [event for key in "abc" for event in events_of(key)]
+        await publish(broker, [*sent, *sent], mode)
+        found = await outputs(running, 3)
     assert sorted(found, key=json.dumps) == [{"placed": {"of": key}, "paid": [key]} for key in "abc"]
 
 
@@ -178,15 +109,14 @@ async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerA
     family = broker.url.partition(":")[0]
     receiver = Brokers(HttpBroker(Http(Settings()))).speaking(family)
     async with bench.worker(order()) as running, receiver.receive(channel) as dying:
-        settings = ConsumerSettings(name=broker.address, **dict(broker), max_bytes=1000, dead_letter=dead.address)
+        settings = settings_of(broker, max_bytes=1000, dead_letter=dead.address)
         bad: list[CloudEvent | Message] = [
             Message(b"no event", "text/plain"),
             Message(b'{"specversion": "1.0"}', "application/cloudevents+json"),
             Message(b"x" * 2000, "text/plain"),
             CloudEvent("1", "shop", "unheard-of", None),
         ]
-        async with consuming(settings, router_to(running).take) as consumer:
-            await connected(consumer)
+        async with consuming(settings, router_to(running).take):
             await publish(broker, [*bad, *events_of("z")])
             assert await outputs(running, 1) == [{"placed": {"of": "z"}, "paid": ["z"]}]
             for _ in range(3):
@@ -197,11 +127,7 @@ async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerA
     assert all("swf-reason" in letter.headers for letter in letters)
 
 
-@pytest.mark.parametrize(
-    "broker",
-    ["amqp", "mqtt", *(pytest.param(slow, marks=pytest.mark.long) for slow in ("kafka", "nats"))],
-    indirect=True,
-)
+@brokers("amqp", "mqtt", *(pytest.param(slow, marks=pytest.mark.long) for slow in ("kafka", "nats")))
 async def test_what_a_killed_consumer_had_not_acknowledged_comes_again(bench: Bench, broker: BrokerAddress) -> None:
     """A process is killed when Temporal has the event, and the broker does not know that yet."""
     async with bench.worker(order()) as running:
@@ -219,7 +145,7 @@ async def test_what_a_killed_consumer_had_not_acknowledged_comes_again(bench: Be
             assert await dying.stdout.readline() == b"p-a\n"
         dying.send_signal(signal.SIGKILL)
         await dying.wait()
-        async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), router_to(running).take):
+        async with consuming(broker, router_to(running).take, is_there=False):
             found = await outputs(running, 2)
     assert sorted(found, key=json.dumps) == [{"placed": {"of": key}, "paid": [key]} for key in "ab"]
 
@@ -237,16 +163,13 @@ async def test_events_wait_for_a_server_that_is_away(broker: BrokerAddress) -> N
         taken.append(event.id)
         return 1
 
-    async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer:
-        await connected(consumer)
+    async with consuming(broker, take):
         await publish(broker, events_of("a"))
-        async with asyncio.timeout(30):
-            while len(taken) < 2:
-                await asyncio.sleep(0.02)
+        await until(lambda: len(taken) == 2)
     assert (tried, taken) == (["p-a", "p-a", "p-a", "b-a"], ["p-a", "b-a"])
 
 
-@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@brokers("nats")
 async def test_an_event_that_breaks_its_taker_is_given_up(broker: BrokerAddress) -> None:
     """After three attempts: those behind it are taken. What becomes of each message is counted."""
     tried: list[str] = []
@@ -258,52 +181,27 @@ async def test_an_event_that_breaks_its_taker_is_given_up(broker: BrokerAddress)
             raise KeyError("unforeseen")
         return 1
 
-    settings = ConsumerSettings(name=broker.address, **dict(broker))
-    async with consuming(settings, take, counted.append) as consumer:
-        await connected(consumer)
+    async with consuming(broker, take, counted.append):
         await publish(broker, events_of("a"))
-        async with asyncio.timeout(30):
-            while len(counted) < 4:
-                await asyncio.sleep(0.02)
+        await until(lambda: len(counted) == 4)
     assert tried == ["p-a", "p-a", "p-a", "b-a"]
     assert counted == ["held", "held", "refused", "taken"]
 
 
 @every_broker
-async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress) -> None:
+async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress, take: Take, taken: list[str]) -> None:
     """What comes then is taken, and so is what was sent meanwhile."""
-    taken: list[str] = []
-
-    async def take(event: CloudEvent) -> int:
-        taken.append(event.id)
-        return 1
-
-    port = int(broker.url.rpartition(":")[2])
-    async with Link(port).opened() as link:
-        led = broker.replace(url=broker.url.replace(str(port), str(link.port)))
-        if broker.url.startswith("kafka"):
-            led = broker  # its clients go to the addresses that the cluster names
-        async with consuming(ConsumerSettings(name=broker.address, **dict(led)), take) as consumer:
-            await connected(consumer)
-            await publish(broker, events_of("a"))
-            async with asyncio.timeout(30):
-                while len(taken) < 2:
-                    await asyncio.sleep(0.02)
-            link.cut()
-            await publish(broker, events_of("b"))
-            async with asyncio.timeout(30):
-                while not {"p-b", "b-b"} <= set(taken):
-                    await asyncio.sleep(0.02)
+    async with led_by_link(broker) as (link, led), consuming(broker if broker.family == "kafka" else led, take):
+        await publish(broker, events_of("a"))
+        await until(lambda: len(taken) == 2)
+        link.cut()
+        await publish(broker, events_of("b"))
+        await until(lambda: {"p-b", "b-b"} <= set(taken))
 
 
-async def test_events_come_over_a_websocket() -> None:
+async def test_events_come_over_a_websocket(take: Take, taken: list[str]) -> None:
     """In JSON, over the subprotocol of CloudEvents; the connection is made again when it ends."""
-    taken: list[str] = []
     offered: list[Any] = []
-
-    async def take(event: CloudEvent) -> int:
-        taken.append(event.id)
-        return 1
 
     async def serve(connection: ServerConnection) -> None:
         offered.append(connection.subprotocol)
@@ -313,33 +211,17 @@ async def test_events_come_over_a_websocket() -> None:
 
     async with websocket_server(serve, HOST, 0, subprotocols=[Subprotocol("cloudevents.json")]) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
-            async with asyncio.timeout(30):
-                while len(taken) < 2:
-                    await asyncio.sleep(0.02)
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take, is_there=False):
+            await until(lambda: len(taken) >= 2)
     assert taken[:2] == ["1", "2"]
     assert offered[0] == "cloudevents.json"
 
 
-async def test_mqtt_of_version_3(mosquitto: Server, topic: str) -> None:
+async def test_mqtt_of_version_3(mosquitto: Server, topic: str, take: Take, taken: list[str]) -> None:
     """It carries events in JSON alone, and shares them within a group."""
     broker = BrokerAddress(url=f"mqtt://{HOST}:{mosquitto.port}", topic=topic, version="3.1.1")
-    taken: list[str] = []
-
-    async def take(event: CloudEvent) -> int:
-        taken.append(event.id)
-        return 1
-
-    both = [broker.replace(client_id=f"{topic}-{number}") for number in range(2)]
-    async with (
-        consuming(ConsumerSettings(name="one", **dict(both[0]), group="group"), take) as one,
-        consuming(ConsumerSettings(name="two", **dict(both[1]), group="group"), take) as two,
-    ):
-        await connected(one)
-        await connected(two)
-        await publish(broker, events_of("a"), "structured")
-        await publish(broker, events_of("b"), "structured")
-        async with asyncio.timeout(30):
-            while len(taken) < 4:
-                await asyncio.sleep(0.02)
+    one, two = (settings_of(broker, name=name, client_id=f"{topic}-{name}", group="group") for name in ("one", "two"))
+    async with consuming(one, take), consuming(two, take):
+        await publish(broker, [*events_of("a"), *events_of("b")], "structured")
+        await until(lambda: len(taken) == 4)
     assert sorted(taken) == ["b-a", "b-b", "p-a", "p-b"]

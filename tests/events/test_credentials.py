@@ -23,7 +23,6 @@ LOGIN = b64encode(b"ada:s3cr:et").decode()
 
 
 def test_a_broker_has_the_credentials_of_its_settings_and_its_url() -> None:
-    """A header is one by its name."""
     broker = BrokerAddress(
         url="amqp://bob:0ne@host",
         queue="a",
@@ -35,7 +34,6 @@ def test_a_broker_has_the_credentials_of_its_settings_and_its_url() -> None:
 
 
 async def _refusing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Refuse a request, with its head in the answer."""
     head = await reader.readuntil(b"\r\n\r\n")
     body = json.dumps({"refused": head.decode()}).encode()
     start = "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nConnection: close\r\n"
@@ -62,8 +60,6 @@ async def test_a_receiver_that_repeats_its_credentials_does_not_tell_them() -> N
 
 
 class _Broken:
-    """A broker that repeats a token when it refuses it."""
-
     def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:
         return self._open()
 

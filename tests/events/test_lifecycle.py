@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.client import Client
+from temporalio.worker import Interceptor, Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.cloud_event import CloudEvent
@@ -22,17 +23,20 @@ from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptions
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
+from tests.events.conftest import until
 from tests.temporal.conftest import Bench, define, events_of
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending
 
 pytestmark = pytest.mark.temporal
-_ALL = frozenset({"workflow", "task", "status"})
+_ALL = ("workflow", "task", "status")
 
 
 @dataclass
 class Outside:
-    """What performs calls and takes events."""
+    """What performs calls and takes events, beside a worker on a queue."""
 
+    client: Client
+    queue: str
     published: list[CloudEvent] = field(default_factory=list)
     sending: int = 0
     most_at_once: int = 0
@@ -44,15 +48,18 @@ class Outside:
     def __post_init__(self) -> None:
         self.is_there.set()
 
+    async def start(self, *definitions: Definition, suspend_after: int = 0) -> swf.Handle:
+        others = {SUSPEND_AFTER: suspend_after} if suspend_after else None
+        id_ = definitions[0].id
+        return await swf.start(self.client, definitions, {}, workflow_id=id_, task_queue=self.queue, others=others)
+
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - the port has these
-        """Fail where the function is to."""
         self.called.append(call.function.name)
         if call.function.name == "fail":
             raise CallFailed("no", name="Broken")
         return {}
 
     async def publish(self, event: CloudEvent) -> list[str]:
-        """Take a while."""
         self.sending += 1
         self.most_at_once = max(self.most_at_once, self.sending)
         await asyncio.sleep(0.1)
@@ -66,25 +73,25 @@ class Outside:
 
 @asynccontextmanager
 async def working(
-    bench: Bench, definition: Definition, operator_options: OperatorOptions
-) -> AsyncIterator[tuple[Outside, str]]:
-    """Run a worker; return what it works with, and its task queue."""
-    outside, queue = Outside(), f"lifecycle-{definition.id}"
-    worker = make_worker(
-        bench.client,
-        Catalogue([definition]),
-        outside,
-        outside,
-        task_queue=queue,
-        debug_mode=True,
-        operator_options=replace(operator_options, parts=(*PARTS, Suspending)),
-    )
-    async with worker:
-        yield outside, queue
+    bench: Bench, definition: Definition, *lifecycle: str, ordered: bool = False
+) -> AsyncIterator[Outside]:
+    """Run a worker that sends lifecycle events of these kinds."""
+    outside = Outside(bench.client, f"lifecycle-{definition.id}")
+    options = OperatorOptions(lifecycle=frozenset(lifecycle), ordered=ordered, parts=(*PARTS, Suspending))
+    async with make_worker(
+        bench.client, Catalogue([definition]), outside, outside,
+        task_queue=outside.queue, debug_mode=True, operator_options=options,
+    ):  # fmt: skip
+        yield outside
+
+
+async def replays(handle: swf.Handle, *interceptors: Interceptor) -> None:
+    runner = UnsandboxedWorkflowRunner()
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=runner, interceptors=interceptors)
+    await replayer.replay_workflow(await handle.fetch_history())
 
 
 def told(event: CloudEvent) -> tuple[str, Any]:
-    """Return the type of a lifecycle event, and what it says of a state, a status or an error."""
     assert isinstance(event.data, dict)
     about = next((event.data[key] for key in ("task", "status", "output") if key in event.data), None)
     return event.type.removeprefix("io.serverlessworkflow.").removesuffix(".v1"), about
@@ -106,11 +113,9 @@ states:
 async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
     """Start, states, waiting, and how it ends; each once, in order. It replays on any worker."""
     definition = load(WAITING.replace("ID", topic))
-    async with working(bench, definition, OperatorOptions(lifecycle=_ALL)) as (outside, queue):
-        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
-        async with asyncio.timeout(30):
-            while not any(told(event)[1] == "waiting" for event in outside.published):
-                await asyncio.sleep(0.02)
+    async with working(bench, definition, *_ALL) as outside:
+        handle = await outside.start(definition)
+        await until(lambda: any(told(event)[1] == "waiting" for event in outside.published))
         await handle.signal("Paid", {})
         with pytest.raises(RunEnded):
             await swf.result(handle)
@@ -137,16 +142,10 @@ async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
     }  # fmt: skip
     assert len({event.id for event in outside.published}) == len(outside.published)
     assert {event.attributes["swfinstanceid"] for event in outside.published} == {topic}
-    history = await handle.fetch_history()
-    for interceptors in (
-        [],
-        [OperatorOptionsInterceptor(OperatorOptions())],
-        [OperatorOptionsInterceptor(OperatorOptions(lifecycle=_ALL, ordered=True))],
-    ):
-        replayer = Replayer(
-            workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors
-        )
-        await replayer.replay_workflow(history)
+    ordered = OperatorOptions(lifecycle=frozenset(_ALL), ordered=True)
+    await replays(handle)
+    for options in (OperatorOptions(), ordered):
+        await replays(handle, OperatorOptionsInterceptor(options))
 
 
 TASKS = """
@@ -160,8 +159,8 @@ tasks:
 async def test_the_tasks_of_a_draft_are_pointed_to_where_they_stand(bench: Bench, topic: str) -> None:
     """Not under the key that later versions have for states."""
     definition = load(TASKS.replace("ID", topic))
-    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"task"}))) as (outside, queue):
-        await swf.result(await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue))
+    async with working(bench, definition, "task") as outside:
+        await swf.result(await outside.start(definition))
     assert [told(event) for event in outside.published] == [
         ("task.started", "/tasks/0"),
         ("task.completed", "/tasks/0"),
@@ -171,12 +170,10 @@ async def test_the_tasks_of_a_draft_are_pointed_to_where_they_stand(bench: Bench
 async def test_a_cancelled_instance_tells_so(bench: Bench, topic: str) -> None:
     """Before it ends; what no sink ever takes is left out."""
     definition = load(WAITING.replace("ID", topic))
-    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+    async with working(bench, definition, "workflow") as outside:
         outside.refuses = "correlation"
-        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
-        async with asyncio.timeout(30):
-            while not outside.published:
-                await asyncio.sleep(0.02)
+        handle = await outside.start(definition)
+        await until(lambda: bool(outside.published))
         await handle.cancel()
         with pytest.raises(RunEnded):
             await swf.result(handle)
@@ -205,8 +202,8 @@ async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
 ) -> None:
     """Otherwise at once."""
     definition = load(PARALLEL.replace("ID", topic))
-    async with working(bench, definition, OperatorOptions(ordered=ordered)) as (outside, queue):
-        handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
+    async with working(bench, definition, ordered=ordered) as outside:
+        handle = await outside.start(definition)
         await swf.result(handle)
     if ordered:
         assert [event.data for event in outside.published] == [1, 2, 3, 4, 5]
@@ -215,20 +212,24 @@ async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
         assert outside.most_at_once > 1
     markers = [event for event in await events_of(handle) if event.HasField("marker_recorded_event_attributes")]
     assert len(markers) == (4 if ordered else 0)
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
-    await replayer.replay_workflow(await handle.fetch_history())
+    await replays(handle)
+
+
+def undoing(id_: str, rest: dict[str, Any]) -> Definition:
+    return define(
+        {"name": "Book", "type": "operation", "actions": [{"functionRef": "book"}], "compensatedBy": "Undo"},
+        rest,
+        {"name": "Undo", "type": "operation", "actions": [{"functionRef": "undo"}], "usedForCompensation": True},
+        functions=("book", "undo"), metadata={"compensateOnCancel": True}, id=id_,
+    )  # fmt: skip
 
 
 async def test_one_that_is_cancelled_as_it_continues_as_another_has_one_end(bench: Bench, topic: str) -> None:
     """Once it is told that it is completed, the other is cancelled: nothing is undone."""
     other = define({"name": "Wait", "type": "sleep", "duration": "PT1H"}, id=f"{topic}-other")
-    definition = define(
-        {"name": "Book", "type": "operation", "actions": [{"functionRef": "book"}], "compensatedBy": "Undo"},
-        {"name": "Rest", "type": "sleep", "duration": "PT0.01S", "end": {"continueAs": {"workflowId": other.id}}},
-        {"name": "Undo", "type": "operation", "actions": [{"functionRef": "undo"}], "usedForCompensation": True},
-        functions=("book", "undo"), metadata={"compensateOnCancel": True}, id=topic,
-    )  # fmt: skip
-    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+    rest = {"name": "Rest", "type": "sleep", "duration": "PT0.01S", "end": {"continueAs": {"workflowId": other.id}}}
+    definition = undoing(topic, rest)
+    async with working(bench, definition, "workflow") as outside:
         is_told, publish = asyncio.Event(), outside.publish
 
         async def late(event: CloudEvent) -> list[str]:
@@ -238,7 +239,7 @@ async def test_one_that_is_cancelled_as_it_continues_as_another_has_one_end(benc
             return await publish(event)
 
         outside.publish = late  # type: ignore[method-assign]  # a sink that is away for a while
-        handle = await swf.start(bench.client, [definition, other], {}, workflow_id=topic, task_queue=queue)
+        handle = await outside.start(definition, other)
         await asyncio.wait_for(is_told.wait(), 30)
         await bench.client.get_workflow_handle(topic).cancel()
         await asyncio.sleep(0.5)
@@ -255,11 +256,8 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
     """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
     definition = define(*states, id=topic)
-    options = OperatorOptions(lifecycle=frozenset({"workflow", "task"}))
-    async with working(bench, definition, options) as (outside, queue):
-        handle = await swf.start(
-            bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: 20}
-        )
+    async with working(bench, definition, "workflow", "task") as outside:
+        handle = await outside.start(definition, suspend_after=20)
         await swf.result(handle)
         description = await bench.client.get_workflow_handle(topic).describe()
     assert description.run_id != handle.first_execution_run_id
@@ -285,28 +283,18 @@ async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
     """One that is about to continue undoes what it did, once; for one that is complete it comes too late."""
     rest: dict[str, Any] = {"name": "Rest", "type": "sleep", "duration": "PT0.01S"}
     rest["end"] = True if "complete" in last else {"continueAs": topic}
-    definition = define(
-        {"name": "Book", "type": "operation", "actions": [{"functionRef": "book"}], "compensatedBy": "Undo"},
-        rest,
-        {"name": "Undo", "type": "operation", "actions": [{"functionRef": "undo"}], "usedForCompensation": True},
-        functions=("book", "undo"), metadata={"compensateOnCancel": True}, id=topic,
-    )  # fmt: skip
-    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+    definition = undoing(topic, rest)
+    async with working(bench, definition, "workflow") as outside:
         outside.is_there.clear()
-        handle = await swf.start(
-            bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: suspend_after}
-        )
+        handle = await outside.start(definition, suspend_after=suspend_after)
         async with asyncio.timeout(30):
             while "{kind} {state}".format(**(await handle.query("trace"))[-1]) != last:
                 await asyncio.sleep(0.02)
         await handle.cancel()
-        async with asyncio.timeout(30):
-            while outside.called != called:
-                await asyncio.sleep(0.02)
+        await until(lambda: outside.called == called)
         outside.is_there.set()
         with suppress(RunEnded):
             await swf.result(handle)
     assert [told(event)[0] for event in outside.published] == ["workflow.started", end]
     assert outside.called == called
-    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
-    await replayer.replay_workflow(await handle.fetch_history())
+    await replays(handle)

@@ -17,52 +17,46 @@ from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.events.messages import STRUCTURED
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
-from tests.brokers.servers import HOST, Link, Server
-from tests.events.test_consumers import broker, connected, consuming, publish
-from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
-
-__all__ = ["broker", "take", "taken"]
+from tests.brokers.servers import HOST, Server
+from tests.events.conftest import Take, brokers, consuming, led_by_link, named_event, publish, settings_of, until
 
 
 async def test_a_queue_that_was_deleted_is_looked_for_again(
-    rabbitmq: Server, topic: str, take: object, taken: list[str], caplog: pytest.LogCaptureFixture
+    rabbitmq: Server, topic: str, take: Take, taken: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """RabbitMQ ends a consumer then, as where a node is lost, and lets its connection be."""
     broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic)
     async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
         await channel.declare_queue(topic, durable=True)
-        async with consuming(settings_of(broker), take) as consumer:
-            await connected(consumer)
+        async with consuming(broker, take):
             await channel.queue_delete(topic)
             await until(lambda: "no such channel" in caplog.text)
             await channel.declare_queue(topic, durable=True)
-            await publish(broker, [GOOD], "structured")
-            await until(lambda: taken == ["e-2"])
+            await publish(broker, [named_event(2)], "structured")
+            await until(lambda: taken == ["2"])
 
 
-@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@brokers("nats")
 @pytest.mark.parametrize("deletes_stream", [False, True])
 async def test_a_position_that_was_deleted_is_begun_again(
-    broker: BrokerAddress, take: object, taken: list[str], monkeypatch: pytest.MonkeyPatch, *, deletes_stream: bool
+    broker: BrokerAddress, take: Take, taken: list[str], monkeypatch: pytest.MonkeyPatch, *, deletes_stream: bool
 ) -> None:
     """Alone, or with its stream. The server ends no connection for that."""
     monkeypatch.setattr(nats_sources, "_ASKING", 0.5)
     async with await nats.connect(broker.url) as connection:
         streams = connection.jetstream()
-        async with consuming(settings_of(broker), take) as consumer:
-            await connected(consumer)
+        async with consuming(broker, take):
             if deletes_stream:
                 await streams.delete_stream(broker.address)
                 await streams.add_stream(name=broker.address, subjects=[broker.address])
             else:
                 await streams.delete_consumer(broker.address, broker.address)
-            await publish(broker, [GOOD], "structured")
-            await until(lambda: taken == ["e-2"])
+            await publish(broker, [named_event(2)], "structured")
+            await until(lambda: taken == ["2"])
 
 
-@pytest.mark.parametrize("broker", ["amqp", "mqtt", "nats"], indirect=True)
+@brokers("amqp", "mqtt", "nats")
 async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is taken before what came while the connection was broken."""
     monkeypatch.setattr(nats_sources, "_ACK_WAIT", 2.0)
     taken: list[str] = []
     is_away = True
@@ -74,17 +68,13 @@ async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypat
             taken.append(event.id)
         return 1
 
-    port = int(broker.url.rpartition(":")[2])
-    async with Link(port).opened() as link:
-        led = broker.replace(url=broker.url.replace(str(port), str(link.port)))
-        async with consuming(settings_of(led), take) as consumer:
-            await connected(consumer)
-            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3)])
-            await until(lambda: taken == ["0"])
-            link.cut()
-            is_away = False
-            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3, 5)])
-            await until(lambda: len(taken) == 5)
+    async with led_by_link(broker) as (link, led), consuming(led, take):
+        await publish(broker, [named_event(number) for number in range(3)])
+        await until(lambda: taken == ["0"])
+        link.cut()
+        is_away = False
+        await publish(broker, [named_event(number) for number in range(3, 5)])
+        await until(lambda: len(taken) == 5)
     assert taken == ["0", "1", "2", "3", "4"]
 
 
@@ -106,13 +96,13 @@ async def test_what_came_over_a_websocket_outlives_its_connection() -> None:
             await connection.wait_closed()
             return
         for number in range(3):
-            await connection.send(json.dumps(CloudEvent(str(number), "shop", "placed").to_json()))
+            await connection.send(json.dumps(named_event(number).to_json()))
         await connection.send("no event")
         asyncio.get_running_loop().call_later(1, is_here.set)
 
     async with websocket_server(serve, HOST, 0) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take, is_there=False):
             await until(lambda: connections == 2)
             assert taken == ["0", "1", "2"]
 
@@ -131,12 +121,14 @@ async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
 
     async def serve(connection: ServerConnection) -> None:
         for number in range(3):
-            await connection.send(json.dumps(CloudEvent(str(number), "shop", "placed").to_json()))
+            await connection.send(json.dumps(named_event(number).to_json()))
         await connection.wait_closed()
 
     async with websocket_server(serve, HOST, 0) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}", ordered=False), take):
+        async with consuming(
+            ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}", ordered=False), take, is_there=False
+        ):
             await until(lambda: len(begun) == 3)
             asyncio.get_running_loop().call_later(0.1, is_here.set)
     assert taken == begun
@@ -144,7 +136,7 @@ async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(660)
-@pytest.mark.parametrize("broker", ["kafka"], indirect=True)
+@brokers("kafka")
 async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog: pytest.LogCaptureFixture) -> None:
     """Another member gets some, and leaves: all messages are taken, and the consumer stays connected meanwhile."""
     caplog.set_level(logging.INFO, "swf.events")
@@ -158,13 +150,11 @@ async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog:
     where = {"bootstrap.servers": broker.url.removeprefix("kafka://")}
     producer = Producer(where)
     for number in range(300):
-        event = json.dumps(CloudEvent(str(number), "shop", "placed").to_json())
+        event = json.dumps(named_event(number).to_json())
         producer.produce(broker.address, event, key=str(number), headers={"content-type": STRUCTURED})
     producer.flush()
     member = Member({**where, "group.id": "group", "partition.assignment.strategy": "roundrobin"})
-    settings = ConsumerSettings(name="shared", **dict(broker), group="group", prefetch=20)
-    async with consuming(settings, take) as consumer:
-        await connected(consumer)
+    async with consuming(settings_of(broker, name="shared", group="group", prefetch=20), take):
         await until(lambda: len(taken) > 50)
         member.subscribe([broker.address])
         async with asyncio.timeout(600):

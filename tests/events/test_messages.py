@@ -18,9 +18,7 @@ HEADERS = {"ce_specversion": "1.0", "ce_id": "1", "ce_type": "t", "ce_source": "
     ],
 )
 def test_the_charset_of_a_message_is_that_of_its_data(payload: bytes, content_type: str, expected: JSON) -> None:
-    """It is read in that, and a text is written in it again."""
     event = event_in(Message(payload, content_type, HEADERS), "kafka")
-
     assert event.data == expected
     if isinstance(expected, str):
         again = message_of(event, "kafka", "binary")

@@ -18,16 +18,10 @@ from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings
 from tests.brokers.servers import HOST, Link, Server
-from tests.events.test_consumers import connected, consuming, publish
-from tests.events.test_refused_messages import until
+from tests.events.conftest import Take, consuming, named_event, publish, settings_of, until
 from tests.temporal.conftest import Bench
 
 pytestmark = pytest.mark.temporal
-
-
-def event(id_: str) -> CloudEvent:
-    """Return an event of that id."""
-    return CloudEvent(id_, "shop", "placed")
 
 
 @asynccontextmanager
@@ -76,30 +70,22 @@ async def test_a_lost_connection_is_noticed_while_messages_wait(mosquitto: Serve
         there = BrokerAddress(url=f"mqtt://{HOST}:{mosquitto.port}", topic=topic)
         settings = ConsumerSettings(name=topic, url=f"mqtt://{HOST}:{link.port}", topic=topic, prefetch=2)
         async with consuming(settings, take) as consumer:
-            await connected(consumer)
-            await publish(there, [event(str(number)) for number in range(5)])
+            await publish(there, [named_event(number) for number in range(5)])
             await is_taking.wait()
             link.cut()
             await until(lambda: not consumer.is_connected)
 
 
-async def test_a_topic_that_was_changed_is_left(mosquitto: Server, topic: str) -> None:
+async def test_a_topic_that_was_changed_is_left(mosquitto: Server, topic: str, take: Take, taken: list[str]) -> None:
     """What the session still gets of it is taken; then no more comes."""
-    taken: list[str] = []
-
-    async def take(event: CloudEvent) -> int:
-        taken.append(event.id)
-        return 1
-
     one, two = (BrokerAddress(url=f"mqtt://{HOST}:{mosquitto.port}", topic=f"{topic}-{n}") for n in (1, 2))
-    async with consuming(ConsumerSettings(name=topic, **dict(one)), take) as consumer:
-        await connected(consumer)
-    await publish(one, [event("while away")])
-    async with consuming(ConsumerSettings(name=topic, **dict(two)), take) as consumer:
-        await connected(consumer)
+    async with consuming(settings_of(one, name=topic), take):
+        pass
+    await publish(one, [named_event("while away")])
+    async with consuming(settings_of(two, name=topic), take):
         await until(lambda: taken == ["while away"])
-        await publish(one, [event("too late")])
-        await publish(two, [event("new")])
+        await publish(one, [named_event("too late")])
+        await publish(two, [named_event("new")])
         await until(lambda: "new" in taken)
     assert taken == ["while away", "new"]
 
@@ -120,8 +106,8 @@ async def test_deployments_have_sessions_of_their_own(
 
     async with deployed("one") as ones, deployed("two") as others:
         for each in (*ones, *others):
-            await connected(each)
-        await publish(BrokerAddress(url=url, topic=topic), [event("e")])
+            await until(lambda: each.is_connected)  # noqa: B023 - awaited at once
+        await publish(BrokerAddress(url=url, topic=topic), [named_event("e")])
         await until(lambda: number("no definition consumes") == 2)
         assert not number("another client")
         async with deployed("one"):

@@ -14,7 +14,7 @@ from swf_temporal.settings.events import BrokerAddress
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Server
 from tests.cli.conftest import Place, answer_of, free_port
-from tests.events.test_consumers import publish
+from tests.events.conftest import publish
 from tests.temporal.conftest import Bench, listed
 
 pytestmark = pytest.mark.temporal
@@ -86,7 +86,6 @@ async def test_every_event_counts_once_whatever_is_killed(
 
 
 async def _reached(bench: Bench, topic: str, number: int) -> None:
-    """Wait until so many events have come to mailboxes."""
     query = f"WorkflowId STARTS_WITH 'swf-events:counting-{topic}'"
     async with asyncio.timeout(60):
         while True:
@@ -122,7 +121,6 @@ states:
 
 
 async def test_a_development_server_consumes_and_produces(jetstream: Server, topic: str, tmp_path: Path) -> None:
-    """As the configuration says."""
     swf, url = Place(tmp_path), f"nats://{HOST}:{jetstream.port}"
     swf.write("answering.yaml", ANSWERING)
     swf.write("swf.yml", DEVELOPMENT.replace("nats://HOST", url).replace("SUBJECT", topic))

@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import aio_pika
 import nats
@@ -20,51 +19,28 @@ from swf_temporal.events.messages import message_of
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from tests.brokers.servers import HOST, Server, free_ports, program, running
-from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
-
-__all__ = ["broker"]
+from tests.events.conftest import (
+    Take,
+    brokers,
+    consuming,
+    every_broker,
+    named_event,
+    publish,
+    settings_of,
+    until,
+)  # fmt: skip
 
 BAD = Message(b'{"specversion": "1.0", "id": "e-1"}', "application/cloudevents+json")
-GOOD = CloudEvent("e-2", "shop", "placed")
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    async with asyncio.timeout(60):
-        while not is_so():
-            await asyncio.sleep(0.02)
-
-
-@pytest.fixture
-def taken() -> list[str]:
-    """Return the ids of the events that were taken."""
-    return []
-
-
-@pytest.fixture
-def take(taken: list[str]) -> Any:
-    """Return what takes every event."""
-
-    async def take(event: CloudEvent) -> int:
-        taken.append(event.id)
-        return 1
-
-    return take
-
-
-def settings_of(broker: BrokerAddress, **more: Any) -> ConsumerSettings:
-    """Return the settings of a consumer."""
-    return ConsumerSettings(**{"name": broker.address, **dict(broker), **more})
+GOOD = named_event("e-2")
 
 
 @every_broker
 async def test_what_is_refused_can_be_found_again(
-    broker: BrokerAddress, take: Any, taken: list[str], caplog: pytest.LogCaptureFixture
+    broker: BrokerAddress, take: Take, taken: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """By its place at the broker, and by its event; where nothing is left of it, that is said at the start."""
     caplog.set_level(logging.INFO, "swf.events")
-    async with consuming(settings_of(broker), take) as consumer:
-        await connected(consumer)
+    async with consuming(broker, take):
         await publish(broker, [BAD, GOOD], "structured")
         await until(lambda: taken == ["e-2"])
     [told] = [line for line in caplog.messages if "is refused" in line]
@@ -74,26 +50,25 @@ async def test_what_is_refused_can_be_found_again(
     assert any("will be lost" in line for line in caplog.messages) == (broker.family in ("kafka", "mqtt"))
 
 
-@pytest.mark.parametrize("broker", ["amqp", "nats"], indirect=True)
+@brokers("amqp", "nats")
 async def test_an_address_of_dead_letters_is_looked_at_first(
-    broker: BrokerAddress, take: Any, caplog: pytest.LogCaptureFixture
+    broker: BrokerAddress, take: Take, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One that is not there would lose what is sent there, or have it come again for good."""
-    async with consuming(settings_of(broker, declare=False, dead_letter="nowhere"), take) as consumer:
+    async with consuming(settings_of(broker, declare=False, dead_letter="nowhere"), take, is_there=False) as consumer:
         await until(lambda: "nowhere" in caplog.text)
         assert not consumer.is_connected
 
 
 async def test_what_has_no_queue_of_dead_letters_holds_up_nothing(
-    rabbitmq: Server, topic: str, take: Any, taken: list[str]
+    rabbitmq: Server, topic: str, take: Take, taken: list[str]
 ) -> None:
     """It is kept, and put away when there is that queue again."""
     broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic)
     async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
         for name in (topic, "lost"):
             await channel.declare_queue(name, durable=True)
-        async with consuming(settings_of(broker, dead_letter="lost"), take) as consumer:
-            await connected(consumer)
+        async with consuming(settings_of(broker, dead_letter="lost"), take):
             await channel.queue_delete("lost")
             await publish(broker, [BAD, GOOD], "structured")
             await until(lambda: taken == ["e-2"])
@@ -101,13 +76,12 @@ async def test_what_has_no_queue_of_dead_letters_holds_up_nothing(
                 assert (await anext(letters)).body == BAD.payload
 
 
-async def test_what_was_routed_to_several_queues_can_be_a_dead_letter(rabbitmq: Server, topic: str, take: Any) -> None:
+async def test_what_was_routed_to_several_queues_can_be_a_dead_letter(rabbitmq: Server, topic: str, take: Take) -> None:
     """RabbitMQ delivers the header by which it did that, and refuses it as a text."""
     broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic, declare=True)
     async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
         dead = await channel.declare_queue(f"{topic}-dead", durable=True)
-        async with consuming(settings_of(broker, dead_letter=dead.name), take) as consumer:
-            await connected(consumer)
+        async with consuming(settings_of(broker, dead_letter=dead.name), take):
             copied = aio_pika.Message(BAD.payload, headers={"CC": [f"{topic}-copies"], "kept": "yes"})
             await channel.default_exchange.publish(copied, topic)
             async with asyncio.timeout(20), dead.iterator() as letters:
@@ -115,16 +89,15 @@ async def test_what_was_routed_to_several_queues_can_be_a_dead_letter(rabbitmq: 
     assert (letter.body, letter.headers["kept"]) == (BAD.payload, "yes")
 
 
-@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@brokers("nats")
 async def test_what_has_no_stream_of_dead_letters_holds_up_nothing(
-    broker: BrokerAddress, take: Any, taken: list[str]
+    broker: BrokerAddress, take: Take, taken: list[str]
 ) -> None:
     """It is kept, and put away when a stream has their subject again."""
     dead = f"{broker.address}-dead"
     async with await nats.connect(broker.url) as connection:
         streams = connection.jetstream()
-        async with consuming(settings_of(broker, dead_letter=dead), take) as consumer:
-            await connected(consumer)
+        async with consuming(settings_of(broker, dead_letter=dead), take):
             await streams.update_stream(name=broker.address, subjects=[broker.address])
             await publish(broker, [BAD, GOOD], "structured")
             await until(lambda: taken == ["e-2"])
@@ -148,7 +121,7 @@ authorization: {{users: [
     [("dead.Denied", 100, "does not permit"), ("dead.all", 1950, "larger"), ("dead.small", 200, "larger")],
 )
 async def test_a_dead_letter_that_is_refused_for_good_holds_up_nothing(
-    tmp_path: Path, take: Any, taken: list[str], caplog: pytest.LogCaptureFixture, dead: str, size: int, why: str
+    tmp_path: Path, take: Take, taken: list[str], caplog: pytest.LogCaptureFixture, dead: str, size: int, why: str
 ) -> None:
     """It is not permitted, or with the reason it is larger than the server takes, or the stream."""
     (tmp_path / "nats.conf").write_text(_GUARDED.format(folder=tmp_path))
@@ -162,23 +135,22 @@ async def test_a_dead_letter_that_is_refused_for_good_holds_up_nothing(
             await streams.add_stream(name="dead", subjects=["dead.Denied", "dead.all"])
             await streams.add_stream(name="small", subjects=["dead.small"], max_msg_size=100)
         settings = settings_of(broker, dead_letter=dead, prefetch=1)
-        async with consuming(settings, take) as consumer:
-            await connected(consumer)
+        async with consuming(settings, take):
             await publish(broker, [Message(b"x" * size), GOOD], "structured")
             await until(lambda: taken == ["e-2"])
     [told] = [line for line in caplog.messages if "cannot be a dead letter" in line]
     assert why in told
 
 
-@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@brokers("nats")
 async def test_the_position_of_another_subject_is_not_used(
-    broker: BrokerAddress, take: Any, caplog: pytest.LogCaptureFixture
+    broker: BrokerAddress, take: Take, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The messages of the new one would not come, and those of the old one still would."""
-    async with consuming(settings_of(broker), take) as consumer:
-        await connected(consumer)
+    async with consuming(broker, take):
+        pass
     other = broker.replace(subject=f"{broker.address}-b")
-    async with consuming(settings_of(other, name=broker.address), take) as consumer:
+    async with consuming(settings_of(other, name=broker.address), take, is_there=False) as consumer:
         await until(lambda: f"takes {broker.address}, not {broker.address}-b" in caplog.text)
         assert not consumer.is_connected
 

@@ -4,7 +4,6 @@ import pytest
 
 from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
@@ -12,6 +11,7 @@ from swf_temporal.operations.event_sending import send
 from swf_temporal.sdk.event_router import Router
 from swf_temporal.temporal.server import local_server
 from tests.events.test_consumers import events_of, order
+from tests.failing import fault_of
 
 pytestmark = pytest.mark.temporal
 
@@ -37,6 +37,4 @@ async def test_a_server_that_is_away_is_asked_again() -> None:
         await send(Client(server.client), placed, catalogue, "nobody")
     with pytest.raises(ServerUnavailableError):
         await Client.connect(server.client.service_client.config.target_host)
-    with pytest.raises(CallFailed) as failed:
-        await router.deliver(placed)
-    assert failed.value.retryable
+    await fault_of(router.deliver(placed), retryable=True)

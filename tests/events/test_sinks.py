@@ -65,21 +65,14 @@ states:
 
 @asynccontextmanager
 async def working(bench: Bench, *definitions: Definition, sinks: tuple[SinkSettings, ...]) -> AsyncIterator[Worker]:
-    """Run a worker whose instances' events go to *sinks*."""
-    queue = f"sinks-{definitions[0].id}"
-    worker = Worker(
-        Client(bench.client),
-        definitions=definitions,
-        task_queue=queue,
-        call_settings=Settings(network=Network()),
-        events=EventSettings(sinks=sinks),
-    )
-    async with worker:
+    async with Worker(
+        Client(bench.client), definitions=definitions, task_queue=f"sinks-{definitions[0].id}",
+        call_settings=Settings(network=Network()), events=EventSettings(sinks=sinks),
+    ) as worker:  # fmt: skip
         yield worker
 
 
 def named(text: str, name: str) -> Definition:
-    """Return the definition in *text*, with ids and types of its own."""
     return load(text.replace("ID", name))
 
 
@@ -88,8 +81,7 @@ async def test_instances_talk_to_each_other(bench: Bench, topic: str) -> None:
     first, second = named(FIRST, topic), named(SECOND, topic)
     async with working(bench, first, second, sinks=(ROUTED,)) as worker:
         begun = CloudEvent("1", "test", f"begun-{topic}", None, {"question": "7"})
-        queue = worker.settings.task_queue
-        [receipt] = await send(worker.client, begun, worker.catalogue, queue)
+        [receipt] = await send(worker.client, begun, worker.catalogue, worker.settings.task_queue)
         assert await output(bench, receipt.instance) == {"answer": 42}
 
 
@@ -109,7 +101,6 @@ states:
 
 @asynccontextmanager
 async def receiver(answers: list[int]) -> AsyncIterator[tuple[str, list[Any]]]:
-    """Run a receiver of events that gives *answers*, and 204 then; return its URL, and what it gets."""
     got: list[Any] = []
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -137,8 +128,7 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
             SinkSettings(name="other", url="http://127.0.0.1:1", types=("other",)),
         )
         async with working(bench, definition, sinks=sinks) as worker:
-            queue = worker.settings.task_queue
-            instance = await worker.client.start(definition, {}, task_queue=queue)
+            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
             assert await instance.result() == {"a": 1}
     assert [(status, data) for status, _, data in first] == [(500, 1), (204, 1), (204, 2)]
     headers = first[0][1]
@@ -150,8 +140,6 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
 
 
 async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> None:
-    """A longer one, too."""
-
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         await asyncio.sleep(0.5)
@@ -170,13 +158,11 @@ async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> No
 
 
 async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> None:
-    """The run gets an error then."""
     definition = named(PRODUCING, topic)
     async with receiver([500, 503, 500]) as (url, got):
         sinks = (SinkSettings(name="one", url=url, max_attempts=2),)
         async with working(bench, definition, sinks=sinks) as worker:
-            queue = worker.settings.task_queue
-            instance = await worker.client.start(definition, {}, task_queue=queue)
+            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
             with pytest.raises(RunEnded, match="503"):
                 await instance.result()
     assert len(got) == 2

@@ -26,7 +26,9 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
-from tests.functions.conftest import service  # noqa: F401 - a fixture
+from tests.functions.conftest import Service, service
+
+__all__ = ["service"]
 
 _numbers = count(1)
 _MAX_SECONDS = 60
@@ -45,7 +47,6 @@ class Attempt:
     """Of the action, for calls that would wait for ever."""
 
     def definition(self, expected: str | None, *, is_local: bool = False) -> dict[str, Any]:
-        """Return a definition that makes the call, and catches the error whose code is *expected*."""
         metadata = {**self.function.get("metadata", {}), "local": is_local}
         action: dict[str, Any] = {"functionRef": {"refName": "ask", "arguments": self.arguments}}
         if self.function.get("type") == "graphql":
@@ -60,20 +61,20 @@ class Attempt:
             parts = {"states": [ask, caught], "errors": [{"name": "expected", "code": expected}]}
         known = {"auth": self.auth} if self.auth else {}
         secrets = {"secrets": list(self.secrets)} if self.secrets else {}
-        head = {"id": "asking", "version": "1", "specVersion": "0.8"}
+        functions = [{"name": "ask", **self.function, "metadata": metadata}]
         return {
-            **head,
+            "id": "asking",
+            "version": "1",
+            "specVersion": "0.8",
             **secrets,
             **known,
-            "functions": [{"name": "ask", **self.function, "metadata": metadata}],
+            "functions": functions,
             **parts,
         }
 
 
 @dataclass(frozen=True)
 class FailedCall:
-    """What becomes of a failed call."""
-
     caught: dict[str, Any]
     """`$WORKFLOW.error` in the state that the error led to."""
     text: str
@@ -81,8 +82,6 @@ class FailedCall:
 
 
 class Stage:
-    """The session's server, on which every test has a worker of its own."""
-
     def __init__(self, server: Server) -> None:
         self.client = server.client
 
@@ -92,6 +91,24 @@ class Stage:
             found = [await self._told(attempt, str(code), queue, is_local=is_local) for is_local in (True, False)]
         assert found[0] == found[1]
         return found[1]
+
+    async def fails(
+        self, attempt: Attempt, code: str | int, *texts: str,
+        status: Any = None, body: Any = None, match: str | int = "",
+    ) -> FailedCall:  # fmt: skip
+        """Make the call, check what the workflow sees, and that the person reads state and action beside *texts*.
+
+        What is `...` may be anything; *match* names the error otherwise than its code does.
+        """
+        told = await self.play(attempt, match or code)
+        facts = {"code": str(code), "status": status, "body": body}
+        for name, expected in facts.items():
+            assert expected in (..., told.caught[name])
+        assert told.caught["state"] == "Ask"
+        for text in ("'Ask'", "action 'ask'", *texts):
+            assert text in told.text, told.text
+        assert all(text in told.caught["message"] for text in texts)
+        return told
 
     async def _told(self, attempt: Attempt, code: str, queue: str, *, is_local: bool) -> FailedCall:
         output = await self._run(attempt.definition(code, is_local=is_local), queue)
@@ -116,9 +133,27 @@ class Stage:
 
 @pytest.fixture(scope="session")
 async def stage() -> AsyncIterator[Stage]:
-    """Return the stage of this process."""
     async with local_server() as server:
         yield Stage(server)
+
+
+def by_client(url: str, secret: str = "s3cret-of-orders") -> dict[str, Any]:  # noqa: S107 - it is none
+    """Return what a call has that shows a token, which a client gets from the service at *url*."""
+    client = {
+        "authority": f"{url}/token",
+        "grantType": "clientCredentials",
+        "clientId": "orders",
+        "clientSecret": secret,
+    }
+    auth = {"name": "by client", "scheme": "oauth2", "properties": client}
+    return {"function": {"authRef": {"invocation": "by client"}}, "auth": [auth]}
+
+
+def grants_tokens(service: Service) -> None:
+    """Let *service* grant tokens, each another one, which it refuses itself."""
+    tokens = iter(f"token-{number}-of-nobody" for number in range(100))
+    granted = {"token_type": "Bearer", "expires_in": 3600}
+    service.answers_by("POST", "/token", lambda: {"access_token": next(tokens), **granted})
 
 
 @pytest.fixture
@@ -131,7 +166,6 @@ def closed_port() -> Iterator[int]:
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """Return a port at which connections are taken, and nothing is ever said."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -140,7 +174,6 @@ def silent_port() -> Iterator[int]:
 
 @pytest.fixture
 def untrusted_port() -> Iterator[int]:
-    """Return a port of a server whose certificate is from an authority that nobody knows."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_alpn_protocols(["h2", "http/1.1"])
     trustme.CA().issue_cert("localhost").configure_cert(context)

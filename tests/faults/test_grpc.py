@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, FailedCall, Stage
+from tests.faults.conftest import Attempt, Stage, FailedCall, by_client, grants_tokens
 from tests.functions.conftest import Service
 from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving
 
@@ -21,68 +21,54 @@ UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED = 14, 4, 5, 16
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
-    """Return a service of people."""
     async with serving() as users:
         yield users
 
 
-def attempt(server: str, name: str = "Ada", **facts: Any) -> Attempt:
-    """Return a call that adds a person."""
-    settings = facts.pop("settings", {})
-    function = {
-        "type": "rpc",
-        "operation": f"file://{PROTOS}/users.proto#UserService#AddUser",
-        **facts.pop("function", {}),
-    }
-    return Attempt(function, {"full_name": name}, Settings(calls=Options(base_url=server, **settings)), **facts)
-
-
-def check(told: FailedCall, code: str, status: int | None, *texts: str) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
-    assert (told.caught["code"], told.caught["status"], told.caught["state"]) == (code, status, "Ask")
-    for text in ("'Ask'", "action 'ask'", *texts):
-        assert text in told.text
-    assert all(text in told.caught["message"] for text in texts)
+async def fails(  # noqa: PLR0913 - what tests say of it
+    stage: Stage, server: str, code: str, status: int | None, *texts: str, name: str = "Ada",
+    arguments: Any = None, expected: str | int = "", function: dict[str, Any] | None = None, auth: Any = (),
+    **options: Any,
+) -> FailedCall:  # fmt: skip
+    """Add a person, which fails; where the service says so, with the body that gRPC has for it."""
+    called = {"type": "rpc", "operation": f"file://{PROTOS}/users.proto#UserService#AddUser", **(function or {})}
+    settings = Settings(calls=Options(base_url=server, **options))
+    attempt = Attempt(called, arguments or {"full_name": name}, settings, auth=list(auth))
+    told = await stage.fails(attempt, code, *texts, status=status, body=..., match=expected or code)
     if status is not None:
         body = told.caught["body"]
         assert (body["code"], set(body)) == (status, {"code", "message", "metadata"})
+    return told
 
 
 async def test_refused(stage: Stage, closed_port: int) -> None:
-    """Nobody listens there."""
-    told = await stage.play(attempt(f"grpc://127.0.0.1:{closed_port}"), "UNAVAILABLE")
-    check(told, "UNAVAILABLE", UNAVAILABLE, f"127.0.0.1:{closed_port}", "refused")
+    host = f"127.0.0.1:{closed_port}"
+    await fails(stage, f"grpc://{host}", "UNAVAILABLE", UNAVAILABLE, host, "refused")
 
 
 async def test_too_slow(stage: Stage, users: Users) -> None:
     """The method takes its time; the number of the status matches as well as its name."""
-    slow = attempt(f"grpc://127.0.0.1:{users.port}", "sloth", settings={"timeout": timedelta(milliseconds=300)})
-    told = await stage.play(slow, DEADLINE_EXCEEDED)
-    check(told, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED, "UserService/AddUser")
+    told = ("DEADLINE_EXCEEDED", DEADLINE_EXCEEDED, "UserService/AddUser")
+    await fails(stage, at(users), *told, name="sloth", expected=DEADLINE_EXCEEDED, timeout=timedelta(milliseconds=300))
 
 
 async def test_an_error_of_the_service(stage: Stage, users: Users) -> None:
     """The status, the message and what the server adds."""
-    told = await stage.play(attempt(f"grpc://127.0.0.1:{users.port}", "nobody"), "NOT_FOUND")
-    check(told, "NOT_FOUND", NOT_FOUND, "no such person")
+    told = await fails(stage, at(users), "NOT_FOUND", NOT_FOUND, "no such person", name="nobody")
     assert told.caught["body"]["metadata"]["hint"] == "ask for somebody"
 
 
 async def test_no_grpc_at_all(stage: Stage, service: Service) -> None:
     """A server of HTTP answers in its own way."""
-    told = await stage.play(attempt(service.url.replace("http", "grpc")), "UNAVAILABLE")
-    check(told, "UNAVAILABLE", UNAVAILABLE)
+    await fails(stage, service.url.replace("http", "grpc"), "UNAVAILABLE", UNAVAILABLE)
 
 
 async def test_silence(stage: Stage, silent_port: int) -> None:
-    """Something listens, and never says a word."""
-    quiet = attempt(f"grpc://127.0.0.1:{silent_port}", settings={"timeout": timedelta(milliseconds=300)})
-    told = await stage.play(quiet, "DEADLINE_EXCEEDED")
-    check(told, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED)
+    server, patience = f"grpc://127.0.0.1:{silent_port}", timedelta(milliseconds=300)
+    await fails(stage, server, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED, timeout=patience)
 
 
 async def test_malformed(stage: Stage) -> None:
-    """What comes cannot be read as the message that the proto file has."""
     answer = GRPC.unary_unary_rpc_method_handler(_nonsense)
     server = AIO.server()
     handler = GRPC.method_handlers_generic_handler("shop.users.UserService", {"AddUser": answer})
@@ -90,10 +76,10 @@ async def test_malformed(stage: Stage) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        told = await stage.play(attempt(f"grpc://127.0.0.1:{port}"), "MalformedAnswer")
+        told = "the answer is not a 'shop.people.Person'"
+        await fails(stage, f"grpc://127.0.0.1:{port}", "MalformedAnswer", None, told)
     finally:
         await server.stop(None)
-    check(told, "MalformedAnswer", None, "the answer is not a 'shop.people.Person'")
 
 
 async def _nonsense(_request: bytes, _context: Any) -> bytes:
@@ -102,41 +88,30 @@ async def _nonsense(_request: bytes, _context: Any) -> bytes:
 
 async def test_another_schema(stage: Stage, users: Users) -> None:
     """The arguments are not what the message has; nothing is sent."""
-    wrong = attempt(f"grpc://127.0.0.1:{users.port}")
-    wrong.arguments = {"fullname": "Ada"}
-    told = await stage.play(wrong, "BadArguments")
-    check(told, "BadArguments", None, "fullname")
+    await fails(stage, at(users), "BadArguments", None, "fullname", arguments={"fullname": "Ada"})
     assert users.received == []
 
 
 async def test_too_large(stage: Stage, users: Users) -> None:
-    """More comes than the worker takes."""
-    loud = attempt(f"grpc://127.0.0.1:{users.port}", "loud", settings={"max_response_bytes": 1000})
-    told = await stage.play(loud, "AnswerTooLarge")
-    check(told, "AnswerTooLarge", None, "larger than")
+    await fails(stage, at(users), "AnswerTooLarge", None, "larger than", name="loud", max_response_bytes=1000)
 
 
 async def test_not_to_be_trusted(stage: Stage, untrusted_port: int) -> None:
-    """Nobody known vouches for the server."""
-    strange = attempt(f"grpcs://localhost:{untrusted_port}", settings={"timeout": timedelta(seconds=2)})
-    told = await stage.play(strange, "UNAVAILABLE")
-    check(told, "UNAVAILABLE", UNAVAILABLE)
+    server = f"grpcs://localhost:{untrusted_port}"
+    told = await fails(stage, server, "UNAVAILABLE", UNAVAILABLE, timeout=timedelta(seconds=2))
     assert "certificate" in told.text.lower()
 
 
 async def test_an_expired_token(stage: Stage, users: Users, service: Service) -> None:
     """The server refuses the token and the next one as well; none of them is shown to anybody."""
     users.tokens = set()
-    tokens = iter(f"token-{number}-of-nobody" for number in range(100))
-    granted = {"token_type": "Bearer", "expires_in": 3600}
-    service.answers_by("POST", "/token", lambda: {"access_token": next(tokens), **granted})
-    client = {"grantType": "clientCredentials", "clientId": "orders", "clientSecret": "s3cret-of-orders"}
-    auth = {"name": "by client", "scheme": "oauth2", "properties": {"authority": f"{service.url}/token", **client}}
-    function = {"authRef": {"invocation": "by client"}}
-    told = await stage.play(
-        attempt(f"grpc://127.0.0.1:{users.port}", function=function, auth=[auth]), "UNAUTHENTICATED"
-    )
-    check(told, "UNAUTHENTICATED", UNAUTHENTICATED, "who are you?")
+    grants_tokens(service)
+    facts = by_client(service.url)
+    told = await fails(stage, at(users), "UNAUTHENTICATED", UNAUTHENTICATED, "who are you?", **facts)
     granted_to = [request for request in service.requests if request.method == "POST"]
     assert len(granted_to) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)
+
+
+def at(users: Users) -> str:
+    return f"grpc://127.0.0.1:{users.port}"

@@ -5,6 +5,7 @@ code, and once without.
 """
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, FailedCall, Stage
+from tests.faults.conftest import Attempt, Stage, FailedCall, by_client, grants_tokens
 from tests.functions.conftest import Service
 
 TYPES = ("openapi", "http", "graphql", "odata")
@@ -24,36 +25,17 @@ PATHS = {
 }
 """What each type asks the service."""
 
-DOCUMENT = {
-    "openapi": "3.1.0",
-    "info": {"title": "Pets", "version": "1"},
-    "paths": {
-        "/pets/{id}": {
-            "get": {
-                "operationId": "pet",
-                "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
-                "responses": {
-                    "200": {
-                        "description": "the pet",
-                        "content": {
-                            "application/json": {
-                                "schema": {
-                                    "type": "object",
-                                    "properties": {"name": {"type": "string"}},
-                                    "required": ["name"],
-                                }
-                            }
-                        },
-                    }
-                },
-            }
-        }
-    },
+_PET = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+_FOUND = {"description": "the pet", "content": {"application/json": {"schema": _PET}}}
+_GET = {
+    "operationId": "pet",
+    "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+    "responses": {"200": _FOUND},
 }
+DOCUMENT = {"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "paths": {"/pets/{id}": {"get": _GET}}}
 
 
 def attempt(kind: str, url: str, folder: Path, **facts: Any) -> Attempt:
-    """Return a call of type *kind* to the service at *url*."""
     if kind == "openapi":
         document = folder / "pets.json"
         document.write_text(json.dumps({**DOCUMENT, "servers": [{"url": url}]}), encoding="utf-8")
@@ -63,163 +45,130 @@ def attempt(kind: str, url: str, folder: Path, **facts: Any) -> Attempt:
         "graphql": (f"{url}/graphql#query#pet", {"id": 7}),
         "odata": (f"{url}/odata#Pets", None),
     }[kind]
-    reference = facts.pop("function", {})
-    return Attempt(
-        {"type": "custom" if kind == "http" else kind, "operation": operation, **reference}, arguments, **facts
-    )
+    function = {"type": "custom" if kind == "http" else kind, "operation": operation, **facts.pop("function", {})}
+    return Attempt(function, arguments, **facts)
 
 
-def check(told: FailedCall, code: str | int, text: str, *, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, function and what happened."""
-    assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (str(code), status, body)
-    assert told.caught["state"] == "Ask"
-    for seen in (text, "'Ask'"):
-        assert seen in told.text, told.text
-    assert text in str(told.caught["message"])
+Fails = Callable[..., Awaitable[FailedCall]]
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_refused(stage: Stage, kind: str, closed_port: int, tmp_path: Path) -> None:
-    """Nobody listens there."""
+@pytest.fixture
+def fails(stage: Stage, service: Service, tmp_path: Path) -> Fails:
+    async def fails(
+        kind: str,
+        code: str | int,
+        *texts: str,
+        url: str = "",
+        status: int | None = None,
+        body: Any = None,
+        **facts: Any,
+    ) -> FailedCall:
+        made = attempt(kind, url or service.url, tmp_path, **facts)
+        return await stage.fails(made, code, *texts, status=status, body=body)
+
+    return fails
+
+
+every_type = pytest.mark.parametrize("kind", TYPES)
+
+
+@every_type
+async def test_refused(fails: Fails, kind: str, closed_port: int) -> None:
     url = f"http://127.0.0.1:{closed_port}"
-    told = await stage.play(attempt(kind, url, tmp_path), "ConnectionRefused")
-    check(told, "ConnectionRefused", f"{url}{PATHS[kind][1]}: the connection was refused")
+    await fails(kind, "ConnectionRefused", f"{url}{PATHS[kind][1]}: the connection was refused", url=url)
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_too_slow(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """The service takes its time."""
+@every_type
+async def test_too_slow(fails: Fails, service: Service, kind: str) -> None:
     service.hangs(*PATHS[kind])
     settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
-    told = await stage.play(attempt(kind, service.url, tmp_path, settings=settings), "Timeout")
-    check(told, "Timeout", "there was no answer in time")
+    await fails(kind, "Timeout", "there was no answer in time", settings=settings)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@every_type
 @pytest.mark.parametrize(
     ("status", "phrase"),
     [(404, "Not Found"), (422, "Unprocessable"), (500, "Internal Server Error"), (503, "Service Unavailable")],
 )
-async def test_an_error_of_the_service(
-    stage: Stage, service: Service, kind: str, status: int, phrase: str, tmp_path: Path
-) -> None:
-    """It says what is wrong, as itself likes to."""
-    service.answers_with(*PATHS[kind], {"detail": "no such pet"}, status=status)
-    told = await stage.play(attempt(kind, service.url, tmp_path), status)
-    check(told, status, f"answered {status} {phrase}", status=status, body={"detail": "no such pet"})
+async def test_an_error_of_the_service(fails: Fails, service: Service, kind: str, status: int, phrase: str) -> None:
+    body = {"detail": "no such pet"}
+    service.answers_with(*PATHS[kind], body, status=status)
+    told = await fails(kind, status, f"answered {status} {phrase}", status=status, body=body)
     assert "no such pet" in told.text
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_malformed(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """What says that it is JSON is not."""
+@every_type
+async def test_malformed(fails: Fails, service: Service, kind: str) -> None:
     service.answers_with(*PATHS[kind], b'{"name": ')
-    told = await stage.play(attempt(kind, service.url, tmp_path), "MalformedAnswer")
-    check(told, "MalformedAnswer", "but it is not", status=200, body='{"name": ')
+    await fails(kind, "MalformedAnswer", "but it is not", status=200, body='{"name": ')
+
+
+CHECKED = {"metadata": {"checkResponse": True}}
 
 
 @pytest.mark.parametrize("kind", ["openapi", "graphql", "odata"])
-async def test_another_content_type(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
+async def test_another_content_type(fails: Fails, service: Service, kind: str) -> None:
     """A page for people comes where JSON is meant to; a document says so only if answers are checked."""
-    service.answers_with(*PATHS[kind], b"<html>maintenance</html>", content_type="text/html")
-    checked = {"function": {"metadata": {"checkResponse": True}}} if kind == "openapi" else {}
-    code = "SchemaMismatch" if kind == "openapi" else "MalformedAnswer"
-    told = await stage.play(attempt(kind, service.url, tmp_path, **checked), code)
-    check(told, code, "text/html", status=200, body="<html>maintenance</html>")
+    page = "<html>maintenance</html>"
+    service.answers_with(*PATHS[kind], page.encode(), content_type="text/html")
+    if kind == "openapi":
+        await fails(kind, "SchemaMismatch", "text/html", status=200, body=page, function=CHECKED)
+    else:
+        await fails(kind, "MalformedAnswer", "text/html", status=200, body=page)
 
 
-async def test_another_content_type_is_an_answer(stage: Stage, service: Service, tmp_path: Path) -> None:
+async def test_another_content_type_is_an_answer(fails: Fails, service: Service) -> None:
     """Plain HTTP takes what comes; an answer that breaks off is none."""
     service.sends_raw("GET", "/pets/7", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
-    told = await stage.play(attempt("http", service.url, tmp_path), "ProtocolError")
-    check(told, "ProtocolError", "the answer ended early")
+    await fails("http", "ProtocolError", "the answer ended early")
 
 
-async def test_another_schema(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """What the document promises is not there, and the answers are checked."""
-    service.answers_with("GET", "/pets/7", {"name": 7})
-    checked = {"metadata": {"checkResponse": True}}
-    told = await stage.play(attempt("openapi", service.url, tmp_path, function=checked), "SchemaMismatch")
-    check(told, "SchemaMismatch", "name", status=200, body={"name": 7})
+NO_PET = {"errors": [{"message": "no such pet", "extensions": {"code": "PET_NOT_FOUND"}}], "data": None}
 
 
-async def test_an_answer_that_lacks_what_the_protocol_has(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """JSON that is no answer of GraphQL."""
-    service.answers_with("POST", "/graphql", {"pet": {}})
-    told = await stage.play(attempt("graphql", service.url, tmp_path), "MalformedAnswer")
-    check(told, "MalformedAnswer", "'data'", status=200, body={"pet": {}})
+@pytest.mark.parametrize(
+    ("kind", "answer", "code", "text", "facts"),
+    [
+        ("openapi", {"name": 7}, "SchemaMismatch", "name", {"function": CHECKED}),
+        ("graphql", {"pet": {}}, "MalformedAnswer", "'data'", {}),
+        ("graphql", NO_PET, "PET_NOT_FOUND", "no such pet", {}),
+    ],
+    ids=["another schema", "not what the protocol has", "errors within an answer"],
+)
+async def test_an_answer_that_is_none(
+    fails: Fails, service: Service, kind: str, answer: Any, code: str, text: str, facts: dict[str, Any]
+) -> None:
+    service.answers_with(*PATHS[kind], answer)
+    await fails(kind, code, text, status=200, body=answer, **facts)
 
 
-async def test_errors_within_an_answer(stage: Stage, service: Service, tmp_path: Path) -> None:
-    """GraphQL tells of errors with the status 200."""
-    answer = {"errors": [{"message": "no such pet", "extensions": {"code": "PET_NOT_FOUND"}}], "data": None}
-    service.answers_with("POST", "/graphql", answer)
-    told = await stage.play(attempt("graphql", service.url, tmp_path), "PET_NOT_FOUND")
-    check(told, "PET_NOT_FOUND", "no such pet", status=200, body=answer)
-
-
-@pytest.mark.parametrize("kind", TYPES)
-async def test_too_large(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
-    """More comes than the worker takes."""
+@every_type
+async def test_too_large(fails: Fails, service: Service, kind: str) -> None:
     service.answers_with(*PATHS[kind], {"name": "x" * 2000})
-    told = await stage.play(
-        attempt(kind, service.url, tmp_path, settings=Settings(calls=Options(max_response_bytes=1000))),
-        "AnswerTooLarge",
-    )
-    check(told, "AnswerTooLarge", "larger than 1000 bytes", status=200)
+    settings = Settings(calls=Options(max_response_bytes=1000))
+    await fails(kind, "AnswerTooLarge", "larger than 1000 bytes", status=200, settings=settings)
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_not_to_be_trusted(stage: Stage, untrusted_port: int, kind: str, tmp_path: Path) -> None:
-    """Nobody known vouches for the server."""
-    url = f"https://localhost:{untrusted_port}"
-    told = await stage.play(attempt(kind, url, tmp_path), "TlsFailed")
-    check(told, "TlsFailed", "certificate")
+@every_type
+async def test_not_to_be_trusted(fails: Fails, untrusted_port: int, kind: str) -> None:
+    await fails(kind, "TlsFailed", "certificate", url=f"https://localhost:{untrusted_port}")
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_an_expired_token(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
+@every_type
+async def test_an_expired_token(fails: Fails, service: Service, kind: str) -> None:
     """The service refuses the token, and the next one as well; none of the two is shown to anybody."""
-    tokens = iter(f"token-{number}-of-nobody" for number in range(100))
-    service.answers_by(
-        "POST", "/token", lambda: {"access_token": next(tokens), "token_type": "Bearer", "expires_in": 3600}
-    )
-    service.answers_with(*PATHS[kind], {"detail": "the token has expired"}, status=401)
-    auth = {
-        "name": "by client",
-        "scheme": "oauth2",
-        "properties": {
-            "authority": f"{service.url}/token",
-            "grantType": "clientCredentials",
-            "clientId": "orders",
-            "clientSecret": "${ $SECRETS.client }",
-        },
-    }
-    function = {"authRef": {"invocation": "by client"}}
-    told = await stage.play(
-        attempt(kind, service.url, tmp_path, function=function, auth=[auth], secrets={"client": "s3cret-of-orders"}),
-        401,
-    )
-    check(told, 401, "answered 401 Unauthorized", status=401, body={"detail": "the token has expired"})
+    grants_tokens(service)
+    expired = {"detail": "the token has expired"}
+    service.answers_with(*PATHS[kind], expired, status=401)
+    facts = {**by_client(service.url, "${ $SECRETS.client }"), "secrets": {"client": "s3cret-of-orders"}}
+    told = await fails(kind, 401, "answered 401 Unauthorized", status=401, body=expired, **facts)
     asked = [request.headers["authorization"] for request in service.requests if request.path == PATHS[kind][1]]
     assert asked[0] != asked[-1], "a new token was asked for"
     assert "of-nobody" not in told.text + json.dumps(told.caught)
 
 
-@pytest.mark.parametrize("kind", TYPES)
-async def test_no_token(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
+@every_type
+async def test_no_token(fails: Fails, service: Service, kind: str) -> None:
     """The token server refuses the client."""
     service.answers_with("POST", "/token", {"error": "invalid_client", "error_description": "who?"}, status=401)
-    auth = {
-        "name": "by client",
-        "scheme": "oauth2",
-        "properties": {
-            "authority": f"{service.url}/token",
-            "grantType": "clientCredentials",
-            "clientId": "orders",
-            "clientSecret": "wrong",
-        },
-    }
-    function = {"authRef": {"invocation": "by client"}}
-    told = await stage.play(attempt(kind, service.url, tmp_path, function=function, auth=[auth]), "AuthFailed")
-    check(told, "AuthFailed", "invalid_client", status=told.caught["status"], body=told.caught["body"])
+    await fails(kind, "AuthFailed", "invalid_client", status=..., body=..., **by_client(service.url, "wrong"))

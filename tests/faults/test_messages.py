@@ -7,7 +7,7 @@ a message is there is tried with every protocol; what is wrong with a message, o
 import asyncio
 import gc
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, FailedCall, Stage
+from tests.faults.conftest import Attempt, Stage, FailedCall, by_client, grants_tokens
 from tests.functions.conftest import Service
 
 PLAIN = ("mqtt", "amqp", "nats", "kafka", "ws", "http")
@@ -26,52 +26,49 @@ SECURE = ("mqtts", "amqps", "kafka-secure", "wss", "https")
 MESSAGE = {"contentType": "application/json", "payload": {"type": "object", "required": ["lumens"]}}
 
 
-def attempt(folder: Path, protocol: str, host: str, action: str = "send", **facts: Any) -> Attempt:
-    """Return a call that sends or receives a measurement."""
-    channel = {"address": "/lights", "messages": {"measured": MESSAGE}}
-    document = {
-        "asyncapi": "3.0.0",
-        "servers": {"street": {"host": host, "protocol": protocol}},
-        "channels": {"lights": channel},
-        "operations": {"tell": {"action": action, "channel": {"$ref": "#/channels/lights"}}},
-    }
-    file = folder / "street.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
-    settings = Settings(calls=Options(timeout=timedelta(seconds=1), **facts.pop("settings", {})))
-    arguments = {"lumens": 7} if action == "send" else None
-    function = {"type": "asyncapi", "operation": f"{file}#tell", **facts.pop("function", {})}
-    return Attempt(function, arguments, settings, **facts)
+Fails = Callable[..., Awaitable[FailedCall]]
 
 
-def check(told: FailedCall, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
-    assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
-    assert told.caught["state"] == "Ask"
-    for text in ("'Ask'", "action 'ask'", *texts):
-        assert text in told.text
-    assert all(text in told.caught["message"] for text in texts)
+@pytest.fixture
+def fails(stage: Stage, tmp_path: Path) -> Fails:
+    """Return a way to send or receive a measurement, which fails."""
 
+    async def fails(  # noqa: PLR0913 - what tests say of it
+        protocol: str, host: str, code: str | int, *texts: str, receives: bool = False,
+        settings: dict[str, Any] | None = None, function: dict[str, Any] | None = None, arguments: Any = None,
+        status: int | None = None, body: Any = None, **facts: Any,
+    ) -> FailedCall:  # fmt: skip
+        action = "receive" if receives else "send"
+        document = {
+            "asyncapi": "3.0.0",
+            "servers": {"street": {"host": host, "protocol": protocol}},
+            "channels": {"lights": {"address": "/lights", "messages": {"measured": MESSAGE}}},
+            "operations": {"tell": {"action": action, "channel": {"$ref": "#/channels/lights"}}},
+        }
+        file = tmp_path / "street.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        known = Settings(calls=Options(timeout=timedelta(seconds=1), **(settings or {})))
+        called = {"type": "asyncapi", "operation": f"{file}#tell", **(function or {})}
+        made = Attempt(called, None if receives else arguments or {"lumens": 7}, known, **facts)
+        return await stage.fails(made, code, *texts, status=status, body=body)
 
-@pytest.mark.parametrize("protocol", PLAIN)
-async def test_refused(stage: Stage, closed_port: int, protocol: str, tmp_path: Path) -> None:
-    """Nobody listens there."""
-    told = await stage.play(attempt(tmp_path, protocol, f"127.0.0.1:{closed_port}"), "ConnectionRefused")
-    check(told, "ConnectionRefused", f"127.0.0.1:{closed_port}", "refused")
+    return fails
 
 
 @pytest.mark.parametrize("protocol", PLAIN)
-async def test_silence(stage: Stage, silent_port: int, protocol: str, tmp_path: Path) -> None:
-    """Something listens, and never says a word."""
-    told = await stage.play(attempt(tmp_path, protocol, f"127.0.0.1:{silent_port}"), "Timeout")
-    check(told, "Timeout", f"127.0.0.1:{silent_port}", "in time")
+async def test_refused(fails: Fails, closed_port: int, protocol: str) -> None:
+    await fails(protocol, f"127.0.0.1:{closed_port}", "ConnectionRefused", f"127.0.0.1:{closed_port}", "refused")
+
+
+@pytest.mark.parametrize("protocol", PLAIN)
+async def test_silence(fails: Fails, silent_port: int, protocol: str) -> None:
+    await fails(protocol, f"127.0.0.1:{silent_port}", "Timeout", f"127.0.0.1:{silent_port}", "in time")
 
 
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 @pytest.mark.parametrize("protocol", SECURE)
-async def test_not_to_be_trusted(stage: Stage, untrusted_port: int, protocol: str, tmp_path: Path) -> None:
-    """Nobody known vouches for the server."""
-    told = await stage.play(attempt(tmp_path, protocol, f"localhost:{untrusted_port}"), "TlsFailed")
-    check(told, "TlsFailed", f"localhost:{untrusted_port}")
+async def test_not_to_be_trusted(fails: Fails, untrusted_port: int, protocol: str) -> None:
+    await fails(protocol, f"localhost:{untrusted_port}", "TlsFailed", f"localhost:{untrusted_port}")
     gc.collect()  # the library for MQTT leaves its socket to the garbage collector, which would warn in another test
 
 
@@ -88,59 +85,40 @@ async def speaking(*messages: str | bytes) -> AsyncIterator[str]:
         yield f"127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
 
 
-async def test_malformed(stage: Stage, tmp_path: Path) -> None:
-    """What should be JSON is not."""
-    async with speaking('{"lumens": ') as host:
-        told = await stage.play(attempt(tmp_path, "ws", host, "receive"), "MalformedAnswer")
-    check(told, "MalformedAnswer", "but it is not", body=told.caught["body"])
+@pytest.mark.parametrize(
+    ("said", "code", "text", "facts"),
+    [
+        ('{"lumens": ', "MalformedAnswer", "but it is not", {"body": ...}),
+        ('{"lux": 7}', "SchemaMismatch", "lumens", {"body": {"lux": 7}}),
+        (json.dumps({"lumens": "x" * 5000}), "AnswerTooLarge", "1000", {"settings": {"max_response_bytes": 1000}}),
+    ],
+    ids=["malformed", "another schema", "too large"],
+)
+async def test_what_comes_does_not_fit(fails: Fails, said: str, code: str, text: str, facts: dict[str, Any]) -> None:
+    async with speaking(said) as host:
+        await fails("ws", host, code, text, receives=True, **facts)
 
 
-async def test_another_schema(stage: Stage, tmp_path: Path) -> None:
-    """A message that is not what the document says; the workflow sees it."""
-    async with speaking('{"lux": 7}') as host:
-        told = await stage.play(attempt(tmp_path, "ws", host, "receive"), "SchemaMismatch")
-    check(told, "SchemaMismatch", "lumens", body={"lux": 7})
+async def test_what_is_sent_does_not_fit(fails: Fails) -> None:
+    await fails("ws", "127.0.0.1:9", "BadArguments", "lumens", arguments={"lux": 7})
 
 
-async def test_too_large(stage: Stage, tmp_path: Path) -> None:
-    """More comes than the worker takes."""
-    async with speaking(json.dumps({"lumens": "x" * 5000})) as host:
-        large = attempt(tmp_path, "ws", host, "receive", settings={"max_response_bytes": 1000})
-        told = await stage.play(large, "AnswerTooLarge")
-    check(told, "AnswerTooLarge", "1000")
-
-
-async def test_what_is_sent_does_not_fit(stage: Stage, tmp_path: Path) -> None:
-    """It is not sent."""
-    wrong = attempt(tmp_path, "ws", "127.0.0.1:9")
-    wrong.arguments = {"lux": 7}
-    check(await stage.play(wrong, "BadArguments"), "BadArguments", "lumens")
-
-
-async def test_waiting_has_an_end(stage: Stage, tmp_path: Path) -> None:
-    """Whoever waits for a message may do so as long as the action may take."""
+async def test_waiting_has_an_end(fails: Fails) -> None:
     async with speaking() as host:
-        waiting = attempt(tmp_path, "ws", host, "receive", timeout="PT0.5S")
-        told = await asyncio.wait_for(stage.play(waiting, "TimedOut"), 30)
-    check(told, "TimedOut", "longer than it may")
+        doing = fails("ws", host, "TimedOut", "longer than it may", receives=True, timeout="PT0.5S")
+        await asyncio.wait_for(doing, 30)
 
 
 @pytest.mark.parametrize("protocol", ["ws", "http"])
-async def test_an_expired_token(stage: Stage, service: Service, protocol: str, tmp_path: Path) -> None:
+async def test_an_expired_token(fails: Fails, service: Service, protocol: str) -> None:
     """The service refuses the token and the next one as well; none of them is shown to anybody."""
-    tokens = iter(f"token-{number}-of-nobody" for number in range(100))
-    granted = {"token_type": "Bearer", "expires_in": 3600}
-    service.answers_by("POST", "/token", lambda: {"access_token": next(tokens), **granted})
+    grants_tokens(service)
+    expired, host = {"detail": "the token has expired"}, service.url.removeprefix("http://")
     for method in ("GET", "POST"):
-        service.answers_with(method, "/lights", {"detail": "the token has expired"}, status=401)
-    client = {"grantType": "clientCredentials", "clientId": "street", "clientSecret": "s3cret-of-street"}
-    auth = {"name": "by client", "scheme": "oauth2", "properties": {"authority": f"{service.url}/token", **client}}
-    function = {"authRef": {"invocation": "by client"}}
-    host = service.url.removeprefix("http://")
+        service.answers_with(method, "/lights", expired, status=401)
 
-    told = await stage.play(attempt(tmp_path, protocol, host, function=function, auth=[auth]), 401)
+    told = await fails(protocol, host, 401, "401", status=401, body=expired, **by_client(service.url))
 
-    check(told, "401", "401", status=401, body={"detail": "the token has expired"})
     shown = [request.headers["authorization"] for request in service.requests if request.path == "/lights"]
     assert len(set(shown)) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)
@@ -148,11 +126,8 @@ async def test_an_expired_token(stage: Stage, service: Service, protocol: str, t
 
 @pytest.mark.parametrize("protocol", ["ws", "http"])
 @pytest.mark.parametrize("status", [401, 404, 503])
-async def test_an_error_of_the_service(
-    stage: Stage, service: Service, protocol: str, status: int, tmp_path: Path
-) -> None:
-    """It answers as HTTP does."""
+async def test_an_error_of_the_service(fails: Fails, service: Service, protocol: str, status: int) -> None:
+    body, host = {"detail": "not now"}, service.url.removeprefix("http://")
     for method in ("GET", "POST"):
-        service.answers_with(method, "/lights", {"detail": "not now"}, status=status)
-    told = await stage.play(attempt(tmp_path, protocol, service.url.removeprefix("http://")), status)
-    check(told, str(status), f"{status}", status=status, body={"detail": "not now"})
+        service.answers_with(method, "/lights", body, status=status)
+    await fails(protocol, host, status, f"{status}", status=status, body=body)

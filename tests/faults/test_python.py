@@ -17,29 +17,24 @@ from temporalio.worker import Worker
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, FailedCall, Stage
+from tests.faults.conftest import Attempt, Stage
 
 
 @dataclass
 class Order:
-    """What a function takes."""
-
     item: str
     count: int
 
 
 def out_of_stock(order: Order) -> None:
-    """Fail as Python does."""
     raise LookupError(f"no {order.item} left")
 
 
 def declined() -> None:
-    """Fail with all that a workflow can be told."""
     raise CallFailed("the card was declined", code="Declined", status=402, body={"reason": "limit"})
 
 
 def not_json() -> object:
-    """Return what no workflow can hold."""
     return object()
 
 
@@ -56,36 +51,25 @@ _ODD: dict[str, dict[str, Any]] = {
 
 
 def unrecordable(reason: str) -> None:
-    """Fail with what JSON cannot have."""
     _MADE.append(reason)
     raise CallFailed("the card was declined", code="Declined", **_ODD[reason])
 
 
-def check(told: FailedCall, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
-    """Check what the workflow saw, and that the person reads state, action and what happened."""
-    assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
-    assert told.caught["state"] == "Ask"
-    for text in ("'Ask'", "action 'ask'", *texts):
-        assert text in told.text
-    assert all(text in told.caught["message"] for text in texts)
-
-
 def function(name: str, arguments: Any = None) -> Attempt:
-    """Return a call of a Python function."""
     return Attempt({"type": "custom", "operation": f"{__name__}:{name}"}, arguments, Settings(modules=(__name__,)))
 
 
 async def test_an_exception(stage: Stage) -> None:
     """Its type is the code, its text the message."""
-    told = await stage.play(function("out_of_stock", {"order": {"item": "mouse", "count": 1}}), "LookupError")
-    check(told, "LookupError", "no mouse left")
+    order = {"order": {"item": "mouse", "count": 1}}
+    told = await stage.fails(function("out_of_stock", order), "LookupError", "no mouse left")
     assert told.caught["name"] == "LookupError"
 
 
 async def test_an_error_with_all_facts(stage: Stage) -> None:
     """A function may say code, status and body itself."""
-    told = await stage.play(function("declined"), "Declined")
-    check(told, "Declined", "the card was declined", status=402, body={"reason": "limit"})
+    declined = function("declined")
+    await stage.fails(declined, "Declined", "the card was declined", status=402, body={"reason": "limit"})
 
 
 @pytest.mark.parametrize(
@@ -102,8 +86,8 @@ async def test_an_error_with_all_facts(stage: Stage) -> None:
 async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -> None:
     """It is the call's outcome all the same, and the call is not made again."""
     _MADE.clear()
-    told = await stage.play(replace(function("unrecordable", {"reason": reason}), timeout="PT5S"), "Declined")
-    check(told, "Declined", "the card was declined", body=body)
+    attempt = replace(function("unrecordable", {"reason": reason}), timeout="PT5S")
+    await stage.fails(attempt, "Declined", "the card was declined", body=body)
     assert len(_MADE) == 4  # local and not, caught and not
 
 
@@ -117,12 +101,10 @@ async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -
     ],
 )
 async def test_what_does_not_fit(stage: Stage, name: str, arguments: Any, code: str, text: str) -> None:
-    """Arguments of another kind, a result that is no JSON, a function that is not there."""
-    check(await stage.play(function(name, arguments), code), code, text)
+    await stage.fails(function(name, arguments), code, text)
 
 
 def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
-    """Return a call of a script."""
     operation = {"type": "custom", "operation": f"script:python:{code}"}
     return Attempt(operation, {}, Settings(scripts=scripts, calls=Options(**options)))
 
@@ -138,43 +120,40 @@ def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
     ],
 )
 async def test_scripts(stage: Stage, attempt: Attempt, code: str, text: str) -> None:
-    """Exceptions by their type, and what a script may not do."""
-    told = await stage.play(attempt, code)
-    check(told, code, text)
+    await stage.fails(attempt, code, text)
 
 
 @activity.defn(name="charge")
 async def charge(order: dict[str, Any]) -> None:
-    """Fail as the other worker likes to."""
     raise ApplicationError("the card was declined", {"reason": "limit", "order": order}, type="CardDeclined")
 
 
 @asynccontextmanager
 async def payments(stage: Stage, queue: str) -> AsyncIterator[None]:
-    """Run somebody else's worker."""
     async with Worker(stage.client, task_queue=queue, activities=[charge]):
         yield
 
 
+def engine(operation: str, arguments: Any = None, **facts: Any) -> Attempt:
+    function = {"type": "custom", "operation": f"temporal:{operation}", **facts.pop("function", {})}
+    return Attempt(function, arguments or {}, **facts)
+
+
 async def test_activities_of_others(stage: Stage) -> None:
     """The type of the error is the code; its details are the body."""
-    engine = Attempt({"type": "custom", "operation": "temporal:charge@payments-of-faults"}, {"id": 7})
+    body = {"reason": "limit", "order": {"id": 7}}
     async with payments(stage, "payments-of-faults"):
-        told = await stage.play(engine, "CardDeclined")
-    check(told, "CardDeclined", "the card was declined", body={"reason": "limit", "order": {"id": 7}})
+        attempt = engine("charge@payments-of-faults", {"id": 7})
+        await stage.fails(attempt, "CardDeclined", "the card was declined", body=body)
 
 
 async def test_an_activity_that_nobody_has(stage: Stage) -> None:
     """There is a worker, but not for this."""
-    engine = Attempt({"type": "custom", "operation": "temporal:refund@refunds-of-faults"}, {}, timeout="PT5S")
     async with payments(stage, "refunds-of-faults"):
-        told = await stage.play(engine, "NotFoundError")
-    check(told, "NotFoundError", "refund")
+        await stage.fails(engine("refund@refunds-of-faults", timeout="PT5S"), "NotFoundError", "refund")
 
 
 async def test_a_queue_that_nobody_serves(stage: Stage) -> None:
     """The call waits for a worker until its time is over."""
-    waiting = {"scheduleToStartTimeout": "PT0.5S"}
-    engine = Attempt({"type": "custom", "operation": "temporal:charge@nobody-of-faults", "metadata": waiting}, {})
-    told = await stage.play(engine, "NoWorker")
-    check(told, "NoWorker", "nobody-of-faults")
+    waiting = {"metadata": {"scheduleToStartTimeout": "PT0.5S"}}
+    await stage.fails(engine("charge@nobody-of-faults", function=waiting), "NoWorker", "nobody-of-faults")

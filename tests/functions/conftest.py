@@ -2,28 +2,23 @@
 
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from swf_temporal.base.calls import Function
-from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
-from tests.listening import listening
-
-Failed = Callable[[Functions, Call], Awaitable[CallFailed]]
-HttpCall = Callable[..., Call]
+from tests.listening import Quiet, listening
 
 
 @dataclass(frozen=True)
 class Received:
-    """A request as the service saw it."""
-
     method: str
     path: str
     query: list[tuple[str, str]]
@@ -33,14 +28,11 @@ class Received:
 
     @property
     def body(self) -> Any:
-        """The body, read as JSON."""
         return json.loads(self.content)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service answers to one method and path."""
-
     content: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -50,8 +42,6 @@ class Answer:
 
 
 class Service:
-    """Answers as it is told, and remembers what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}"
         self.requests: list[Received] = []
@@ -88,17 +78,14 @@ class Service:
 
     @property
     def last(self) -> Received:
-        """The newest request."""
         return self.requests[-1]
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Quiet):
     service: Service
 
-    def _serve(self) -> None:
+    def respond(self, content: bytes) -> None:
         url = urlsplit(self.path)
-        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = parse_qsl(url.query, keep_blank_values=True)
         self.service.requests.append(Received(self.command, url.path, query, headers, content, self.client_address))
@@ -112,30 +99,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(answer.raw)
             self.close_connection = True
         else:
-            self._write(answer)
-
-    def _write(self, answer: Answer) -> None:
-        if answer.make is not None:
-            answer = replace(answer, content=json.dumps(answer.make()).encode())
-        self.send_response(answer.status)
-        for name, value in answer.headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer.content)))
-        self.end_headers()
-        self.wfile.write(answer.content)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):
-            return self._serve
-        raise AttributeError(name)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        """Stay quiet."""
+            body = answer.content if answer.make is None else json.dumps(answer.make()).encode()
+            self.answer(body, answer.status, answer.headers)
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    """Return a service that listens until the test is over."""
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     handler.service = Service(server)  # type: ignore[attr-defined]  # each test has a class of its own
@@ -143,32 +112,39 @@ def service() -> Iterator[Service]:
         yield handler.service  # type: ignore[attr-defined]  # as above
 
 
-@pytest.fixture
-async def functions(service: Service) -> AsyncIterator[Functions]:
-    """Return functions whose services are all the test's one."""
-    functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
-    yield functions
-    await functions.aclose()
+Calling = Callable[..., Functions]
 
 
 @pytest.fixture
-def failed() -> Failed:
-    """Return a way to get the fault that a call ends with."""
+async def calling() -> AsyncIterator[Calling]:
+    """Return what makes Functions, of a service *at* a URL, say; they are closed when the test is over."""
+    async with AsyncExitStack() as stack:
 
-    async def fault(functions: Functions, call: Call) -> CallFailed:
-        with pytest.raises(CallFailed) as caught:
-            await functions.call(call)
-        return caught.value
+        def calling(*given: Any, at: str | None = None, **more: Any) -> Functions:
+            options = {} if at is None else {"settings": Settings(calls=Options(base_url=at, **more))}
+            functions = Functions(*given, **(options or more))
+            stack.push_async_callback(functions.aclose)
+            return functions
 
-    return fault
+        yield calling
 
 
 @pytest.fixture
-def http_call() -> HttpCall:
-    """Return a way to make a call of a function in the form `rest:METHOD:URL`."""
+def functions(calling: Calling, service: Service) -> Functions:
+    return calling(at=service.url)
 
-    def make(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
-        function = Function(name="ask", type="custom", operation=f"rest:{method}:{url}")
-        return Call(function, arguments, **facts)
 
-    return make
+def http_call(method: str, url: str, arguments: Any = None, **facts: Any) -> Call:
+    return Call(Function(name="ask", type="custom", operation=f"rest:{method}:{url}"), arguments, **facts)
+
+
+def showing(call: Call, scheme: str, properties: Any) -> Call:
+    """Return *call*, which shows who is calling."""
+    auth = Auth(name="a", scheme=scheme, properties=properties)
+    return replace(call, function=replace(call.function, auth_ref=AuthRef(invocation="a")), auth=(auth,))
+
+
+def showing_token(call: Call, service: Service) -> Call:
+    """Return *call*, which shows a token that *service* grants."""
+    properties = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
+    return showing(call, "oauth2", {**properties, "authority": f"{service.url}/token"})

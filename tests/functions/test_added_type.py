@@ -31,12 +31,10 @@ def _added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(operation: str, kind: str = "soap") -> list[str]:
-    """Return the problems of a definition with that operation."""
     return [one.message for one in check(DEFINITION.format(kind=kind, operation=operation)).problems]
 
 
 def test_its_operations_are_validated() -> None:
-    """Its form is asked for, and its word is one that may have been meant."""
     assert told(FINE) == []
     [problem] = told("https://example.com/quotes")
     assert problem.endswith("names no method: one of the type soap is written https://example.com/service#Method")
@@ -63,9 +61,7 @@ async def test_it_is_looked_at_called_and_closed() -> None:
 
 
 async def test_the_line_in_the_table_is_enough() -> None:
-    """Nothing has to be handed to what calls functions."""
     functions = Functions()
-
     assert await functions.call(Call(GET_QUOTE, 1)) == {
         "service": "https://example.com/quotes",
         "method": "GetQuote",
@@ -75,19 +71,15 @@ async def test_the_line_in_the_table_is_enough() -> None:
 
 
 def test_descriptions_show_where_it_leads() -> None:
-    """They ask the type."""
     assert addresses_of(None, [GET_QUOTE]) == {"getQuote": {"soapAction": "GetQuote"}}
 
 
 def test_it_says_whether_secrets_may_be_needed() -> None:
-    """Workflows ask that before they call."""
     kind = operation_type("soap")
-
     assert kind is not None
     assert kind.may_need_credentials
 
 
 def test_its_word_is_taken() -> None:
-    """The user's own types are called otherwise."""
     with pytest.raises(UsageError, match="'soap' is reserved"):
         Registry().type("soap")(Soap)

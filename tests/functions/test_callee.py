@@ -29,7 +29,6 @@ from swf_temporal.base.function_types import Callee, callee_of, secrets_for
     ],
 )  # fmt: skip
 def test_the_operation_names_the_service(kind: str, operation: JSON, services: tuple[str, ...]) -> None:
-    """In each type's own way; a type of one's own has none."""
     assert callee_of(Function("f", kind, operation)) == Callee("f", services)
 
 

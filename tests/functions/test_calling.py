@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service
 
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
 
-
-@pytest.mark.parametrize(
-    ("kind", "section"),
-    [
-        ("expression", "Using Functions for Expression Evaluation"),
-    ],
-)
-async def test_types_that_are_not_performed_are_told(kind: str, section: str, failed: Failed) -> None:
-    """The fault names the type and its section, and trying again does not help."""
-    fault = await failed(Functions(), Call(Function(name="f", type=kind, operation="rest:GET:/a")))
-
-    assert (fault.code, fault.retryable) == ("Unsupported", False)
-    assert f"'{kind}'" in fault.message
+@pytest.mark.parametrize(("kind", "section"), [("expression", "Using Functions for Expression Evaluation")])
+async def test_types_that_are_not_performed_are_told(kind: str, section: str) -> None:
+    doing = Functions().call(Call(Function(name="f", type=kind, operation="rest:GET:/a")))
+    fault = await fault_of(doing, "Unsupported", f"'{kind}'", retryable=False)
     assert section in fault.message
 
 
 async def test_closing_what_was_never_opened() -> None:
-    """Functions that made no connection can be closed, more than once too."""
     functions = Functions()
-
     await functions.aclose()
     await functions.aclose()
 
 
-async def test_messages_can_be_read(failed: Failed) -> None:
+async def test_messages_can_be_read() -> None:
     """JSON can hold half a character, and a message with one could not be written down."""
 
     def fail() -> None:
         raise ValueError("\ud800")
 
-    fault = await failed(Functions({"f": fail}), Call(Function(name="f", type="custom", operation="f")))
-
+    fault = await fault_of(Functions({"f": fail}).call(Call(Function(name="f", type="custom", operation="f"))))
     assert fault.message == "?"
 
 
-async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong(failed: Failed) -> None:
+async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() -> None:
     """They are in no error and no result; a word that is one may be data as well."""
     strong = "h7Rw-93Kd/pQ2x"
     settings = Settings(calls=Options(headers={"Authorization": f"Bearer {strong}", "X-Auth-Mode": "basic"}))
@@ -59,7 +45,7 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong(fa
 
     functions = Functions({"f": fail, "g": lambda: {"mode": "basic", "said": f"with {strong}"}}, settings)
 
-    fault = await failed(functions, Call(Function(name="f", type="custom", operation="f")))
+    fault = await fault_of(functions.call(Call(Function(name="f", type="custom", operation="f"))))
     assert fault.message == "*** in mode basic"
     result = await functions.call(Call(Function(name="g", type="custom", operation="g")))
     assert result == {"mode": "basic", "said": "with ***"}
@@ -69,26 +55,25 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong(fa
     ("kind", "written"),
     [("custom", "service:java:org.acme.Greeter::greet"), ("custom", "knative:greeter"), ("rest", "no.yaml#greet")],
 )
-async def test_the_configuration_has_the_operation(service: Service, failed: Failed, kind: str, written: str) -> None:
+async def test_the_configuration_has_the_operation(calling: Calling, service: Service, kind: str, written: str) -> None:
     """A request or a Python function in the place of what the definition says, which alone would fail."""
     function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
     service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
-    await failed(Functions(), Call(function))
+    await fault_of(Functions().call(Call(function)))
 
-    asking = Functions(settings=served_by(f"rest:POST:{service.url}/greet"))
+    asking = calling(settings=served_by(f"rest:POST:{service.url}/greet"))
     result = await asking.call(Call(function, {"name": "Ada"}))
     told = await asking.look(function, None)
     asking.check(function)
-    await asking.aclose()
     assert service.last.body == {"name": "Ada"}
     assert isinstance(result, dict)
     assert (result["status"], result["body"]) == (404, {"said": "Hello!"})
     assert told is not None
     assert told.address == {"method": "POST", "url": f"{service.url}/greet"}
 
-    calling = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
-    assert await calling.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
-    assert await calling.prepare(function, "/no/folder") is None
+    own = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
+    assert await own.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
+    assert await own.prepare(function, "/no/folder") is None
 
 
 async def test_an_operation_of_the_configuration_may_be_unknown() -> None:
@@ -98,5 +83,4 @@ async def test_an_operation_of_the_configuration_may_be_unknown() -> None:
 
 
 def served_by(operation: str) -> Settings:
-    """Return settings by which the function `say-hello` is served by *operation*."""
     return Settings(functions={"say-hello": Options(operation=operation)})

@@ -36,7 +36,6 @@ class Echo:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Return a way to install a package with one module, as pip leaves it on the path."""
     before = set(sys.modules)
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -54,7 +53,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 async def test_packages_offer_functions_and_types(install: Install) -> None:
-    """An entry point is a function, a registry or a module; or a type."""
     install("swf_shop", SHOP, "greet = swf_shop:greet\nall = swf_shop:registry", "echo = swf_shop:Echo")
     install("swf_more", "def sums(a, b):\n    return a + b\n", "anything = swf_more")
 
@@ -86,22 +84,17 @@ def test_what_cannot_be_loaded_stops_the_worker(
 ) -> None:
     """A worker without a function would fail the instances that call it: it does not start, and says why."""
     install("swf_bad", code, functions, types)
-
     with pytest.raises(UsageError) as caught:
         installed()
-
     assert told in caught.value.message
     assert "SWF_FUNCTION_MODULES" in (caught.value.hint or "")
 
 
 def test_a_name_is_offered_once(install: Install) -> None:
-    """Which of two packages is meant is for the operator to say."""
     install("swf_one", "def f(): pass", "f = swf_one:f")
     install("swf_two", "def f(): pass", "f = swf_two:f")
-
     with pytest.raises(UsageError) as caught:
         installed()
-
     assert "'f' is offered by" in caught.value.message
     assert "swf_one" in caught.value.message
     assert "swf_two" in caught.value.message
@@ -112,6 +105,5 @@ def test_operators_limit_the_packages(install: Install) -> None:
     """Code of a package that is not allowed does not even run."""
     install("swf_bad", "raise RuntimeError", "f = swf_bad:f")
     install("swf_good", "def f(): pass", "f = swf_good:f")
-
     assert list(installed(("swf_good",))) == ["f"]
     assert list(installed(())) == []

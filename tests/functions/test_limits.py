@@ -2,19 +2,18 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import Callee
-from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.calling import Call
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
-from tests.functions.conftest import HttpCall, Service
+from tests.functions.conftest import Calling, Service, http_call
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -26,7 +25,6 @@ class Crowd:
         self.inside = self.most = 0
 
     async def visit(self) -> None:
-        """Stay for as many turns of the loop as others need to come in."""
         self.inside += 1
         self.most = max(self.most, self.inside)
         for _ in range(20):
@@ -35,7 +33,6 @@ class Crowd:
 
 
 def call_of(name: str) -> Call:
-    """Return a call of a Python function."""
     return Call(Function(name=name, type="custom"))
 
 
@@ -49,12 +46,10 @@ def call_of(name: str) -> Call:
         (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
     ],
 )
-async def test_so_many_calls_at_once(settings: Settings, most: int) -> None:
-    """Of a function, and of all together."""
+async def test_so_many_calls_at_once(calling: Calling, settings: Settings, most: int) -> None:
     crowd = Crowd()
-    async with aclosing(Functions({"visit": crowd.visit}, settings)) as functions:
-        await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
-
+    functions = calling({"visit": crowd.visit}, settings)
+    await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
     assert crowd.most == most
 
 
@@ -86,7 +81,7 @@ async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[i
     assert (crowd.most, own.most) == most
 
 
-async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) -> None:
+async def test_so_many_calls_of_a_host(calling: Calling, service: Service) -> None:
     """The limit of a host holds for whoever calls it; other hosts have their own."""
     service.answers_with("GET", "/a", {})
     host = read_pattern(service.url.removeprefix("http://"))
@@ -102,57 +97,56 @@ async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) ->
     )
     assert (crowd.most, others.most) == (1, 4)
 
-    async with aclosing(Functions(settings=Settings(hosts={host: Options(concurrency=1)}))) as functions:
-        await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(4)))
+    functions = calling(settings=Settings(hosts={host: Options(concurrency=1)}))
+    await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(4)))
     assert len({request.connection for request in service.requests}) == 1, "one at a time needs one connection"
 
 
-async def test_so_many_calls_in_a_time() -> None:
+async def test_so_many_calls_in_a_time(calling: Calling) -> None:
     """Those beyond it wait until there is room, which a call that is cancelled leaves to the others."""
     made: list[int] = []
     settings = Settings(functions={"MARK": Options(rate=Rate(3, 3600))})
-    async with aclosing(Functions({"mark": lambda: made.append(1)}, settings)) as functions:
-        waiting = [asyncio.create_task(functions.call(call_of("mark"))) for _ in range(5)]
-        done, pending = await asyncio.wait(waiting, timeout=0.5)
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(*pending, return_exceptions=True)
+    functions = calling({"mark": lambda: made.append(1)}, settings)
+    waiting = [asyncio.create_task(functions.call(call_of("mark"))) for _ in range(5)]
+    done, pending = await asyncio.wait(waiting, timeout=0.5)
+    for task in pending:
+        task.cancel()
+    await asyncio.gather(*pending, return_exceptions=True)
 
     assert (len(done), len(pending), len(made)) == (3, 2, 3)
 
 
-async def test_a_failed_call_leaves_its_place() -> None:
-    """Otherwise a few errors would stop a worker."""
+async def test_a_failed_call_leaves_its_place(calling: Calling) -> None:
     settings = Settings(calls=Options(concurrency=1))
 
     def fail() -> None:
         raise ValueError("no")
 
-    async with aclosing(Functions({"fail": fail}, settings)) as functions:
-        results = await asyncio.gather(*(functions.call(call_of("fail")) for _ in range(3)), return_exceptions=True)
+    functions = calling({"fail": fail}, settings)
+    results = await asyncio.gather(*(functions.call(call_of("fail")) for _ in range(3)), return_exceptions=True)
     assert [getattr(result, "code", None) for result in results] == ["ValueError"] * 3
 
 
 @pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
-async def test_calls_that_wait_for_their_function_leave_others_room(own: Options) -> None:
+async def test_calls_that_wait_for_their_function_leave_others_room(calling: Calling, own: Options) -> None:
     """However many wait: of the calls that may be made at once, they take what one of them takes."""
     settings = Settings(calls=Options(concurrency=3), functions={"SLOW": own})
 
-    async with aclosing(Functions({"slow": asyncio.Event().wait, "quick": dict}, settings)) as functions:
-        slow = [asyncio.create_task(functions.call(call_of("slow"))) for _ in range(5)]
-        await asyncio.sleep(0)
-        quick = [asyncio.create_task(functions.call(call_of("quick"))) for _ in range(5)]
-        done, _ = await asyncio.wait(quick, timeout=5)
-        for task in (*slow, *quick):
-            task.cancel()
-        await asyncio.gather(*slow, *quick, return_exceptions=True)
+    functions = calling({"slow": asyncio.Event().wait, "quick": dict}, settings)
+    slow = [asyncio.create_task(functions.call(call_of("slow"))) for _ in range(5)]
+    await asyncio.sleep(0)
+    quick = [asyncio.create_task(functions.call(call_of("quick"))) for _ in range(5)]
+    done, _ = await asyncio.wait(quick, timeout=5)
+    for task in (*slow, *quick):
+        task.cancel()
+    await asyncio.gather(*slow, *quick, return_exceptions=True)
 
     assert done == {*quick}
 
 
 @pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
 async def test_calls_that_wait_for_their_host_leave_others_room(
-    service: Service, http_call: HttpCall, own: Options
+    calling: Calling, service: Service, own: Options
 ) -> None:
     """However many wait, and though each has had its place before it is known which host it asks."""
     service.hangs("GET", "/slow")
@@ -160,16 +154,16 @@ async def test_calls_that_wait_for_their_host_leave_others_room(
     settings = Settings(calls=Options(concurrency=3), hosts={read_pattern(slow_host): own})
     crowd = Crowd()
 
-    async with aclosing(Functions({"visit": crowd.visit}, settings)) as functions:
-        slow = [asyncio.create_task(functions.call(http_call("GET", f"{service.url}/slow"))) for _ in range(6)]
-        await asyncio.to_thread(service.asked.wait, 5)
-        quick = [asyncio.create_task(functions.call(call_of("visit"))) for _ in range(5)]
-        done, _ = await asyncio.wait(quick, timeout=5)
-        for task in (*slow, *quick):
-            task.cancel()
-        await asyncio.gather(*slow, *quick, return_exceptions=True)
-        at_once, crowd.most = crowd.most, 0
-        await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
+    functions = calling({"visit": crowd.visit}, settings)
+    slow = [asyncio.create_task(functions.call(http_call("GET", f"{service.url}/slow"))) for _ in range(6)]
+    await asyncio.to_thread(service.asked.wait, 5)
+    quick = [asyncio.create_task(functions.call(call_of("visit"))) for _ in range(5)]
+    done, _ = await asyncio.wait(quick, timeout=5)
+    for task in (*slow, *quick):
+        task.cancel()
+    await asyncio.gather(*slow, *quick, return_exceptions=True)
+    at_once, crowd.most = crowd.most, 0
+    await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
 
     assert done == {*quick}
     assert at_once <= 2, "those that are made count still"

@@ -45,7 +45,6 @@ def is_local(
     ],
 )
 def test_the_narrowest_setting_decides(env: dict[str, str], wanted: tuple[bool, bool]) -> None:
-    """Without any, the definition does."""
     settings = read_settings(env)
     assert (is_local(settings, asked=False), is_local(settings, asked=True)) == wanted
 

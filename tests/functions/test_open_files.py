@@ -4,7 +4,6 @@ import resource
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,15 +14,13 @@ from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, http_call
 from tests.functions.rpc.users_service import PROTOS
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, HttpCall, Service
 
 
 @contextmanager
 def none_left() -> Iterator[None]:
-    """Let this process open no more files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1, hard))
     try:
@@ -34,18 +31,15 @@ def none_left() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_a_connection_that_needs_a_file(
-    host: str, service: "Service", http_call: "HttpCall", failed: "Failed"
-) -> None:
+async def test_a_connection_that_needs_a_file(calling: Calling, host: str, service: "Service") -> None:
     """To an address, or to a name that cannot be looked up; when there are files again, the call succeeds."""
     service.answers_with("GET", "/a", 1)
     call = http_call("GET", service.url.replace("127.0.0.1", host) + "/a")
-    async with aclosing(Functions()) as functions:
-        await failed(functions, http_call("GET", "http://127.0.0.1:1/"))  # what is needed is imported
-        with none_left():
-            fault = await failed(functions, call)
-        assert await functions.call(call) == 1
-    assert (fault.code, fault.retryable) == ("TooManyOpenFiles", True)
+    functions = calling()
+    await fault_of(functions.call(http_call("GET", "http://127.0.0.1:1/")))  # what is needed is imported
+    with none_left():
+        fault = await fault_of(functions.call(call), "TooManyOpenFiles", retryable=True)
+    assert await functions.call(call) == 1
     assert fault.message.startswith("too many open files: raise the limit of this process (ulimit -n")
 
 
@@ -53,8 +47,7 @@ async def test_a_connection_that_needs_a_file(
     ("kind", "operation"),
     [("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one")],
 )
-async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path, failed: "Failed") -> None:
-    """A document is not told to be missing or wrong, and the call is tried again."""
+async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("[")
     call = Call(Function(name="ask", type=kind, operation=operation), base=str(tmp_path))
@@ -62,15 +55,13 @@ async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path:
         {"one": lambda: int(file.read_text())}, Settings(calls=Options(base_url="http://127.0.0.1:1"))
     )
     async with aclosing(functions):
-        usual = await failed(functions, call)
+        usual = await fault_of(functions.call(call))
         with none_left():
-            fault = await failed(functions, call)
+            fault = await fault_of(functions.call(call), "TooManyOpenFiles", retryable=True)
     assert usual.code != fault.code
-    assert (fault.code, fault.retryable) == ("TooManyOpenFiles", True)
 
 
 async def test_a_sink_that_needs_a_connection() -> None:
-    """Its delivery fails with the reason, too."""
     sink = SinkSettings(name="a", url="http://127.0.0.1:1/")
     async with aclosing(Sinks([sink], Settings())) as sinks:
         await sinks.deliver(CloudEvent("1", "test", "made"))
@@ -80,28 +71,26 @@ async def test_a_sink_that_needs_a_connection() -> None:
     assert outcome.fault.code == "TooManyOpenFiles"
 
 
-async def test_a_channel_that_cannot_be_made(failed: "Failed") -> None:
-    """GRPC says that the service is unavailable."""
+async def test_a_channel_that_cannot_be_made(calling: Calling) -> None:
     urls = {"first": "grpc://127.0.0.1:1", "next": "grpc://127.0.0.1:2"}
     settings = Settings(functions={name: Options(base_url=url) for name, url in urls.items()})
     first, next_ = (
         Call(Function(name=name, type="rpc", operation="users.proto#UserService#AddUser"), {}, base=str(PROTOS))
         for name in urls
     )
-    async with aclosing(Functions(settings=settings)) as functions:
-        usual = await failed(functions, first)
-        with none_left():
-            fault = await failed(functions, next_)
+    functions = calling(settings=settings)
+    usual = await fault_of(functions.call(first))
+    with none_left():
+        fault = await fault_of(functions.call(next_))
     assert (usual.code, fault.code) == ("UNAVAILABLE", "TooManyOpenFiles")
 
 
-async def test_errors_that_are_causes_of_each_other(failed: "Failed") -> None:
-    """Python code may raise such, and the call still fails with its own error."""
-
+async def test_errors_that_are_causes_of_each_other(calling: Calling) -> None:
     def cycle() -> None:
         first, second = ValueError("first"), KeyError("second")
         first.__cause__, second.__cause__ = second, first
         raise first
 
-    async with aclosing(Functions({"f": cycle})) as functions:
-        assert (await failed(functions, Call(Function(name="f", type="custom", operation="f")))).code == "ValueError"
+    assert (
+        await fault_of(calling({"f": cycle}).call(Call(Function(name="f", type="custom", operation="f"))))
+    ).code == "ValueError"

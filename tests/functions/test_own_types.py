@@ -1,7 +1,5 @@
 """Types of functions that users add."""
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from swf_temporal.base.calls import Function
@@ -9,18 +7,13 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.registry import Registry
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import failing, fault_of
 
 
 class Echo:
-    """Gives back what it was called with."""
-
     closed = False
 
     async def perform(self, call: Call) -> object:
-        """Return name, operation and arguments, or fail as the arguments say."""
         match call.arguments:
             case "break":
                 raise LookupError("no such echo")
@@ -31,7 +24,6 @@ class Echo:
         return [call.function.name, call.function.operation, call.arguments, call.attempt]
 
     async def aclose(self) -> None:
-        """Take note."""
         self.closed = True
 
 
@@ -49,7 +41,6 @@ def _registry(kind: object = Echo) -> Registry:
 async def test_a_type_gets_the_whole_call(operation: str) -> None:
     """Whoever carries out a type sees the function as it was defined, whatever its operation looks like."""
     functions = Functions(_registry())
-
     assert await functions.call(_say({"x": 1}, operation)) == ["say", operation, {"x": 1}, 2]
 
 
@@ -57,18 +48,13 @@ async def test_a_type_gets_the_whole_call(operation: str) -> None:
     ("arguments", "name", "code"),
     [("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON")],
 )
-async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str, failed: "Failed") -> None:
-    """Exceptions are faults of their name, CallFailed passes through, and a result must be JSON."""
-    fault = await failed(Functions(_registry()), _say(arguments))
-
+async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str) -> None:
+    fault = await fault_of(Functions(_registry()).call(_say(arguments)))
     assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)
 
 
-async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
-    """A worker without the type looks for a function of that name, and says both."""
-    fault = await failed(Functions(), _say({"x": 1}))
-
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
+async def test_a_type_that_nobody_knows_is_told() -> None:
+    fault = await fault_of(Functions().call(_say({"x": 1})), "UnknownFunction", retryable=False)
     assert fault.message == ("no custom function 'loudly' is known; nor are there functions of the type 'echo'")
 
 
@@ -91,8 +77,6 @@ async def test_a_type_ends_with_the_worker() -> None:
 
 
 async def test_a_type_needs_nothing_to_let_go() -> None:
-    """`aclose` may be missing."""
-
     class Bare:
         async def perform(self, call: Call) -> JSON:
             return call.arguments
@@ -100,14 +84,11 @@ async def test_a_type_needs_nothing_to_let_go() -> None:
     registry = Registry()
     registry.type("echo")(Bare)
     functions = Functions(registry)
-
     assert await functions.call(_say("hi")) == "hi"
     await functions.aclose()
 
 
 async def test_what_else_a_type_may_have() -> None:
-    """It may say where functions lead, and refuse one before it is called."""
-
     class Careful(Echo):
         async def look(self, call: Call) -> dict[str, JSON]:
             return {"channel": call.function.operation}
@@ -121,10 +102,9 @@ async def test_what_else_a_type_may_have() -> None:
 
     found = await functions.prepare(whispered, None)
     functions.check(Function(name="say", type="echo", operation="loudly"))
-    with pytest.raises(CallFailed, match="only be said loudly") as caught:
+    with failing("ValueError", "only be said loudly"):
         functions.check(whispered)
     await functions.aclose()
 
     assert found is not None
     assert found.address == {"channel": "softly"}
-    assert caught.value.code == "ValueError"

@@ -16,7 +16,6 @@ from swf_temporal.functions.registry import Registry
 
 
 def test_a_decorated_function_is_found_and_stays_itself() -> None:
-    """Registering gives a name and changes nothing."""
     registry = Registry()
 
     @registry.custom("greet")
@@ -28,30 +27,23 @@ def test_a_decorated_function_is_found_and_stays_itself() -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    """Two functions of one name are a mistake that would be hard to find later."""
     registry = Registry()
     registry.custom("greet")(print)
-
     with pytest.raises(UsageError, match="greet"):
         registry.custom("greet")(repr)
 
 
 class Soap:
-    """A type of functions."""
-
     async def perform(self, call: Call) -> JSON:
-        """Return the arguments."""
         return call.arguments
 
 
 def test_types_are_kept_apart_from_functions() -> None:
     """A class is made an object, an object is taken as it is, and both can have a function's name."""
     registry, soap = Registry(), Soap()
-
     assert registry.type("soap")(Soap) is Soap
     assert registry.type("suds")(soap) is soap
     registry.custom("soap")(print)
-
     assert registry.types["soap"] is Soap
     assert registry.types["suds"] is soap
     assert dict(registry) == {"soap": print}
@@ -59,7 +51,6 @@ def test_types_are_kept_apart_from_functions() -> None:
 
 @pytest.mark.parametrize("name", ["rest", "custom", "asyncapi"])
 def test_a_type_with_a_meaning_is_not_taken(name: str) -> None:
-    """Nobody changes what the specification's own types mean."""
     with pytest.raises(UsageError, match=f"'{name}' is reserved"):
         Registry().type(name)(Soap)
 
@@ -68,14 +59,11 @@ def test_a_type_is_registered_once() -> None:
     """Which of two is meant would depend on the order of imports."""
     registry = Registry()
     registry.type("soap")(Soap)
-
     with pytest.raises(UsageError, match="'soap' already"):
         registry.type("soap")(Soap)
 
 
 def test_what_cannot_perform_is_no_type() -> None:
-    """It is told where it is registered, and not when it is called."""
-
     class Blocking:
         def perform(self, call: Call) -> JSON:
             return call.arguments
@@ -86,19 +74,15 @@ def test_what_cannot_perform_is_no_type() -> None:
 
 
 def test_registries_join() -> None:
-    """What is included later wins."""
     first, second = Registry(), Registry()
     first.custom("a")(print)
     second.custom("a")(repr)
     second.type("soap")(Soap)
-
     first.include(second)
-
     assert (dict(first), list(first.types)) == ({"a": repr}, ["soap"])
 
 
 def test_a_function_has_its_own_name() -> None:
-    """With parentheses or without; a method is one, too."""
     registry = Registry()
 
     class Shop:
@@ -122,7 +106,6 @@ def test_a_function_has_its_own_name() -> None:
 
 
 async def test_resources_are_open_as_long_as_functions_are_called() -> None:
-    """Each worker has its own, in the order in which they were registered, and closes it."""
     registry, told = Registry(), list[str]()
 
     @registry.resource

@@ -10,30 +10,23 @@ import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed, ExpressionFailed, UsageError
+from swf_temporal.base.errors import ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Settings
-from tests.functions.conftest import Failed
+from tests.failing import failing, fault_of
 from tests.sampling import chance
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}
 
 
 def test_variables_are_secrets() -> None:
-    """A variable holds a text, or an object written as JSON; digits stay a text."""
     secrets = Secrets.from_environment(
-        {
-            "SWF_SECRET_API_KEY": "12345",
-            "SWF_SECRET_DB": '{"user": "u"}',
-            "SWF_SECRET_ODD": "{x",
-            "OTHER": "no",
-        }
+        {"SWF_SECRET_API_KEY": "12345", "SWF_SECRET_DB": '{"user": "u"}', "SWF_SECRET_ODD": "{x", "OTHER": "no"}
     )
-
     assert secrets.get("api-key") == "12345"
     assert secrets.get("db") == {"user": "u"}
     assert secrets.as_mapping(["api.key", "odd", "missing"]) == {"api.key": "12345", "odd": "{x"}
@@ -45,34 +38,27 @@ def test_all_secrets_or_none() -> None:
     """A call is given every secret that it may need, or is told which one is not known."""
     secrets = Secrets({"key": "k"})
     assert secrets.entrusted(["KEY"]) == {"KEY": "k"}
-    with pytest.raises(
-        CallFailed, match=r"'my.db' is not known here: a worker is given it by SWF_SECRET_MY_DB"
-    ) as told:
+    with failing(
+        "UnknownSecret", r"'my.db' is not known here: a worker is given it by SWF_SECRET_MY_DB", retryable=False
+    ):
         secrets.entrusted(["KEY", "my.db"])
-    assert (told.value.code, told.value.retryable) == ("UnknownSecret", False)
 
 
 @pytest.mark.parametrize("text", ["db: {user: u}\nkey: k\n", '{"db": {"user": "u"}, "key": "k"}'])
 def test_a_file_holds_secrets_and_variables_win(tmp_path: Path, text: str) -> None:
-    """The file may be YAML or JSON; a variable replaces what it says."""
     file = tmp_path / "secrets"
     file.write_text(text, encoding="utf-8")
-
     secrets = Secrets.from_environment({"SWF_SECRETS_FILE": str(file), "SWF_SECRET_KEY": "variable"})
-
     assert secrets.as_mapping(["db", "key"]) == {"db": {"user": "u"}, "key": "variable"}
 
 
 @pytest.mark.parametrize("text", [None, "- a list", "key: 'hunter2\n"])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | None) -> None:
-    """The message names the file, and shows nothing of what stands in it."""
     file = tmp_path / "secrets.yaml"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-
     with pytest.raises(UsageError, match=r"secrets\.yaml") as caught:
         Secrets.from_environment({"SWF_SECRETS_FILE": str(file)})
-
     assert "hunter2" not in str(caught.value)
 
 
@@ -82,9 +68,7 @@ STRONG = "p8Xz-41Lw-qT9"
 def test_messages_lose_every_secret() -> None:
     """Nested texts lose them; the longest goes first. The shortest are part of too many words, and are words here."""
     secrets: dict[str, JSON] = {"a": "hunter2", "b": {"token": "hunter2-long", "n": 5}, "c": ["abc"], "d": "", "e": " "}
-
     scrubbed = scrub({"hunter2": ["x hunter2-long y", 5, None, "abc", "abcd: (abc)", "a b"], STRONG: ""}, secrets)
-
     assert scrubbed == {"hunter2": ["x *** y", 5, None, "***", "abcd: (***)", "a b"], STRONG: ""}
 
 
@@ -110,7 +94,6 @@ def test_results_keep_what_only_resembles_a_secret() -> None:
 def test_results_lose_the_numbers_of_characters() -> None:
     """A service may answer with what `explode` has made of a secret, or a library with its bytes."""
     around: list[JSON] = [*map(ord, f"a {STRONG} b")]
-
     assert withhold({"data": around}, {"key": STRONG}) == {"data": [97, 32, "***", 32, 98]}
     assert scrub([[*map(ord, "hunter2")]], {"key": "hunter2"}) == [["***"]]
     kept: list[list[JSON]] = [[*around, 0.5], [*around, True], [*around, -1], [42, 42, 42], []]
@@ -122,7 +105,6 @@ def test_results_lose_strong_secrets_wherever_they_stand() -> None:
     """Also as they are written elsewhere, and in keys."""
     secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}
     result: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
-
     assert withhold({STRONG: result}, secrets) == {"***": ["Bearer ***", "***", "x=***&y"]}
 
 
@@ -141,7 +123,6 @@ def test_a_weak_secret_is_weak_in_every_spelling() -> None:
     ],
 )  # fmt: skip
 def test_strong_secrets(secret: str) -> None:
-    """Nobody writes them by chance."""
     assert is_strong(secret)
 
 
@@ -151,7 +132,6 @@ def test_nine_random_characters_of_all_kinds_are_strong() -> None:
     drawn = ("".join(random.choices(ascii_letters + digits, k=9)) for _ in range(20_000))
     kinds = (str.islower, str.isupper, str.isdigit)
     of_all_kinds = [one for one in drawn if all(any(map(is_kind, one)) for is_kind in kinds)]
-
     assert [one for one in of_all_kinds if not is_strong(one)] == []
 
 
@@ -163,21 +143,17 @@ def test_nine_random_characters_of_all_kinds_are_strong() -> None:
     ],
 )  # fmt: skip
 def test_weak_secrets(secret: str) -> None:
-    """Data may hold them by chance, in longer texts too."""
     assert not is_strong(secret)
 
 
 def test_an_operator_learns_which_secrets_are_weak() -> None:
     """By their names, as they can be set, and the properties of those that are objects; never by their values."""
     secrets = Secrets({"env": "test", "shop": {"user": "orders", "password": STRONG, "more": [STRONG]}, "key": STRONG})
-
     assert secrets.unprotected() == ["ENV", "SHOP.user"]
 
 
 @pytest.mark.parametrize(("metadata", "result"), [({}, "***"), ({"hideSecrets": True}, "***"), (SHOWN, STRONG)])
-async def test_a_function_may_have_its_results_left_alone(
-    metadata: dict[str, JSON], result: str, failed: Failed
-) -> None:
+async def test_a_function_may_have_its_results_left_alone(metadata: dict[str, JSON], result: str) -> None:
     """Then a result is what the function returned, secrets and all; its errors have none."""
 
     def echo(*, text: str, fails: bool) -> str:
@@ -190,29 +166,27 @@ async def test_a_function_may_have_its_results_left_alone(
     call = Call(function, {"text": STRONG, "fails": False}, secrets={"key": STRONG})
 
     assert await functions.call(call) == result
-    assert (await failed(functions, replace(call, arguments={"text": STRONG, "fails": True}))).message == "not ***"
+    assert (
+        await fault_of(functions.call(replace(call, arguments={"text": STRONG, "fails": True})))
+    ).message == "not ***"
 
 
-async def test_what_an_error_is_called_stays(failed: Failed) -> None:
+async def test_what_an_error_is_called_stays() -> None:
     """A definition decides by the code what to do: a word that is a secret too does not change it."""
 
     class TestError(Exception):
-        """An error with the secret in its name."""
+        pass
 
     def fail() -> None:
         raise TestError("the test failed")
 
-    fault = await failed(
-        Functions({"f": fail}), Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"})
-    )
-
+    doing = Functions({"f": fail}).call(Call(Function(name="f", type="custom"), secrets={"env": "Test", "e": "test"}))
+    fault = await fault_of(doing)
     assert (fault.code, fault.message) == ("TestError", "the *** failed")
 
 
 def test_nothing_is_copied_without_secrets() -> None:
-    """Most calls have no secrets, and pay nothing."""
     value: JSON = {"a": ["b"]}
-
     assert scrub(value, {}) is value
     assert withhold(value, {}) is value
 
@@ -230,9 +204,7 @@ def test_nothing_is_copied_without_secrets() -> None:
     ],
 )
 def test_secrets_are_known_in_disguise(text: str) -> None:
-    """A service repeats what it was sent: with percent signs, with backslashes, or in base64."""
     scrubbed = str(scrub(f"<{text}>", {"a": 'pä s/s"x\\\n'}))
-
     assert "***" in scrubbed
     assert text not in scrubbed
 
@@ -248,7 +220,6 @@ FAILING = [
 
 @pytest.mark.parametrize("expression", FAILING)
 async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
-    """Neither the secret nor what was made of it; the expression itself is told."""
     secret_template = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {}, "jq")
     call = FunctionCall(
         id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
@@ -266,15 +237,12 @@ async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression:
 
 
 @pytest.mark.parametrize("expression", FAILING)
-async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str, failed: Failed) -> None:
+async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str) -> None:
     """An auth has expressions of its own, over nothing but secrets."""
     auth = Auth(name="a", scheme="bearer", properties={"token": expression})
     function = Function(name="f", type="http", operation="GET:http://127.0.0.1:9/", auth_ref=AuthRef(invocation="a"))
-
     call = Call(function, auth=(auth,), secrets={"token": STRONG}, fill_auth=LANGUAGE.fill_auth)
-    fault = await failed(Functions(), call)
-
-    assert fault.code == "BadAuth"
+    fault = await fault_of(Functions().call(call), "BadAuth")
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()
 
 
@@ -290,13 +258,11 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str,
     ],
 )
 def test_numbers_are_known_however_they_are_written(text: str) -> None:
-    """With an exponent, as a fraction, and in groups of digits."""
     assert "201" not in str(scrub(f"no account {text}, sorry", {"pin": {"number": 4839201755661}}))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\\n", "\n  "])
 def test_base64_is_known_where_it_is_broken_into_lines(end: str) -> None:
-    """At any place, as mail has it, and as JSON has that."""
     encoded = b64encode(b"x" * 44 + SECRET.encode() + b"y" * 44).decode()
     for at in range(60, 90):
         broken = encoded[:at] + end + encoded[at:]

@@ -59,7 +59,6 @@ async def _main(words: Sequence[str], at_once: int, *, sampled: bool) -> int:
 
 
 def _beside(probe: Probe, outcomes: Sequence[Outcome]) -> str:
-    """Return what a probe took, and which cases ran beside it."""
     last = probe.begun + probe.seconds
     cases_ = [one.case.id for one in outcomes if one.begun < last and one.begun + one.seconds > probe.begun]
     return f"{probe.seconds:.3f} s beside {', '.join(cases_)}"

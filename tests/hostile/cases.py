@@ -7,11 +7,13 @@ any client of the server can do it.
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from tests.hostile.costs import SLOW, counting
 
-Made = Callable[[], tuple[Any, Any]]
+Made = Callable[[], Any]
+"""Makes a definition, whose input is empty, or both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,11 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What it is called."""
         return f"{self.family}/{self.name}"
+
+    def made(self) -> tuple[Any, Any]:
+        made = self.make()
+        return made if isinstance(made, tuple) else (made, {})
 
 
 FIXED: Final = {"id": "hostile", "version": "1.0.0", "specVersion": "0.8"}
@@ -37,39 +42,48 @@ WIDE: Final = 30_000
 
 
 def flow(*states: dict[str, Any], **rest: Any) -> dict[str, Any]:
-    """Return a workflow of *states*, each of which leads to the next."""
     linked = []
     for state, following in zip(states, [*states[1:], None], strict=True):
         way: dict[str, Any] = {"end": True} if following is None else {"transition": following["name"]}
         linked.append({**(way if not state.keys() & {"transition", "end", "defaultCondition"} else {}), **state})
-    return {**FIXED, "states": linked, **rest}
+    return {**FIXED, "functions": SAME, "states": linked, **rest}
 
 
 def put(data: Any, name: str = "Put", **rest: Any) -> dict[str, Any]:
-    """Return a state that puts *data* there."""
     return {"name": name, "type": "inject", "data": data, **rest}
 
 
+def action(arguments: Any, to: str | None = None) -> dict[str, Any]:
+    where = {"actionDataFilter": {"toStateData": to}} if to else {}
+    return {"functionRef": {"refName": "same", "arguments": arguments}, **where}
+
+
+def acting(*actions: dict[str, Any], name: str = "A", **rest: Any) -> dict[str, Any]:
+    return {"name": name, "type": "operation", "actions": list(actions), **rest}
+
+
 def computing(*expressions: str, into: str | None = None) -> dict[str, Any]:
-    """Return a state that evaluates each expression in an action of its own."""
-    where = {"actionDataFilter": {"toStateData": into}} if into else {}
-    actions = [
-        {"functionRef": {"refName": "same", "arguments": {"v": f"${{ {one} }}"}}, **where} for one in expressions
-    ]
-    return {"name": "Compute", "type": "operation", "actions": actions}
+    return acting(*(action({"v": f"${{ {one} }}"}, into) for one in expressions), name="Compute")
+
+
+def filtering(text: str, name: str = "Put", **rest: Any) -> dict[str, Any]:
+    return put({}, name, stateDataFilter={"output": f"${{ {text} }}"}, **rest)
 
 
 SAME: Final = [{"name": "same", "type": "expression", "operation": "$args.v"}]
 
 
+class RAW(str):
+    """An input as it is written."""
+
+    __slots__ = ()
+
+
 def expression(text: str, data: Any = None) -> Made:
-    """Return a workflow that evaluates *text* on *data*."""
-    return lambda: (flow(put({}, stateDataFilter={"output": f"${{ {text} }}"})), {} if data is None else data)
+    return lambda: (flow(filtering(text)), data or {})
 
 
 def schema(made: Any, data: Any) -> Made:
-    """Return a workflow whose input has to fit a schema."""
-
     def make() -> tuple[Any, Any]:
         own, given = (one() if callable(one) else one for one in (made, data))
         return flow(put({}), dataInputSchema={"schema": own, "failOnValidationErrors": True}), given
@@ -78,12 +92,10 @@ def schema(made: Any, data: Any) -> Made:
 
 
 def nested(depth: int, opening: str = "[", closing: str = "]", inner: str = "1") -> str:
-    """Return a text with *depth* brackets in each other."""
     return opening * depth + inner + closing * depth
 
 
 def deep(depth: int) -> Any:
-    """Return an object nested *depth* deep."""
     value: Any = 1
     for _ in range(depth):
         value = {"d": value}
@@ -92,16 +104,14 @@ def deep(depth: int) -> Any:
 
 def targeting(index: int) -> Made:
     """Return a workflow that puts a result where the element *index* of an array is."""
-    return lambda: (flow(computing("1", into=f".o[{index}]"), functions=SAME), {})
+    return lambda: flow(computing("1", into=f".o[{index}]"))
 
 
 def deep_input(depth: int, state: dict[str, Any]) -> Made:
-    """Return a workflow of one *state* whose input is nested *depth* deep."""
-    return lambda: (flow(state, functions=SAME), RAW(nested(depth, '{"d":', "}")))
+    return lambda: (flow(state), RAW(nested(depth, '{"d":', "}")))
 
 
 def nested_schema(depth: int) -> Any:
-    """Return a schema nested *depth* deep."""
     value: Any = {}
     for _ in range(depth):
         value = {"a": {"properties": value}}
@@ -109,102 +119,74 @@ def nested_schema(depth: int) -> Any:
 
 
 def switch(conditions: list[str]) -> dict[str, Any]:
-    """Return a state with *conditions*, and a default."""
-    return {
-        "name": "Choose",
-        "type": "switch",
-        "dataConditions": [{"condition": f"${{ {one} }}", "end": True} for one in conditions],
-        "defaultCondition": {"end": True},
-    }
+    ways = [{"condition": f"${{ {one} }}", "end": True} for one in conditions]
+    return {"name": "Choose", "type": "switch", "dataConditions": ways, "defaultCondition": {"end": True}}
 
 
 def branches(count: int, text: str) -> dict[str, Any]:
-    """Return a state with *count* branches, each of which evaluates *text*."""
-    one = {"functionRef": {"refName": "same", "arguments": {"v": f"${{ {text} }}"}}}
-    made = [{"name": f"b{number}", "actions": [one]} for number in range(count)]
+    made = [{"name": f"b{number}", "actions": [action({"v": f"${{ {text} }}"})]} for number in range(count)]
     return {"name": "Many", "type": "parallel", "branches": made}
 
 
 def each(collection: str, text: str, mode: str = "sequential", batch: int | None = None) -> dict[str, Any]:
-    """Return a state that evaluates *text* for each element."""
     state: dict[str, Any] = {
-        "name": "Each",
-        "type": "foreach",
-        "inputCollection": f"${{ {collection} }}",
-        "outputCollection": "${ .out }",
-        "iterationParam": "i",
-        "mode": mode,
-        "actions": [{"functionRef": {"refName": "same", "arguments": {"v": f"${{ {text} }}"}}}],
-    }
+        "name": "Each", "type": "foreach", "inputCollection": f"${{ {collection} }}", "outputCollection": "${ .out }",
+        "iterationParam": "i", "mode": mode, "actions": [action({"v": f"${{ {text} }}"})],
+    }  # fmt: skip
     return state if batch is None else {**state, "batchSize": batch}
 
 
 def cycle(first: Any, filter_: str) -> Made:
     """Return a workflow that begins with *first*, and makes more of it with each round."""
-    states = [
-        put(first, "Start"),
-        put({}, "Again", stateDataFilter={"output": f"${{ {filter_} }}"}, transition="Again"),
-    ]
-    return lambda: (flow(*states), {})
+    return lambda: flow(put(first, "Start"), filtering(filter_, "Again", transition="Again"))
 
 
 def sharing(levels: int) -> list[dict[str, Any]]:
     """Return states whose data are twice as much with each of *levels*, once they are written."""
-    return [
-        put({"s": [1]}, "Start"),
-        *(put({}, f"S{n}", stateDataFilter={"output": "${ {s: [.s, .s]} }"}) for n in range(levels)),
-    ]
+    return [put({"s": [1]}, "Start"), *(filtering("{s: [.s, .s]}", f"S{n}") for n in range(levels))]
 
 
 def sharing_compared() -> Made:
     """Return a workflow that goes round with data that are equal and not the same."""
     states = sharing(60)
-    return lambda: (flow(*states[:-1], {**states[-1], "transition": "Start"}), {})
+    return lambda: flow(*states[:-1], {**states[-1], "transition": "Start"})
 
 
 def sharing_merged() -> Made:
     """Return a workflow that merges such data into an array that has others like them."""
-    states = [*sharing(40), put({}, "Keep", stateDataFilter={"output": "${ {l: [.s]} }"})]
+    states = [*sharing(40), filtering("{l: [.s]}", "Keep")]
     again = [{**one, "name": f"{one['name']} again"} for one in sharing(40)[1:]]
     merged = put({"s": [1]}, "Start again", stateDataFilter={"output": "${ {l: .l, s: .s} }"})
-    return lambda: (flow(*states, merged, *again), {})
+    return lambda: flow(*states, merged, *again)
 
 
 def sharing_output() -> Made:
-    """Return a workflow whose output, which is such data, has to fit a schema."""
     outputs = {"schema": {"patternProperties": {"^s": {"items": {}}}}, "failOnValidationErrors": True}
-    return lambda: (flow(*sharing(40), dataOutputSchema=outputs), {})
+    return lambda: flow(*sharing(40), dataOutputSchema=outputs)
 
 
 def text() -> dict[str, Any]:
-    """Return a state that puts its data into a text."""
-    arguments = {"v": "of ${ . }"}
-    return {"name": "T", "type": "operation", "actions": [{"functionRef": {"refName": "same", "arguments": arguments}}]}
+    return acting(action({"v": "of ${ . }"}), name="T")
 
 
 def wide(number: int) -> dict[str, Any]:
-    """Return a filter that adds a large text, of characters that take four bytes of memory."""
-    return {"stateDataFilter": {"output": f'${{ .w{number} = ("\U0001f40d" * 1500000) }}'}}
+    """Return a state that adds a large text, of characters that take four bytes of memory."""
+    return filtering(f'.w{number} = ("\U0001f40d" * 1500000)', f"S{number}")
 
 
 def jsonpath(text: str, data: Any) -> Made:
-    """Return a workflow whose expressions are in JSONPath."""
-    return lambda: (flow(put({}, stateDataFilter={"output": f"${{ {text} }}"}), expressionLang="jsonpath"), data)
-
-
-def direktiv(transform: Any, data: Any = None) -> Made:
-    """Return a workflow of Direktiv."""
-    states = [{"id": "a", "type": "noop", "transform": transform}]
-    return lambda: ({"direktiv_api": "workflow/v1", "id": "hostile", "states": states}, data or {})
+    return lambda: (flow(filtering(text), expressionLang="jsonpath"), data)
 
 
 def direktiv_states(*states: dict[str, Any], data: Any = None) -> Made:
-    """Return a workflow of Direktiv."""
     return lambda: ({"direktiv_api": "workflow/v1", "id": "hostile", "states": list(states)}, data or {})
 
 
+def direktiv(transform: Any, data: Any = None) -> Made:
+    return direktiv_states({"id": "a", "type": "noop", "transform": transform}, data=data)
+
+
 def may_2020(state: dict[str, Any], data: Any) -> Made:
-    """Return a workflow of the draft of May 2020."""
     end = {"name": "End", "type": "inject", "data": {}, "end": {"kind": "default"}}
     definition = {
         "id": "hostile", "name": "h", "version": "1", "schemaVersion": "0.1", "expressionLanguage": "spel",
@@ -231,15 +213,22 @@ def anchors(levels: int, width: int = 10) -> str:
 
 
 def objects(count: int = WIDE) -> list[Any]:
-    """Return *count* objects that differ."""
     return [{"n": number} for number in range(count)]
 
 
-def _expressions() -> Iterator[Case]:
-    def case(name: str, text: str, data: Any = None, *, sampled: bool = False) -> Case:
-        return Case("expression", name, expression(text, data), sampled)
+def _making(family: str, made: Callable[..., Made] = lambda make: make) -> tuple[Callable[..., Case], ...]:
+    """Return what makes cases of a family, and those that stopped a worker, or a run, before there was a limit."""
 
-    yield case("endless", "def f: f; f", sampled=True)
+    def case(name: str, *given: Any, sampled: bool = False) -> Case:
+        return Case(family, name, made(*given), sampled)
+
+    return case, partial(case, sampled=True)
+
+
+def _expressions() -> Iterator[Case]:
+    case, once = _making("expression", expression)
+
+    yield once("endless", "def f: f; f")
     yield case("endless range", "[range(1e18)] | length")
     yield case("endless output", "[repeat(1)]")
     yield case("until", "until(false; .)")
@@ -248,13 +237,13 @@ def _expressions() -> Iterator[Case]:
     yield case("two gigabytes", '"x" * 2000000000')
     yield case("doubling text", 'reduce range(40) as $i ("x"; . + .)')
     yield case("doubling array", "reduce range(40) as $i ([1]; . + .)")
-    yield case("sharing array", "reduce range(60) as $i ([1]; [., .])", sampled=True)
-    yield case("index", ".a[1000000000] = 1", sampled=True)
+    yield once("sharing array", "reduce range(60) as $i ([1]; [., .])")
+    yield once("index", ".a[1000000000] = 1")
     yield case("index half", ".a[536870911] = 1")
     yield case("index 5 million", ".a[5000000] = 1")
     yield case("slice", ".a[100000000:100000001] = [1]")
-    yield case("deep build", "reduce range(100000) as $i (1; [.])", sampled=True)
-    yield case("deep 9000", "reduce range(9000) as $i (1; [.])", sampled=True)
+    yield once("deep build", "reduce range(100000) as $i (1; [.])")
+    yield once("deep 9000", "reduce range(9000) as $i (1; [.])")
     yield case("deep object", "reduce range(20000) as $i (1; {a: .})")
     yield case("paths of many", "[range(300000)] | [paths] | length")
     yield case("combinations", "[[range(30)] | combinations(6)] | length")
@@ -275,11 +264,11 @@ def _expressions() -> Iterator[Case]:
     yield case("env", "env | length")
     yield case("modules", 'import "x" as x; .')
     yield case("error", "error({})")
-    yield case("nan", "nan", sampled=True)
+    yield once("nan", "nan")
     yield case("infinite", "infinite")
     yield case("minus infinite", "[-infinite, nan, {n: nan}]")
     yield case("large number", "1e1000")
-    yield case("many digits", "1" * 5000, sampled=True)
+    yield once("many digits", "1" * 5000)
     yield case("limit -1", "[limit(-1; range(1e18))] | length")
     yield case("getpath", "getpath([range(100000)])")
     yield case("ltrimstr", 'reduce range(1000000) as $i ("x"; ltrimstr("y"))')
@@ -292,10 +281,8 @@ def _expressions() -> Iterator[Case]:
     yield case("tostream", "[range(500000) | [.]] | [tostream] | length")
     yield case("strptime", '[range(200000) | tostring | strftime("%Y")] | length')
     yield case("date", "1e300 | todate")
-    yield case(
-        "empty function tower",
-        " ".join(f"def f{n}: f{n - 1}, f{n - 1};" for n in range(1, 40)).replace("f0", "1") + " [f39] | length",
-    )
+    tower = " ".join(f"def f{n}: f{n - 1}, f{n - 1};" for n in range(1, 40)).replace("f0", "1")
+    yield case("empty function tower", f"{tower} [f39] | length")
     yield case("recursive generator", "[recurse(.,.)] | length")
     yield case("long output", "[range(2500000)]")
     yield case("half surrogate", '"\\ud800"')
@@ -303,17 +290,16 @@ def _expressions() -> Iterator[Case]:
 
 
 def _syntax() -> Iterator[Case]:
-    def case(name: str, text: str, *, sampled: bool = False) -> Case:
-        return Case("syntax", name, expression(text), sampled)
+    case, once = _making("syntax", expression)
 
-    yield case("50,000 brackets", nested(50_000), sampled=True)
-    yield case("50,000 parentheses", nested(50_000, "(", ")"), sampled=True)
+    yield once("50,000 brackets", nested(50_000))
+    yield once("50,000 parentheses", nested(50_000, "(", ")"))
     yield case("1,000 brackets", nested(1_000))
     yield case("400 brackets", nested(400))
     yield case("50,000 objects", nested(50_000, "{a:", "}"))
-    yield case("50,000 sums", "1" + "+1" * 50_000, sampled=True)
+    yield once("50,000 sums", "1" + "+1" * 50_000)
     yield case("50,000 pipes", "." + "|." * 50_000)
-    yield case("50,000 fields", ".a" * 50_000, sampled=True)
+    yield once("50,000 fields", ".a" * 50_000)
     yield case("50,000 indices", "." + "[0]" * 50_000)
     yield case("50,000 minus", "-" * 50_000 + "1")
     yield case("50,000 optional", "." + "?" * 50_000)
@@ -337,547 +323,231 @@ def _syntax() -> Iterator[Case]:
 
 
 def _sums() -> Iterator[Case]:
-    def case(name: str, make: Made, *, sampled: bool = False) -> Case:
-        return Case("sum", name, make, sampled)
+    case, once = _making("sum")
 
     quarter, half = SLOW.format(300_000), SLOW.format(1_200_000)
-    yield case("60 conditions of 0.15 s", lambda: (flow(switch([f"{counting(0.15)[0]} < 0"] * 60)), {}))
-    yield case(
-        "ten expressions of half a second",
-        lambda: (flow(computing(*[counting(0.5)[0]] * 10, into=".o"), functions=SAME), {}),
+    yield case("60 conditions of 0.15 s", lambda: flow(switch([f"{counting(0.15)[0]} < 0"] * 60)))
+    yield case("ten expressions of half a second", lambda: flow(computing(*[counting(0.5)[0]] * 10, into=".o")))
+    yield once("60 conditions", lambda: flow(switch([f"{quarter} < 0"] * 60)))
+    yield case("60 different conditions", lambda: flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])))
+    yield once("6,000 different expressions", lambda: flow(*(filtering(f"[{n}] | add", f"S{n}") for n in range(6_000))))
+    yield once("ten slow actions", lambda: flow(computing(*[half] * 10, into=".o")))
+    ten = {f"k{n}": f"${{ {half} }}" for n in range(10)}
+    together = "{" + ",".join(f"k{n}: ({half})" for n in range(10)) + "}"
+    yield once("ten in one template", lambda: flow(computing("null"), filtering(together)))
+    yield once("ten in one arguments", lambda: flow(acting(action({"v": 1, **ten}))))
+    yield case("100 in one text", lambda: flow(acting(action({"v": " ".join([f"${{ {half} }}"] * 100)}))))
+    yield once("3,000 branches", lambda: flow(branches(3_000, "[.] | map(1) | length")))
+    yield case("3,000 plain branches", lambda: flow(branches(3_000, ".a")))
+    yield case("100 slow branches", lambda: flow(branches(100, quarter)))
+    yield once(
+        "4,000 expressions", lambda: flow(computing(*[f"[.,{n}] | map(1) | length" for n in range(4_000)], into=".o"))
     )
-    yield case("60 conditions", lambda: (flow(switch([f"{quarter} < 0"] * 60)), {}), sampled=True)
-    yield case(
-        "60 different conditions", lambda: (flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])), {})
-    )
-    yield case(
-        "6,000 different expressions",
-        lambda: (
-            flow(*(put({}, f"S{n}", stateDataFilter={"output": f"${{ [{n}] | add }}"}) for n in range(6_000))),
-            {},
-        ),
-        sampled=True,
-    )
-    yield case("ten slow actions", lambda: (flow(computing(*[half] * 10, into=".o"), functions=SAME), {}), sampled=True)
-    yield case(
-        "ten in one template",
-        lambda: (
-            flow(
-                computing("null"),
-                put({}, stateDataFilter={"output": "${ {" + ",".join(f"k{n}: ({half})" for n in range(10)) + "} }"}),
-                functions=SAME,
-            ),
-            {},
-        ),
-        sampled=True,
-    )
-    yield case(
-        "ten in one arguments",
-        lambda: (
-            flow(
-                {
-                    "name": "A",
-                    "type": "operation",
-                    "actions": [
-                        {
-                            "functionRef": {
-                                "refName": "same",
-                                "arguments": {"v": 1, **{f"k{n}": f"${{ {half} }}" for n in range(10)}},
-                            }
-                        }
-                    ],
-                },
-                functions=SAME,
-            ),
-            {},
-        ),
-        sampled=True,
-    )
-    yield case(
-        "100 in one text",
-        lambda: (
-            flow(
-                {
-                    "name": "A",
-                    "type": "operation",
-                    "actions": [
-                        {
-                            "functionRef": {
-                                "refName": "same",
-                                "arguments": {"v": " ".join(f"${{ {half} }}" for n in range(100))},
-                            }
-                        }
-                    ],
-                },
-                functions=SAME,
-            ),
-            {},
-        ),
-    )
-    yield case(
-        "3,000 branches", lambda: (flow(branches(3_000, "[.] | map(1) | length"), functions=SAME), {}), sampled=True
-    )
-    yield case("3,000 plain branches", lambda: (flow(branches(3_000, ".a"), functions=SAME), {}))
-    yield case("100 slow branches", lambda: (flow(branches(100, quarter), functions=SAME), {}))
-    yield case(
-        "4,000 expressions",
-        lambda: (flow(computing(*[f"[.,{n}] | map(1) | length" for n in range(4_000)], into=".o"), functions=SAME), {}),
-        sampled=True,
-    )
-    yield case(
-        "10,000 elements",
-        lambda: (flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]"), functions=SAME), {}),
-        sampled=True,
-    )
-    yield case(
-        "10,000 elements at once",
-        lambda: (
-            flow(put({"l": list(range(10_000))}), each(".l", "[$i] | map(. + 1) | .[0]", "parallel"), functions=SAME),
-            {},
-        ),
-        sampled=True,
-    )
-    yield case(
-        "100 slow elements", lambda: (flow(put({"l": list(range(100))}), each(".l", quarter), functions=SAME), {})
-    )
-    yield case(
-        "100 slow elements at once",
-        lambda: (flow(put({"l": list(range(100))}), each(".l", quarter, "parallel"), functions=SAME), {}),
-    )
+    many, few = put({"l": list(range(10_000))}), put({"l": list(range(100))})
+    plus = "[$i] | map(. + 1) | .[0]"
+    yield once("10,000 elements", lambda: flow(many, each(".l", plus)))
+    yield once("10,000 elements at once", lambda: flow(many, each(".l", plus, "parallel")))
+    yield case("100 slow elements", lambda: flow(few, each(".l", quarter)))
+    yield case("100 slow elements at once", lambda: flow(few, each(".l", quarter, "parallel")))
     yield case("cycle", cycle({"n": 0}, ".n = .n + 1"))
-    yield case("slow cycle", cycle({"n": 0}, f".n = ({quarter})"), sampled=True)
-    yield case(
-        "500 states",
-        lambda: (
-            flow(*(put({}, f"S{n}", stateDataFilter={"output": f"${{ {quarter} | {{n: .}} }}"}) for n in range(100))),
-            {},
-        ),
-    )
-    yield case("5,000 states", lambda: (flow(*(put({f"k{n}": n}, f"S{n}") for n in range(5_000))), {}))
-    yield case(
-        "5,000 states with text", lambda: (flow(*(put({f"k{n}": "x" * 100}, f"S{n}") for n in range(5_000))), {})
-    )
-    yield case(
-        "slow filters",
-        lambda: (
-            flow(put({}, stateDataFilter={"input": f"${{ {half} | {{}} }}", "output": f"${{ {half} | {{}} }}"})),
-            {},
-        ),
-    )
-    yield case(
-        "slow operations",
-        lambda: (
-            flow(computing(*["1"] * 20), functions=[{"name": "same", "type": "expression", "operation": quarter}]),
-            {},
-        ),
-    )
-    yield case(
-        "slow targets", lambda: (flow(computing(*["1"] * 10, into=f".[({half} | tostring)]"), functions=SAME), {})
-    )
+    yield once("slow cycle", cycle({"n": 0}, f".n = ({quarter})"))
+    yield case("500 states", lambda: flow(*(filtering(f"{quarter} | {{n: .}}", f"S{n}") for n in range(100))))
+    yield case("5,000 states", lambda: flow(*(put({f"k{n}": n}, f"S{n}") for n in range(5_000))))
+    yield case("5,000 states with text", lambda: flow(*(put({f"k{n}": "x" * 100}, f"S{n}") for n in range(5_000))))
+    nothing, slow = f"${{ {half} | {{}} }}", [{"name": "same", "type": "expression", "operation": quarter}]
+    yield case("slow filters", lambda: flow(put({}, stateDataFilter={"input": nothing, "output": nothing})))
+    yield case("slow operations", lambda: flow(computing(*["1"] * 20), functions=slow))
+    yield case("slow targets", lambda: flow(computing(*["1"] * 10, into=f".[({half} | tostring)]")))
 
 
 def _sizes() -> Iterator[Case]:
-    def case(name: str, make: Made, *, sampled: bool = False) -> Case:
-        return Case("size", name, make, sampled)
+    case, once = _making("size")
 
     for index in (1_000_000_000, 10_000_000, 2_000_000, 99_999, -1, 2**63, 2**64):
-        yield case(
-            f"target {index}",
-            targeting(index),
-            sampled=index == 1_000_000_000,
-        )
-    yield case(
-        "computed target",
-        lambda: (flow(computing("1", into=".o[1000000000 | floor]"), functions=SAME), {}),
-        sampled=True,
-    )
-    yield case("target in target", lambda: (flow(computing("1", into=".o[1000000][1000000]"), functions=SAME), {}))
-    yield case(
-        "output collection",
-        lambda: (
-            flow(put({"l": [1]}), {**each(".l", "1"), "outputCollection": "${ .o[1000000000] }"}, functions=SAME),
-            {},
-        ),
-    )
-    yield case("doubling text", cycle({"s": "x"}, ".s = .s + .s"), sampled=True)
-    yield case("doubling text in Python", cycle({"s": "x"}, "{s: (.s + .s)}"), sampled=True)
-    yield case("doubling array in Python", cycle({"s": [1]}, "{s: (.s + .s)}"), sampled=True)
-    yield case("sharing in Python", cycle({"s": [1]}, "{s: [.s, .s]}"), sampled=True)
+        yield (once if index == 1_000_000_000 else case)(f"target {index}", targeting(index))
+    yield once("computed target", lambda: flow(computing("1", into=".o[1000000000 | floor]")))
+    yield case("target in target", lambda: flow(computing("1", into=".o[1000000][1000000]")))
+    far = {**each(".l", "1"), "outputCollection": "${ .o[1000000000] }"}
+    yield case("output collection", lambda: flow(put({"l": [1]}), far))
+    yield once("doubling text", cycle({"s": "x"}, ".s = .s + .s"))
+    yield once("doubling text in Python", cycle({"s": "x"}, "{s: (.s + .s)}"))
+    yield once("doubling array in Python", cycle({"s": [1]}, "{s: (.s + .s)}"))
+    yield once("sharing in Python", cycle({"s": [1]}, "{s: [.s, .s]}"))
     yield case("sharing objects in Python", cycle({"s": {"a": 1}}, "{s: {a: .s, b: .s}}"))
-    yield case(
-        "sharing written",
-        cycle({"s": [1]}, "{s: [.s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s, .s], n: ([1] | map(.))}"),
-    )
-    yield case("sharing compared", sharing_compared(), sampled=True)
+    yield case("sharing written", cycle({"s": [1]}, f"{{s: [{', '.join(['.s'] * 16)}], n: ([1] | map(.))}}"))
+    yield once("sharing compared", sharing_compared())
     yield case("sharing merged", sharing_merged())
-    yield case("sharing given", lambda: (flow(*sharing(40), computing(". | map_values(1)"), functions=SAME), {}))
-    yield case("sharing in a text", lambda: (flow(*sharing(40), computing("1", into=".o"), text(), functions=SAME), {}))
+    yield case("sharing given", lambda: flow(*sharing(40), computing(". | map_values(1)")))
+    yield case("sharing in a text", lambda: flow(*sharing(40), computing("1", into=".o"), text()))
     yield case("sharing of a schema", sharing_output())
     yield case("many sums", cycle({"s": "x" * 1000}, "{s: .s, t: [" + ",".join(["(.s + .s)"] * 2_000) + "]}"))
-    yield case(
-        "many wide texts", lambda: (flow(*(put({}, f"S{n}", **wide(n)) for n in range(200)), functions=SAME), {})
-    )
-    yield case(
-        "many empty objects",
-        lambda: (
-            flow(
-                *(
-                    put({}, f"S{n}", stateDataFilter={"output": f"${{ .o{n} = [range(1000000) | {{}}] }}"})
-                    for n in range(40)
-                )
-            ),
-            {},
-        ),
-        sampled=True,
-    )
+    yield case("many wide texts", lambda: flow(*(wide(n) for n in range(200))))
+    empty = [filtering(f".o{n} = [range(1000000) | {{}}]", f"S{n}") for n in range(40)]
+    yield once("many empty objects", lambda: flow(*empty))
     yield case("text of text in Python", cycle({"s": "x"}, '{s: "\\(.s)\\(.s)"}'))
-    yield case(
-        "template doubling",
-        lambda: (
-            flow(
-                put({"s": "x"}, "Start"),
-                {
-                    "name": "A",
-                    "type": "operation",
-                    "actions": [
-                        {
-                            "functionRef": {"refName": "same", "arguments": {"v": "${ .s }${ .s }"}},
-                            "actionDataFilter": {"toStateData": "${ .s }"},
-                        }
-                    ],
-                    "transition": "A",
-                },
-                functions=SAME,
-            ),
-            {},
-        ),
-        sampled=True,
-    )
-    yield case(
-        "merge of many",
-        lambda: (flow(put({"l": list(range(150_000))}, "A"), put({"l": list(range(150_000, 290_000))}, "B")), {}),
-        sampled=True,
-    )
-    yield case(
-        "merge of many objects",
-        lambda: (flow(put({"l": objects(60_000)}, "A"), put({"l": [{"m": n} for n in range(60_000)]}, "B")), {}),
-        sampled=True,
-    )
-    yield case(
-        "merge of wide arrays",
-        lambda: (flow(put({"l": [list(range(1000))] * 200}, "A"), put({"l": [list(range(1000))] * 100}, "B")), {}),
-    )
-    yield case("large results", lambda: (flow(computing(*['"x" * 7000000'] * 40, into=".o"), functions=SAME), {}))
-    yield case(
-        "large different results",
-        lambda: (
-            flow(
-                {
-                    **computing(*['"x" * 7000000'] * 30),
-                    "actions": [
-                        {
-                            "functionRef": {"refName": "same", "arguments": {"v": '${ "x" * 7000000 }'}},
-                            "actionDataFilter": {"toStateData": f".o{n}"},
-                        }
-                        for n in range(60)
-                    ],
-                },
-                functions=SAME,
-            ),
-            {},
-        ),
-        sampled=True,
-    )
+    twice = acting(action({"v": "${ .s }${ .s }"}, "${ .s }"), transition="A")
+    yield once("template doubling", lambda: flow(put({"s": "x"}, "Start"), twice))
+
+    def merging(one: Callable[[], Any], other: Callable[[], Any]) -> Made:
+        return lambda: flow(put({"l": one()}, "A"), put({"l": other()}, "B"))
+
+    yield once("merge of many", merging(lambda: list(range(150_000)), lambda: list(range(150_000, 290_000))))
+    yield once("merge of many objects", merging(lambda: objects(60_000), lambda: [{"m": n} for n in range(60_000)]))
+    row = list(range(1000))
+    yield case("merge of wide arrays", merging(lambda: [row] * 200, lambda: [row] * 100))
+    yield case("large results", lambda: flow(computing(*['"x" * 7000000'] * 40, into=".o")))
+    large = [action({"v": '${ "x" * 7000000 }'}, f".o{n}") for n in range(60)]
+    yield once("large different results", lambda: flow(acting(*large)))
     yield case("large output", expression('"x" * 3000000'))
-    yield case("2 MB input", lambda: (flow(put({}), computing(".l | length"), functions=SAME), {"l": "x" * 1_900_000}))
-    yield case(
-        "many numbers",
-        lambda: (flow(put({"m": 1}), computing("[.l[] | . + 1] | length"), functions=SAME), {"l": [1] * 900_000}),
-    )
-    yield case(
-        "many keys",
-        lambda: (
-            flow(put({"m": 1}), computing("[keys[]] | length"), functions=SAME),
-            {f"k{n}": n for n in range(100_000)},
-        ),
-    )
-    yield case(
-        "all in each action",
-        lambda: (
-            flow(computing(*[". | map_values(1) | length"] * 50), functions=SAME),
-            {f"k{n}": n for n in range(100_000)},
-        ),
-    )
-    yield case(
-        "each with large data",
-        lambda: (
-            flow(each(".l", "[$i] | map(1) | length"), functions=SAME),
-            {"l": list(range(200)), "x": "x" * 1_000_000},
-        ),
-    )
-    yield case(
-        "collection of 900,000", lambda: (flow(each(".l", "$i"), functions=SAME), {"l": [1] * 900_000}), sampled=True
-    )
-    yield case(
-        "collection of 900,000 at once",
-        lambda: (flow(each(".l", "$i", "parallel"), functions=SAME), {"l": [1] * 900_000}),
-    )
-    yield case("huge collection", lambda: (flow(each("[range(1000000)]", "$i", "parallel"), functions=SAME), {}))
-    yield case(
-        "batch",
-        lambda: (flow(each("[range(20000)]", "[$i] | map(1) | length", "parallel", 1_000_000_000), functions=SAME), {}),
-    )
+    yield case("2 MB input", lambda: (flow(put({}), computing(".l | length")), {"l": "x" * 1_900_000}))
+    keys, ones = {f"k{n}": n for n in range(100_000)}, {"l": [1] * 900_000}
+    yield case("many numbers", lambda: (flow(put({"m": 1}), computing("[.l[] | . + 1] | length")), ones))
+    yield case("many keys", lambda: (flow(put({"m": 1}), computing("[keys[]] | length")), keys))
+    yield case("all in each action", lambda: (flow(computing(*[". | map_values(1) | length"] * 50)), keys))
+    wide_ = {"l": list(range(200)), "x": "x" * 1_000_000}
+    yield case("each with large data", lambda: (flow(each(".l", "[$i] | map(1) | length")), wide_))
+    yield once("collection of 900,000", lambda: (flow(each(".l", "$i")), ones))
+    yield case("collection of 900,000 at once", lambda: (flow(each(".l", "$i", "parallel")), ones))
+    yield case("huge collection", lambda: flow(each("[range(1000000)]", "$i", "parallel")))
+    ranging = each("[range(20000)]", "[$i] | map(1) | length", "parallel", 1_000_000_000)
+    yield case("batch", lambda: flow(ranging))
 
 
 def _depths() -> Iterator[Case]:
-    def case(name: str, make: Made, *, sampled: bool = False) -> Case:
-        return Case("depth", name, make, sampled)
+    case, once = _making("depth")
 
     for depth in (100, 500, 900, 3_000, 100_000):
-        yield case(
-            f"input {depth}",
-            deep_input(depth, put({})),
-            sampled=depth in (900, 100_000),
-        )
-        yield case(
-            f"input {depth} and jq",
-            deep_input(depth, computing("[..] | length")),
-        )
-    yield case("inject 900", lambda: (flow(put(deep(900))), {}))
-    yield case("merge 900", lambda: (flow(put(deep(400), "A"), put(deep(450), "B")), {}))
-    yield case("growing", cycle({"d": 1}, "{d: .}"), sampled=True)
+        yield (once if depth in (900, 100_000) else case)(f"input {depth}", deep_input(depth, put({})))
+        yield case(f"input {depth} and jq", deep_input(depth, computing("[..] | length")))
+    yield case("inject 900", lambda: flow(put(deep(900))))
+    yield case("merge 900", lambda: flow(put(deep(400), "A"), put(deep(450), "B")))
+    yield once("growing", cycle({"d": 1}, "{d: .}"))
     yield case("growing array", cycle([1], "[.]"))
-    yield case("growing by 500", cycle({"d": 1}, "reduce range(500) as $i (.; {d: .})"), sampled=True)
-    yield case("target", lambda: (flow(computing("1", into=".a" * 5_000), functions=SAME), {}), sampled=True)
-    yield case("nan input", lambda: (flow(put({})), _Raw('{"n": NaN}')))
-    yield case("infinity input", lambda: (flow(put({})), _Raw('{"n": Infinity}')))
-    yield case("5,000 digits", lambda: (flow(put({})), _Raw('{"n": ' + "1" * 5_000 + "}")), sampled=True)
-    yield case(
-        "1e400", lambda: (flow(computing(". | map_values(1)"), functions=SAME), _Raw('{"n": 1e400}')), sampled=True
-    )
-    yield case("no JSON", lambda: (flow(put({})), _Raw("{")))
-
-
-class _Raw(str):
-    """An input as it is written."""
-
-    __slots__ = ()
-
-
-RAW: Final = _Raw
+    yield once("growing by 500", cycle({"d": 1}, "reduce range(500) as $i (.; {d: .})"))
+    yield once("target", lambda: flow(computing("1", into=".a" * 5_000)))
+    yield case("nan input", lambda: (flow(put({})), RAW('{"n": NaN}')))
+    yield case("infinity input", lambda: (flow(put({})), RAW('{"n": Infinity}')))
+    yield once("5,000 digits", lambda: (flow(put({})), RAW('{"n": ' + "1" * 5_000 + "}")))
+    yield once("1e400", lambda: (flow(computing(". | map_values(1)")), RAW('{"n": 1e400}')))
+    yield case("no JSON", lambda: (flow(put({})), RAW("{")))
 
 
 def _schemas() -> Iterator[Case]:
-    def case(name: str, made: Any, data: Any, *, sampled: bool = False) -> Case:
-        return Case("schema", name, schema(made, data), sampled)
+    case, once = _making("schema", schema)
 
-    yield case("pattern", {"properties": {"s": {"pattern": EVIL}}}, {"s": EVIL_TEXT}, sampled=True)
-    yield case("patternProperties", {"patternProperties": {EVIL: {"type": "integer"}}}, {EVIL_TEXT: 1}, sampled=True)
-    yield case(
-        "patternProperties (a+)+",
-        {"patternProperties": {"^(a+)+$": {"type": "integer"}}},
-        {EVIL_TEXT + "!": 1},
-        sampled=True,
-    )
-    yield case(
-        "many names",
-        {"patternProperties": {"^(a|a)*b$": {"type": "integer"}}},
-        lambda: {f"{'a' * 20}{n}": 1 for n in range(2_000)},
-        sampled=True,
-    )
-    yield case(
-        "additionalProperties",
-        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
-        {EVIL_TEXT + "!": 1},
-    )
-    yield case(
-        "unevaluatedProperties",
-        {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False},
-        {EVIL_TEXT + "!": 1},
-    )
+    yield once("pattern", {"properties": {"s": {"pattern": EVIL}}}, {"s": EVIL_TEXT})
+    yield once("patternProperties", {"patternProperties": {EVIL: {"type": "integer"}}}, {EVIL_TEXT: 1})
+    evil: dict[str, Any] = {"^(a+)+$": {}}
+    integer, text = {"type": "integer"}, {EVIL_TEXT + "!": 1}
+    yield once("patternProperties (a+)+", {"patternProperties": {"^(a+)+$": integer}}, text)
+    names = {f"{'a' * 20}{n}": 1 for n in range(2_000)}
+    yield once("many names", {"patternProperties": {"^(a|a)*b$": integer}}, names)
+    yield case("additionalProperties", {"patternProperties": evil, "additionalProperties": False}, text)
+    yield case("unevaluatedProperties", {"patternProperties": evil, "unevaluatedProperties": False}, text)
     yield case("propertyNames", {"propertyNames": {"pattern": "^(a+)+$"}}, {EVIL_TEXT + "!": 1})
-    yield case("uniqueItems", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": objects()}, sampled=True)
-    yield case(
-        "uniqueItems of arrays", {"properties": {"l": {"uniqueItems": True}}}, lambda: {"l": [[n] for n in range(WIDE)]}
-    )
-    yield case(
-        "uniqueItems of all kinds",
-        {"properties": {"l": {"uniqueItems": True}}},
-        lambda: {"l": [*range(10_000), *objects(10_000), *map(str, range(10_000))]},
-    )
-    yield case("24 levels of allOf", lambda: alternatives(24), {"n": 1}, sampled=True)
+    unique = {"properties": {"l": {"uniqueItems": True}}}
+    yield once("uniqueItems", unique, lambda: {"l": objects()})
+    yield case("uniqueItems of arrays", unique, lambda: {"l": [[n] for n in range(WIDE)]})
+    kinds = [*range(10_000), *objects(10_000), *map(str, range(10_000))]
+    yield case("uniqueItems of all kinds", unique, {"l": kinds})
+    yield once("24 levels of allOf", lambda: alternatives(24), {"n": 1})
     yield case("60 levels of allOf", lambda: alternatives(60), {"n": "x"})
     yield case("anyOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "anyOf")), {"n": "x"})
     yield case("oneOf", lambda: json.loads(json.dumps(alternatives(24)).replace("allOf", "oneOf")), {"n": 1})
-    yield case("cycle", {"$ref": "#"}, {"n": 1}, sampled=True)
-    yield case(
-        "cycle of two", {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, {}
-    )
-    yield case(
-        "recursive",
-        {
-            "$defs": {"t": {"items": {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}}},
-            "properties": {"d": {"$ref": "#/$defs/t"}},
-        },
-        lambda: {"d": json.loads(nested(40, inner='"x"'))},
-    )
+    yield once("cycle", {"$ref": "#"}, {"n": 1})
+    two = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}
+    yield case("cycle of two", two, {})
+    tree = {"items": {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/t"}]}}
+    recursive = {"$defs": {"t": tree}, "properties": {"d": {"$ref": "#/$defs/t"}}}
+    yield case("recursive", recursive, lambda: {"d": json.loads(nested(40, inner='"x"'))})
     yield case("contains", {"properties": {"l": {"contains": {"const": {"n": -1}}}}}, lambda: {"l": objects(100_000)})
-    yield case(
-        "enum",
-        lambda: {"properties": {"l": {"items": {"enum": objects(2_000)}}}},
-        lambda: {"l": [{"n": -1}] * 20_000},
-        sampled=True,
-    )
-    yield case(
-        "const", lambda: {"properties": {"l": {"items": {"const": objects(2_000)}}}}, lambda: {"l": [[]] * 20_000}
-    )
-    yield case("many errors", {"properties": {"l": {"items": {"type": "string"}}}}, lambda: {"l": list(range(200_000))})
+
+    def items(of: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: {"properties": {"l": {"items": of()}}}
+
+    yield once("enum", items(lambda: {"enum": objects(2_000)}), {"l": [{"n": -1}] * 20_000})
+    yield case("const", items(lambda: {"const": objects(2_000)}), {"l": [[]] * 20_000})
+    yield case("many errors", items(lambda: {"type": "string"}), lambda: {"l": list(range(200_000))})
     yield case("many required", lambda: {"required": [f"r{n}" for n in range(50_000)]}, {})
     yield case("deep schema", lambda: {"properties": json.loads(nested(300, '{"a": {"properties": ', "}}", "{}"))}, {})
     yield case("deeper schema", lambda: {"properties": nested_schema(900)}, {})
-    yield case(
-        "large pattern",
-        {"properties": {"s": {"pattern": "(((a{1,100}){1,100}){1,100}){1,100}b"}}},
-        {"s": "a" * 10_000},
-        sampled=True,
-    )
-    yield case("pattern of 100,000", {"properties": {"s": {"pattern": "a?" * 5_000 + "a" * 5_000}}}, {"s": "a" * 5_000})
-    yield case(
-        "pattern 50,000 deep",
-        {"properties": {"s": {"pattern": nested(50_000, "(", ")", "a")}}},
-        {"s": "a"},
-        sampled=True,
-    )
-    yield case("backreference", {"properties": {"s": {"pattern": r"^(a*)*\1\1$"}}}, {"s": EVIL_TEXT + "b"})
-    yield case("lookahead", {"properties": {"s": {"pattern": "^(?=(a+)+$)b"}}}, {"s": EVIL_TEXT + "!"})
-    yield case(
-        "dependentSchemas",
-        lambda: {"dependentSchemas": {f"k{n}": alternatives(10) for n in range(100)}},
-        lambda: {"n": 1, **{f"k{n}": 1 for n in range(100)}},
-    )
-    yield case(
-        "unevaluatedItems",
-        lambda: {"properties": {"l": {"allOf": [{"prefixItems": [True]}] * 200, "unevaluatedItems": False}}},
-        lambda: {"l": [1] * 500},
-    )
+
+    def pattern(of: str) -> Any:
+        return {"properties": {"s": {"pattern": of}}}
+
+    yield once("large pattern", pattern("(((a{1,100}){1,100}){1,100}){1,100}b"), {"s": "a" * 10_000})
+    yield case("pattern of 100,000", pattern("a?" * 5_000 + "a" * 5_000), {"s": "a" * 5_000})
+    yield once("pattern 50,000 deep", pattern(nested(50_000, "(", ")", "a")), {"s": "a"})
+    yield case("backreference", pattern(r"^(a*)*\1\1$"), {"s": EVIL_TEXT + "b"})
+    yield case("lookahead", pattern("^(?=(a+)+$)b"), {"s": EVIL_TEXT + "!"})
+    dependent = {"dependentSchemas": {f"k{n}": alternatives(10) for n in range(100)}}
+    yield case("dependentSchemas", dependent, {"n": 1, **{f"k{n}": 1 for n in range(100)}})
+    all_of = {"allOf": [{"prefixItems": [True]}] * 200, "unevaluatedItems": False}
+    yield case("unevaluatedItems", {"properties": {"l": all_of}}, {"l": [1] * 500})
     yield case("multipleOf", {"properties": {"n": {"multipleOf": 1e-300}}}, {"n": 1e300})
-    yield case(
-        "multipleOf of 4,000 digits",
-        {"properties": {"n": {"multipleOf": 3}}},
-        lambda: _Raw('{"n": ' + "1" * 4_000 + "}"),
-    )
+    digits = RAW('{"n": ' + "1" * 4_000 + "}")
+    yield case("multipleOf of 4,000 digits", {"properties": {"n": {"multipleOf": 3}}}, digits)
     yield case("dynamicRef", {"$dynamicAnchor": "a", "anyOf": [{"$dynamicRef": "#a"}]}, {})
     yield case("outside", {"$ref": "http://127.0.0.1:1/x.json"}, {})
     yield case("no schema", 5, {})
 
 
 def _languages() -> Iterator[Case]:
-    def path(name: str, text: str, data: Any, *, sampled: bool = False) -> Case:
-        return Case("jsonpath", name, jsonpath(text, data), sampled)
+    path, path_once = _making("jsonpath", jsonpath)
+    case, once = _making("direktiv")
+    draft, draft_once = _making("may 2020")
 
     tree: dict[str, Any] = {"l": [{"a": [{"b": list(range(30))} for _ in range(30)]} for _ in range(30)]}
-    yield path("descents", "$..*..*..*", tree, sampled=True)
+    yield path_once("descents", "$..*..*..*", tree)
     yield path("more descents", "$..*..*..*..*..*..*", tree)
     yield path("names", "$..a..b", tree)
     yield path("selectors", f"$..[{','.join('*' for _ in range(200))}]", tree)
-    yield path("selectors of selectors", f"${'[*,*]' * 20}", json.loads(nested(22)), sampled=True)
+    yield path_once("selectors of selectors", f"${'[*,*]' * 20}", json.loads(nested(22)))
     yield path("filter in filter", "$..[?@..[?@..*]]", tree)
-    yield path("pattern", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT]}, sampled=True)
-    yield path(
-        "many patterns", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT + str(n) for n in range(200)]}, sampled=True
-    )
-    yield path("50,000 names", "$" + ".a" * 50_000, {}, sampled=True)
+    yield path_once("pattern", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT]})
+    yield path_once("many patterns", f"$.l[?search(@, '{EVIL}')]", {"l": [EVIL_TEXT + str(n) for n in range(200)]})
+    yield path_once("50,000 names", "$" + ".a" * 50_000, {})
     yield path("deep", f"$[?{nested(2_000, '(', ')', '@.a')}]", {})
     yield path("slice", "$.l[::1]", {"l": [1] * 500_000})
     yield path("large step", f"$.l[{2**52}:{2**53 - 1}:1]", {"l": [1]})
     yield path("comparison", "$.l[?@ == $.l]", {"l": [[1] * 1000 for _ in range(1_000)]})
 
-    def script(name: str, transform: Any, data: Any = None, *, sampled: bool = False) -> Case:
-        return Case("direktiv", name, direktiv(transform, data), sampled)
+    script, script_once = _making("direktiv", direktiv)
 
     yield script("endless", "jq(def f: f; f)")
-    yield script("endless script", "js(for (;;) {})", sampled=True)
+    yield script_once("endless script", "js(for (;;) {})")
     yield script("memory of a script", "js(const a = []; for (;;) a.push(new Array(1000000)); return a)")
-    yield script("pattern of a script", f"js(return /^(a+)+$/.test('{EVIL_TEXT}!'))", sampled=True)
+    yield script_once("pattern of a script", f"js(return /^(a+)+$/.test('{EVIL_TEXT}!'))")
     yield script("recursion of a script", "js(const f = () => f() + 1; return f())")
     yield script("long text of a script", "js(let s = 'x'; for (;;) s += s)")
-    yield script(
-        "deep value of a script", "js(let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a)", sampled=True
-    )
-    yield script("deep script", f"js(return {nested(50_000)})", sampled=True)
+    yield script_once("deep value of a script", "js(let a = 1; for (let i = 0; i < 100000; i++) a = [a]; return a)")
+    yield script_once("deep script", f"js(return {nested(50_000)})")
     yield script("NaN of a script", "js(return {n: NaN})")
-    yield script("many queries", {f"k{n}": f"jq([.,{n}] | map(1) | length)" for n in range(3_000)}, sampled=True)
-    yield script("slow queries", {f"k{n}": f"jq({SLOW.format(300_000 + n)})" for n in range(60)}, sampled=True)
+    yield script_once("many queries", {f"k{n}": f"jq([.,{n}] | map(1) | length)" for n in range(3_000)})
+    yield script_once("slow queries", {f"k{n}": f"jq({SLOW.format(300_000 + n)})" for n in range(60)})
     yield script("slow texts", " ".join(f"jq({SLOW.format(300_000 + n)})" for n in range(60)))
     yield script("sharing", {"a": "jq([., .])", "b": "jq(.)"})
-    yield Case(
-        "direktiv",
-        "sharing cycle",
-        direktiv_states({"id": "a", "type": "noop", "transform": {"l": ["jq(.)", "jq(.)"]}, "transition": "a"}),
-        sampled=True,
-    )
-    yield Case(
-        "direktiv",
-        "slow conditions",
-        direktiv_states(
-            {
-                "id": "a",
-                "type": "switch",
-                "conditions": [{"condition": f"jq({SLOW.format(300_000 + n)} < 0)"} for n in range(60)],
-            }
-        ),
-        sampled=True,
-    )
-    yield Case(
-        "direktiv",
-        "validate",
-        direktiv_states(
-            {"id": "a", "type": "validate", "schema": {"patternProperties": {"^(a+)+$": {}}}}, data={EVIL_TEXT + "!": 1}
-        ),
-        sampled=True,
-    )
-    yield Case(
-        "direktiv",
-        "validate uniqueItems",
-        lambda: (
-            {
-                "direktiv_api": "workflow/v1",
-                "id": "hostile",
-                "states": [{"id": "a", "type": "validate", "schema": {"properties": {"l": {"uniqueItems": True}}}}],
-            },
-            {"l": objects()},
-        ),
-    )
-    yield Case("direktiv", "cycle", direktiv_states({"id": "a", "type": "noop", "transition": "a"}))
-    yield Case(
-        "direktiv",
-        "pattern of an error",
-        direktiv_states(
-            {
-                "id": "a",
-                "type": "error",
-                "error": EVIL_TEXT,
-                "message": "m",
-                "catch": [{"error": "*".join("a" * 30) + "*b", "transition": "b"}],
-            },
-            {"id": "b", "type": "noop"},
-        ),
-    )
-    yield Case(
-        "direktiv",
-        "large collection",
-        direktiv_states({"id": "a", "type": "foreach", "array": "jq([range(200000)])", "action": {"function": "f"}}),
-    )
-    conditions = [{"path": "$.s", "value": EVIL, "operator": "matches", "transition": {"nextState": "End"}}] * 60
-    yield Case(
-        "may 2020",
-        "patterns",
-        may_2020(
-            {"name": "A", "type": "switch", "dataConditions": conditions, "default": {"nextState": "End"}},
-            {"s": EVIL_TEXT},
-        ),
-        sampled=True,
-    )
+    again = {"id": "a", "type": "noop", "transition": "a"}
+    yield once("sharing cycle", direktiv_states({**again, "transform": {"l": ["jq(.)", "jq(.)"]}}))
+    conditions = [{"condition": f"jq({SLOW.format(300_000 + n)} < 0)"} for n in range(60)]
+    yield once("slow conditions", direktiv_states({"id": "a", "type": "switch", "conditions": conditions}))
+    evil = {"id": "a", "type": "validate", "schema": {"patternProperties": {"^(a+)+$": {}}}}
+    yield once("validate", direktiv_states(evil, data={EVIL_TEXT + "!": 1}))
+    unique = {"id": "a", "type": "validate", "schema": {"properties": {"l": {"uniqueItems": True}}}}
+    yield case("validate uniqueItems", direktiv_states(unique, data={"l": objects()}))
+    yield case("cycle", direktiv_states(again))
+    caught = {"error": "*".join("a" * 30) + "*b", "transition": "b"}
+    failing = {"id": "a", "type": "error", "error": EVIL_TEXT, "message": "m", "catch": [caught]}
+    yield case("pattern of an error", direktiv_states(failing, {"id": "b", "type": "noop"}))
+    large = {"id": "a", "type": "foreach", "array": "jq([range(200000)])", "action": {"function": "f"}}
+    yield case("large collection", direktiv_states(large))
+
+    def spel(*ways: dict[str, Any]) -> Made:
+        state = {"name": "A", "type": "switch", "dataConditions": list(ways), "default": {"nextState": "End"}}
+        return may_2020(state, {"s": EVIL_TEXT})
+
+    matching = {"path": "$.s", "value": EVIL, "operator": "matches", "transition": {"nextState": "End"}}
+    yield draft_once("patterns", spel(*[matching] * 60))
     custom = {"path": "$", "value": "1", "operator": "custom", "transition": {"nextState": "End"}}
     for name, text in (
         ("50,000 brackets", nested(50_000, "(", ")", "true")),
@@ -888,91 +558,51 @@ def _languages() -> Iterator[Case]:
         ("numbers", "9" * 5_000 + " gt 1"),
         ("power", "9 ^ 9 ^ 9 ^ 9 gt 1"),
     ):
-        one = {**custom, "metadata": {"expression": text}}
-        state = {"name": "A", "type": "switch", "dataConditions": [one], "default": {"nextState": "End"}}
-        yield Case("may 2020", f"spel {name}", may_2020(state, {"s": EVIL_TEXT}), name.startswith("50,000"))
+        made = draft_once if name.startswith("50,000") else draft
+        yield made(f"spel {name}", spel({**custom, "metadata": {"expression": text}}))
 
 
 def _texts() -> Iterator[Case]:
-    def case(name: str, make: Made, *, sampled: bool = False) -> Case:
-        return Case("text", name, make, sampled)
+    case, once = _making("text")
 
     head = "id: hostile\nversion: 1.0.0\nspecVersion: '0.8'\n"
     state = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
-    yield case("anchors", lambda: (anchors(9), {}), sampled=True)
-    yield case("many anchors", lambda: (anchors(30), {}), sampled=True)
-    yield case("anchors that double", lambda: (anchors(40, 2), {}))
-    yield case("anchor in itself", lambda: (head + "metadata: &a {b: *a}\n" + state, {}), sampled=True)
-    yield case("nested 50,000 deep", lambda: (head + "metadata: " + nested(50_000) + "\n" + state, {}), sampled=True)
-    yield case("nested 900 deep", lambda: (head + "metadata: " + nested(900) + "\n" + state, {}), sampled=True)
-    yield case("JSON nested 50,000 deep", lambda: (nested(50_000, '{"a":', "}"), {}))
-    yield case(
-        "5,000 states",
-        lambda: (
-            head
-            + "states:\n"
-            + "".join(f"- {{name: S{n}, type: inject, data: {{}}, transition: S{n + 1}}}\n" for n in range(5_000))
-            + "- {name: S5000, type: inject, data: {}, end: true}\n",
-            {},
-        ),
-        sampled=True,
-    )
-    yield case(
-        "15,000 states", lambda: (json.dumps(flow(*(put({}, f"S{n}") for n in range(15_000)))), {}), sampled=True
-    )
-    yield case("1.5 MB of a text", lambda: (head + f"description: {'x' * 1_500_000}\n" + state, {}))
-    yield case("1.5 MB of blanks", lambda: (head + " " * 1_500_000 + "\n" + state, {}))
-    yield case("1.5 MB of comments", lambda: (head + "# x\n" * 350_000 + state, {}))
-    yield case(
-        "100,000 keys",
-        lambda: (head + "metadata:\n" + "".join(f"  k{n}: {n}\n" for n in range(100_000)) + state, {}),
-        sampled=True,
-    )
-    yield case(
-        "100,000 unknown keys",
-        lambda: (head + "".join(f"k{n}: {n}\n" for n in range(100_000)) + state, {}),
-        sampled=True,
-    )
-    yield case("the same key", lambda: (head + "id: a\n" * 50_000 + state, {}))
-    yield case(
-        "50,000 functions",
-        lambda: (
-            json.dumps(flow(put({}), functions=[{"name": f"f{n}", "operation": "x.json#y"} for n in range(25_000)])),
-            {},
-        ),
-    )
-    yield case(
-        "merge keys",
-        lambda: (
-            head + "metadata:\n  a: &a {x: 1}\n  b: {" + ", ".join("<<: *a" for _ in range(5_000)) + "}\n" + state,
-            {},
-        ),
-    )
-    yield case("a tag", lambda: (head + "metadata: !!python/object/apply:os.system [true]\n" + state, {}))
-    yield case(
-        "a number of 5,000 digits", lambda: (head + "metadata: {n: " + "1" * 5_000 + "}\n" + state, {}), sampled=True
-    )
-    yield case("a number in base 60", lambda: (head + "metadata: {n: " + ":".join(["59"] * 5_000) + "}\n" + state, {}))
-    yield case("NUL", lambda: (head + "metadata: \0\n" + state, {}))
-    yield case("control characters", lambda: (head + 'description: "\\x07\\ud800"\n' + state, {}))
-    yield case("no text", lambda: ("", {}))
-    yield case("a number", lambda: ("5", {}))
-    yield case("quotes", lambda: (head + 'description: "' + "\\" * 100_000 + "\n" + state, {}))
-    yield case("brackets", lambda: ("[" * 100_000, {}), sampled=True)
-    yield case("dashes", lambda: ("- " * 50_000, {}), sampled=True)
-    yield case("questions", lambda: ("? " * 50_000, {}))
-    yield case(
-        "long duration",
-        lambda: (flow({"name": "A", "type": "sleep", "duration": f"P{'9' * 5_000}D"}), {}),
-        sampled=True,
-    )
-    yield case(
-        "long duration of a timeout", lambda: (flow(put({}), timeouts={"workflowExecTimeout": "P999999999999D"}), {})
-    )
-    yield case(
-        "unlike names",
-        lambda: (flow(put({}, transition="S" * 10_000), *(put({}, "s" * 5_000 + str(n)) for n in range(100))), {}),
-    )
+    yield once("anchors", lambda: anchors(9))
+    yield once("many anchors", lambda: anchors(30))
+    yield case("anchors that double", lambda: anchors(40, 2))
+    yield once("anchor in itself", lambda: head + "metadata: &a {b: *a}\n" + state)
+    yield once("nested 50,000 deep", lambda: head + "metadata: " + nested(50_000) + "\n" + state)
+    yield once("nested 900 deep", lambda: head + "metadata: " + nested(900) + "\n" + state)
+    yield case("JSON nested 50,000 deep", lambda: nested(50_000, '{"a":', "}"))
+    chain = "".join(f"- {{name: S{n}, type: inject, data: {{}}, transition: S{n + 1}}}\n" for n in range(5_000))
+    last = "- {name: S5000, type: inject, data: {}, end: true}\n"
+    yield once("5,000 states", lambda: f"{head}states:\n{chain}{last}")
+    yield once("15,000 states", lambda: json.dumps(flow(*(put({}, f"S{n}") for n in range(15_000)))))
+    yield case("1.5 MB of a text", lambda: head + f"description: {'x' * 1_500_000}\n" + state)
+    yield case("1.5 MB of blanks", lambda: head + " " * 1_500_000 + "\n" + state)
+    yield case("1.5 MB of comments", lambda: head + "# x\n" * 350_000 + state)
+    yield once("100,000 keys", lambda: head + "metadata:\n" + "".join(f"  k{n}: {n}\n" for n in range(100_000)) + state)
+    yield once("100,000 unknown keys", lambda: head + "".join(f"k{n}: {n}\n" for n in range(100_000)) + state)
+    yield case("the same key", lambda: head + "id: a\n" * 50_000 + state)
+    functions = [{"name": f"f{n}", "operation": "x.json#y"} for n in range(25_000)]
+    yield case("50,000 functions", lambda: json.dumps(flow(put({}), functions=functions)))
+    merges = "metadata:\n  a: &a {x: 1}\n  b: {" + ", ".join(["<<: *a"] * 5_000) + "}\n"
+    yield case("merge keys", lambda: head + merges + state)
+    yield case("a tag", lambda: head + "metadata: !!python/object/apply:os.system [true]\n" + state)
+    yield once("a number of 5,000 digits", lambda: head + "metadata: {n: " + "1" * 5_000 + "}\n" + state)
+    yield case("a number in base 60", lambda: head + "metadata: {n: " + ":".join(["59"] * 5_000) + "}\n" + state)
+    yield case("NUL", lambda: head + "metadata: \0\n" + state)
+    yield case("control characters", lambda: head + 'description: "\\x07\\ud800"\n' + state)
+    yield case("no text", lambda: "")
+    yield case("a number", lambda: "5")
+    yield case("quotes", lambda: head + 'description: "' + "\\" * 100_000 + "\n" + state)
+    yield once("brackets", lambda: "[" * 100_000)
+    yield once("dashes", lambda: "- " * 50_000)
+    yield case("questions", lambda: "? " * 50_000)
+    yield once("long duration", lambda: flow({"name": "A", "type": "sleep", "duration": f"P{'9' * 5_000}D"}))
+    yield case("long duration of a timeout", lambda: flow(put({}), timeouts={"workflowExecTimeout": "P999999999999D"}))
+    unlike = [put({}, "s" * 5_000 + str(n)) for n in range(100)]
+    yield case("unlike names", lambda: flow(put({}, transition="S" * 10_000), *unlike))
 
 
 def _subflows() -> Iterator[Case]:
@@ -980,16 +610,16 @@ def _subflows() -> Iterator[Case]:
         made = [{"name": f"B{n}", "actions": [action]} for n, action in enumerate(actions)]
         caught = [{"errorRef": "any", "end": True}]
         state = {"name": "A", "type": "parallel", "branches": made, "onErrors": caught}
-        return lambda: (flow(state, errors=[{"name": "any", "code": "*"}]), {})
+        return lambda: flow(state, errors=[{"name": "any", "code": "*"}])
 
+    case, once = _making("subflow")
     again = {"subFlowRef": "hostile"}
     left = {"subFlowRef": {"workflowId": "hostile", "invoke": "async", "onParentComplete": "continue"}}
-    yield Case("subflow", "ten at once", itself(*[again] * 10), sampled=True)
-    yield Case("subflow", "two at once", itself(again, again))
-    yield Case("subflow", "left behind", itself(left))
+    yield once("ten at once", itself(*[again] * 10))
+    yield case("two at once", itself(again, again))
+    yield case("left behind", itself(left))
 
 
 def cases() -> list[Case]:
-    """Return all cases."""
     families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts, _subflows)
     return [case for family in families for case in family()]

@@ -19,7 +19,6 @@ def counting(seconds: float) -> tuple[str, int]:
 
 @cache
 def _numbers_in_a_second() -> float:
-    """Return how many numbers jq counts here in a second of processor time."""
     program = SLOW.format(_SAMPLE) + " | tojson"
     guard().run(program, "null")  # the first one also waits for its helper
     before = current_account().seconds

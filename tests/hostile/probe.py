@@ -25,7 +25,6 @@ _numbers = count(1)
 
 
 async def main(address: str, queue: str) -> None:
-    """Probe until the input ends."""
     client = await Client.connect(address, data_converter=CONVERTER)
     room = asyncio.Semaphore(_AT_ONCE)  # each waits with a poll, of which a server takes so many
 

@@ -34,8 +34,6 @@ _numbers = count(1)
 
 
 class Probe(NamedTuple):
-    """A small workflow beside hostile ones."""
-
     begun: float
     """By `time.monotonic`."""
     seconds: float
@@ -43,8 +41,6 @@ class Probe(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What became of a case."""
-
     case: Case
     seconds: float
     how: str
@@ -67,7 +63,6 @@ class Hostile:
     _emptying: asyncio.Task[bytes] | None = None
 
     async def start_worker(self) -> None:
-        """Start the process, and wait until it polls."""
         self._process = await asyncio.create_subprocess_exec(
             *ending_with_us(), sys.executable, "-m", "tests.hostile.worker", self.address, self.queue,
             stdin=PIPE, stdout=PIPE,
@@ -81,13 +76,11 @@ class Hostile:
         self._emptying = asyncio.create_task(self._process.stdout.read())
 
     async def end_worker(self) -> None:
-        """End the process."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
 
     async def keep_alive(self, running: dict[str, str]) -> None:
-        """Start another worker whenever one dies; note what was running then."""
         while True:
             assert self._process is not None
             code = await self._end()
@@ -113,7 +106,6 @@ class Hostile:
         return f"exit code {self._process.returncode}"
 
     async def begin(self, definition: Any, data: Any) -> WorkflowHandle[Any, Any]:
-        """Start a run with its definition unchecked."""
         return await self.client.start_workflow(
             "hostile",
             args=await asyncio.to_thread(arguments, definition, data),
@@ -122,8 +114,7 @@ class Hostile:
         )
 
     async def outcome(self, case: Case, patience: float = PATIENCE) -> Outcome:
-        """Run *case*, and say what became of it."""
-        definition, data = await asyncio.to_thread(case.make)
+        definition, data = await asyncio.to_thread(case.made)
         begun = time.monotonic()
         try:
             handle = await self.begin(definition, data)
@@ -154,17 +145,8 @@ class Hostile:
 
     @asynccontextmanager
     async def probed(self, probes: list[Probe]) -> AsyncIterator[None]:
-        """Start a small workflow every tenth of a second for as long as the context lasts; note how long each takes."""
-        process = await asyncio.create_subprocess_exec(
-            *ending_with_us(),
-            sys.executable,
-            "-m",
-            "tests.hostile.probe",
-            self.address,
-            self.queue,
-            stdin=PIPE,
-            stdout=PIPE,
-        )
+        command = [*ending_with_us(), sys.executable, "-m", "tests.hostile.probe", self.address, self.queue]
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
         try:
             yield
         finally:
@@ -178,7 +160,6 @@ class Hostile:
 
 @asynccontextmanager
 async def hostile_worker(client: Client) -> AsyncIterator[Hostile]:
-    """Run a worker for hostile definitions for as long as the context lasts."""
     hostile = Hostile(client, client.service_client.config.target_host, f"hostile-{os.getpid()}-{next(_numbers)}")
     await hostile.start_worker()
     async with AsyncExitStack() as stack:

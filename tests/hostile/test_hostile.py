@@ -57,8 +57,7 @@ async def test_a_worker_survives_them() -> None:
 
 @pytest.mark.parametrize("case", _chosen(SIMULATED), ids=lambda case: case.id)
 def test_a_simulation_ends(case: Case) -> None:
-    """They are refused, or come to an end that is foreseen."""
-    definition, data = case.make()
+    definition, data = case.made()
     assert not isinstance(data, RAW)
     name = None
     with suppress(InvalidDefinition):

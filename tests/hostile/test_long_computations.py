@@ -12,7 +12,7 @@ import pytest
 
 from swf_temporal.temporal.server import local_server
 from tests import sampling
-from tests.hostile.cases import SAME, computing, flow, put, switch
+from tests.hostile.cases import action, computing, flow, put, switch
 from tests.hostile.costs import counting
 from tests.hostile.running import Hostile, hostile_worker
 
@@ -27,7 +27,6 @@ TASK_SECONDS: Final = 4
 
 @pytest.fixture(scope="module")
 async def hostile() -> AsyncIterator[Hostile]:
-    """A server, and a worker in a process of its own."""
     async with local_server() as server, hostile_worker(server.client) as hostile:
         yield hostile
 
@@ -42,7 +41,6 @@ async def output(hostile: Hostile, definition: Any, data: Any) -> Any:
 
 
 async def test_conditions_of_which_each_takes_some_time(hostile: Hostile) -> None:
-    """All conditions together take more than a run may use before it yields; none holds but the last."""
     seconds, count = 0.15, 40
     slow, _ = await asyncio.to_thread(counting, seconds)
     assert seconds * count > TASK_SECONDS
@@ -53,40 +51,27 @@ async def test_conditions_of_which_each_takes_some_time(hostile: Hostile) -> Non
 
 
 async def test_expressions_that_take_nearly_what_one_may(hostile: Hostile) -> None:
-    """Each takes less than the second that one may, and all together as much as a run may use before it yields."""
     seconds, count = 0.4, 10
     slow, numbers = await asyncio.to_thread(counting, seconds)
     assert seconds * count >= TASK_SECONDS
-    definition = flow(computing(*[f"(.sum // 0) + ({slow})"] * count, into=".sum"), functions=SAME)
+    definition = flow(computing(*[f"(.sum // 0) + ({slow})"] * count, into=".sum"))
     assert await output(hostile, definition, {}) == {"sum": numbers * count}
 
 
 async def test_thousands_of_expressions(hostile: Hostile) -> None:
-    """All differ, are compiled and evaluated, each on what the one before it made."""
     count = sampling.count(1_000, 4_000)
     added = [f"[.sum // 0, {number}] | map(. + 0) | add" for number in range(count)]
-    definition = flow(computing(*added, into=".sum"), functions=SAME)
+    definition = flow(computing(*added, into=".sum"))
     assert await output(hostile, definition, {}) == {"sum": count * (count - 1) // 2}
 
 
 async def test_thousands_of_branches(hostile: Hostile) -> None:
-    """3,000 branches begin at once, and the result of each is merged."""
     count = 3_000
     argument = "${ [.a] | map(. + 1) | .[0] }"
     branches = [
-        {
-            "name": f"b{number}",
-            "actions": [
-                {
-                    "functionRef": {"refName": "same", "arguments": {"v": [number, argument]}},
-                    "actionDataFilter": {"toStateData": f".b{number}"},
-                }
-            ],
-        }
-        for number in range(count)
+        {"name": f"b{number}", "actions": [action({"v": [number, argument]}, f".b{number}")]} for number in range(count)
     ]
-    definition = flow({"name": "Many", "type": "parallel", "branches": branches}, functions=SAME)
+    definition = flow({"name": "Many", "type": "parallel", "branches": branches})
     expected = {"a": 7, **{f"b{number}": [number, 8] for number in range(count)}}
-    assert json.dumps(await output(hostile, definition, {"a": 7}), sort_keys=True) == json.dumps(
-        expected, sort_keys=True
-    )
+    ended = await output(hostile, definition, {"a": 7})
+    assert json.dumps(ended, sort_keys=True) == json.dumps(expected, sort_keys=True)

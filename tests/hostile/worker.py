@@ -15,7 +15,6 @@ READY = "ready"
 
 
 async def main(address: str, queue: str) -> None:
-    """Work until the input ends."""
     tune_gc()
     client = await Client.connect(address, data_converter=CONVERTER)
     async with make_worker(client, Catalogue(), Calls({}), Sinks(), task_queue=queue):

@@ -13,7 +13,6 @@ from tests.leaks.places import PLACED, find_in_places
 
 
 async def main() -> int:
-    """Run the whole corpus. Return 1 if a secret leaked, or business data came back otherwise."""
     async with local_server() as server:
         found = await find(server, LEAKS)
         everywhere = await find_in_places(server, PLACED)

@@ -38,8 +38,6 @@ Way = Literal["result", "error", "key", "log", "exception", "traceback"]
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One way."""
-
     name: str
     argument: str = "${ $SECRETS.key }"
     """The expression that the definition sends."""

@@ -5,7 +5,8 @@ import json
 import logging
 import os
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
@@ -31,8 +32,6 @@ _library = logging.getLogger("httpcore.http11")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of one way."""
-
     leak: Leak
     leaked: Sequence[str]
     """Where the secret was found."""
@@ -41,26 +40,20 @@ class Found:
 
 
 class Lines(logging.Handler):
-    """Keeps all lines of the log."""
-
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep *record*, with its traceback."""
         self.lines.append(logging.Formatter().format(record))
 
 
 class Service:
-    """Repeats what it is sent, as a leak says."""
-
     def __init__(self, leak: Leak) -> None:
         self.leak = leak
         self.repeated: list[str] = []
 
     def __call__(self, given: Any) -> Any:
-        """Answer a call."""
         repeated = self.leak.repeats(given if isinstance(given, str) else json.dumps(given))
         self.repeated.append(repeated)
         text = self.leak.within.format(repeated)
@@ -82,38 +75,49 @@ class Service:
         return {"business": BUSINESS, "said": given if is_number else text}
 
 
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """Keep all lines of the log for as long as the context lasts."""
+    lines, root, level = Lines(), logging.getLogger(), logging.getLogger().level
+    root.addHandler(lines)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield lines.lines
+    finally:
+        root.removeHandler(lines)
+        root.setLevel(level)
+
+
+def places_of(looked_for: Iterable[str], kept: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return the places where one of these stands, but for what only resembles a secret."""
+    return [
+        place
+        for place, found in kept.items()
+        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in found)
+    ]
+
+
 async def find(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    """Run a workflow for each of *leaks*, and return what was found."""
     return [await _find(server, leak) for leak in leaks]
 
 
 async def _find(server: Server, leak: Leak) -> Found:
-    service, lines = Service(leak), Lines()
+    service = Service(leak)
     calls = Calls({"repeat": service}, secrets=Secrets(SECRETS), env={})
     queue = f"leaks-{os.getpid()}-{next(_numbers)}"
-    definition = load(
-        {
-            "id": "leaking",
-            "specVersion": "0.8",
-            "secrets": list(SECRETS),
-            "functions": [{"name": "repeat", "type": "custom"}],
-            "states": [
-                {
-                    "name": "Call",
-                    "type": "operation",
-                    "actions": [{"functionRef": {"refName": "repeat", "arguments": {"given": leak.argument}}}],
-                    "end": True,
-                }
-            ],
-        }
-    )
-    root, level = logging.getLogger(), logging.getLogger().level
-    root.addHandler(lines)
-    root.setLevel(logging.DEBUG)
+    action = {"functionRef": {"refName": "repeat", "arguments": {"given": leak.argument}}}
+    definition = load({
+        "id": "leaking", "specVersion": "0.8", "secrets": list(SECRETS),
+        "functions": [{"name": "repeat", "type": "custom"}],
+        "states": [{"name": "Call", "type": "operation", "actions": [action], "end": True}],
+    })  # fmt: skip
     output: Any = None
     error: RunEnded | None = None
-    try:
-        async with make_worker(server.client, Catalogue(()), calls, Sinks(), task_queue=queue, debug_mode=True):
+    with logged() as lines:
+        async with (
+            aclosing(calls),
+            make_worker(server.client, Catalogue(()), calls, Sinks(), task_queue=queue, debug_mode=True),
+        ):
             handle = await swf.start(server.client, [definition], {}, workflow_id=queue, task_queue=queue)
             try:
                 output = await asyncio.wait_for(swf.result(handle), 60)
@@ -122,22 +126,13 @@ async def _find(server: Server, leak: Leak) -> Found:
             history = json.loads((await handle.fetch_history()).to_json())
             answers = [await handle.query(name) for name in QUERIES]
             described = (await handle.describe()).raw_description
-    finally:
-        root.removeHandler(lines)
-        root.setLevel(level)
-        await calls.aclose()
     if bool(service.repeated) == leak.name.startswith("what an expression"):
         raise AssertionError(f"{leak.name}: the function was to be called, if its argument can be evaluated")
     kept = {
-        "history": list(texts(history)), "queries": list(texts(answers)), "log": lines.lines,
+        "history": list(texts(history)), "queries": list(texts(answers)), "log": lines,
         "error": [str(error)], "description": list(texts(MessageToDict(described))),
     }  # fmt: skip
-    looked_for = {*service.repeated, KEY, PASSWORD, str(PIN), PASSWORD[3:]}
-    leaked = [
-        place
-        for place, found in kept.items()
-        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in found)
-    ]
+    leaked = places_of({*service.repeated, KEY, PASSWORD, str(PIN), PASSWORD[3:]}, kept)
     return Found(leak, leaked, error is None and output["business"] != BUSINESS)
 
 

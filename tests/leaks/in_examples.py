@@ -23,7 +23,6 @@ _LIMIT: Final = 120
 
 
 async def find_in_examples(server: Server, folder: Path, names: Iterable[str]) -> list[Found]:
-    """Run the examples with these *names*; files that they are given are in *folder*."""
     return [await _find(server, folder, name) for name in names]
 
 
@@ -45,7 +44,6 @@ async def _find(server: Server, folder: Path, name: str) -> Found:
 
 
 async def _run(server: Server, folder: Path, name: str) -> str:
-    """Run an example; return what it prints."""
     (folder / "secrets.json").write_text(json.dumps(SECRETS), encoding="utf-8")
     (folder / "config.yaml").write_text(f"calls: {{headers: {{X-Api-Key: '{HEADER}'}}}}\n", encoding="utf-8")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPORAL_", "SWF_"))}

@@ -7,7 +7,6 @@ waited for. At each of these moments the history, the description, the queries, 
 
 import asyncio
 import json
-import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -45,8 +44,8 @@ from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
-from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, RESEMBLING, SECRETS, Leak
-from tests.leaks.finding import QUERIES, Found, Lines, Service, texts
+from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak
+from tests.leaks.finding import QUERIES, Found, Service, logged, places_of, texts
 from tests.processes import ending_with_us
 
 PLACED: Final = tuple(
@@ -71,17 +70,13 @@ _numbers = count(1)
 
 @dataclass
 class _Outside:
-    """A service that repeats what it is sent, and a receiver of events that refuses them with what it is sent."""
-
     refused: list[str] = field(default_factory=list)
     """The credentials of events."""
 
     async def repeat(self, request: Request) -> JSONResponse:
-        """Answer with the headers."""
         return JSONResponse({"headers": dict(request.headers)})
 
     async def refuse(self, request: Request) -> JSONResponse:
-        """Refuse an event."""
         self.refused.append(request.headers["authorization"])
         return JSONResponse({"why": f"these are not known: {self.refused[-1]}"}, status_code=403)
 
@@ -94,13 +89,14 @@ class _Held(Service):
         self.released = asyncio.Event()
 
     async def answer(self, given: Any) -> Any:
-        """Answer a call."""
         await self.released.wait()
         return self(given)
 
 
 def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
     action = {"functionRef": {"refName": "repeat", "arguments": {"given": leak.argument}}, "retryRef": "Later"}
+    asking = {"functionRef": "ask", "actionDataFilter": {"toStateData": ".asked"}}
+    telling = {"eventRef": {"produceEventRef": "Told", "data": "${ . }"}}
     common = {
         "specVersion": "0.8",
         "secrets": list(SECRETS),
@@ -120,43 +116,23 @@ def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
         ],
         "states": [
             {"name": "Call", "type": "operation", "actions": [action], "transition": "Ask"},
-            {
-                "name": "Ask",
-                "type": "operation",
-                "actions": [{"functionRef": "ask", "actionDataFilter": {"toStateData": ".asked"}}],
-                "transition": "Tell",
-            },
-            {
-                "name": "Tell",
-                "type": "operation",
-                "actions": [{"eventRef": {"produceEventRef": "Told", "data": "${ . }"}}],
-                "onErrors": [{"errorRef": "Any", "transition": "Refused"}],
-                "transition": "Refused",
-            },
+            {"name": "Ask", "type": "operation", "actions": [asking], "transition": "Tell"},
+            {"name": "Tell", "type": "operation", "actions": [telling], "transition": "Refused",
+             "onErrors": [{"errorRef": "Any", "transition": "Refused"}]},
             {"name": "Refused", "type": "inject", "data": {"why": "${ $WORKFLOW.error }"}, "transition": "Begin"},
-            {
-                "name": "Begin",
-                "type": "operation",
-                "actions": [{"subFlowRef": f"{id_}-child", "sleep": {"before": "PT0.01S"}}],
-                "transition": "Wait",
-            },
+            {"name": "Begin", "type": "operation", "transition": "Wait",
+             "actions": [{"subFlowRef": f"{id_}-child", "sleep": {"before": "PT0.01S"}}]},
             {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Answered"]}], "end": True},
         ],
-    }
-    child = {
-        **common,
-        "id": f"{id_}-child",
-        "states": [
-            {"name": "Nap", "type": "sleep", "duration": "PT0.01S", "transition": "Call again"},
-            {"name": "Call again", "type": "operation", "actions": [action], "end": True},
-        ],
-    }
-    return [load(main), load(child)]
+    }  # fmt: skip
+    states = [
+        {"name": "Nap", "type": "sleep", "duration": "PT0.01S", "transition": "Call again"},
+        {"name": "Call again", "type": "operation", "actions": [action], "end": True},
+    ]
+    return [load(main), load({**common, "id": f"{id_}-child", "states": states})]
 
 
 class _Places:
-    """All that is kept or shown of an instance, as it was at several moments."""
-
     def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient) -> None:
         self.kept: dict[str, list[str]] = {}
         self.children: set[str] = set()
@@ -165,7 +141,6 @@ class _Places:
         self._asking = asking
 
     async def look(self) -> None:
-        """Add what there is now."""
         id_ = self._handle.id
         for child in await self._look_at(self._handle):
             await self._look_at(self._server.client.get_workflow_handle(child))
@@ -177,7 +152,6 @@ class _Places:
             self._add("commands", [await self._told(*command)])
 
     async def _look_at(self, handle: swf.Handle) -> list[str]:
-        """Add what there is of one workflow; return the ids of its children."""
         history = await handle.fetch_history()
         self._add("history", [json.loads(history.to_json())])
         self._add("description", [MessageToDict((await handle.describe()).raw_description)])
@@ -190,7 +164,6 @@ class _Places:
         self.kept.setdefault(place, []).extend(texts(found))
 
     async def _told(self, *command: str) -> str:
-        """Return what a command prints, and what it says is wrong."""
         address = self._server.client.service_client.config.target_host
         process = await asyncio.create_subprocess_exec(
             *ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *command, "--address", address,
@@ -202,19 +175,15 @@ class _Places:
 
 
 async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    """Run a workflow for each of *leaks*, and return what was found."""
     return [await _find(server, leak) for leak in leaks]
 
 
 async def _find(server: Server, leak: Leak) -> Found:
     service, outside = _Held(leak), _Outside()
     queue = f"places-{os.getpid()}-{next(_numbers)}"
-    with _logged() as lines, _beating():
+    with logged() as lines, _beating():
         async with AsyncExitStack() as stack:
-            routes = [
-                Route("/repeat", outside.repeat),
-                Route("/events", outside.refuse, methods=["POST"]),
-            ]
+            routes = [Route("/repeat", outside.repeat), Route("/events", outside.refuse, methods=["POST"])]
             address = Address("127.0.0.1", 0)
             url = f"http://{await stack.enter_async_context(asgi_server(Starlette(routes=routes), address, ''))}"
             definitions = _definitions(leak, queue, url)
@@ -231,19 +200,13 @@ async def _find(server: Server, leak: Leak) -> Found:
     sent = [one.partition(" ")[2] for one in outside.refused]
     looked_for = {*service.repeated, *sent, KEY, PASSWORD, str(PIN), PASSWORD[3:], HEADER, TOKEN, LOGIN}
     kept = {**places.kept, "log": lines}
-    leaked = [
-        place
-        for place, found in kept.items()
-        if any(one in text.replace(RESEMBLING, "") for one in looked_for for text in found)
-    ]
-    return Found(leak, leaked, altered=False)
+    return Found(leak, places_of(looked_for, kept), altered=False)
 
 
 _FAILING: Final = ("error", "exception")
 
 
 async def _through(handle: swf.Handle, leak: Leak, service: _Held, places: _Places) -> None:
-    """Lead the instance through its life, and look at each moment."""
     is_evaluated = not leak.name.startswith("what an expression")
     if is_evaluated:
         await _pending(handle, lambda one: one.HasField("last_heartbeat_time"))
@@ -312,19 +275,6 @@ async def _gateway(server: Server, definitions: list[Definition], queue: str) ->
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,
     ):
         yield client
-
-
-@contextmanager
-def _logged() -> Iterator[list[str]]:
-    """Keep all lines of the log."""
-    lines, root, level = Lines(), logging.getLogger(), logging.getLogger().level
-    root.addHandler(lines)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield lines.lines
-    finally:
-        root.removeHandler(lines)
-        root.setLevel(level)
 
 
 @contextmanager

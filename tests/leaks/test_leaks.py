@@ -33,7 +33,6 @@ async def test_no_secret_leaks(server: Server, leak: Leak) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("leak", sample(PLACED, "leaks in all places", 3), ids=lambda leak: leak.name)
 async def test_no_secret_stands_anywhere_else(server: Server, leak: Leak) -> None:
-    """It is in no heartbeat, attempt that failed, child, timer, sink, task, command or answer of the gateway."""
     [found] = await find_in_places(server, [leak])
     assert found.leaked == []
 
@@ -41,7 +40,6 @@ async def test_no_secret_stands_anywhere_else(server: Server, leak: Leak) -> Non
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", sample(NAMES, "examples with secrets", 1))
 async def test_no_secret_leaks_from_an_example(server: Server, tmp_path: Path, name: str) -> None:
-    """Neither those that it declares nor others of its worker."""
     pytest.importorskip("flask", reason="see the extra 'examples'")
     [found] = await find_in_examples(server, tmp_path, [name])
     assert found.leaked == []

@@ -51,7 +51,6 @@ def outcome(definition: Definition, others: Iterable[Definition] = ()) -> tuple[
 
 
 def readable(path: Path, mode: Any = None) -> Definition | None:
-    """Return the definition in the file at *path*, if it can run."""
     with suppress(InvalidDefinition, SwfError):
         return load(path, resources=in_mode(mode))
     return None
@@ -96,7 +95,6 @@ def _project_of(file: Path, folder: Path) -> Path:
 
 
 def _compared(project: Path, migration: Migration, written: Path) -> tuple[Counter[str], list[str]]:
-    """Return counts, and the names of the definitions that come to something else without a finding."""
     found = project_at(project)
     parts = {part.name: part for part in found.parts if part.path.parent == project or found.root != project}
     as_is = dict(_read(parts.values(), found.root, None))
@@ -125,7 +123,6 @@ def _compared(project: Path, migration: Migration, written: Path) -> tuple[Count
 
 
 def _read(parts: Iterable[Part], root: Path, mode: Any) -> Iterator[tuple[str, Definition]]:
-    """Yield the definitions that can run, by the names of their parts."""
     resources = Resources(folders=(root,), mode=mode)
     for part in parts:
         with suppress(SwfError):
@@ -135,7 +132,6 @@ def _read(parts: Iterable[Part], root: Path, mode: Any) -> Iterator[tuple[str, D
 
 
 def lines(counts: Mapping[str, int], wrong: Iterable[str], seconds: float) -> Iterator[str]:
-    """Yield what is printed."""
     for what in (
         "definitions", "accepted as they are", "accepted in the mode", "accepted once written",
         "the same as they are", "the same once written", "different with a finding", "different without a finding",

@@ -38,21 +38,8 @@ WORDS: Final = (
 )  # fmt: skip
 """What is put into texts."""
 VALUES: Final[tuple[Any, ...]] = (
-    None,
-    True,
-    5,
-    "",
-    "text",
-    "${ .a }",
-    [],
-    [5],
-    [[]],
-    {},
-    {"a": 5},
-    [{"a": None}],
-    "a\nb",
-    1e300,
-)
+    None, True, 5, "", "text", "${ .a }", [], [5], [[]], {}, {"a": 5}, [{"a": None}], "a\nb", 1e300,
+)  # fmt: skip
 _PROPERTIES: Final = """quarkus.http.port=8080
 quarkus.rest-client.orders_yaml.url=https://orders.example
 mp.messaging.incoming.told.connector=smallrye-kafka
@@ -61,7 +48,6 @@ kogito.sw.functions.f.host=example
 
 
 def texts() -> Iterator[str]:
-    """Yield definitions: first what was written for SonataFlow, then examples and whatever scenarios have."""
     for folder in (PROJECTS, ROOT / "examples"):
         for file in sorted(folder.rglob("*.sw.*")):
             if file.suffix in (".json", ".yaml", ".yml"):
@@ -73,7 +59,6 @@ def texts() -> Iterator[str]:
 
 
 def project_of(count: int, folder: Path) -> None:
-    """Write a project with *count* definitions, and properties, into *folder*."""
     resources = folder / "src/main/resources"
     resources.mkdir(parents=True)
     for number, text in enumerate(islice(cycle(_definitions()), count)):
@@ -89,7 +74,6 @@ def changed_again(written: Path) -> list[str]:
 
 
 def broken_project(seed: int, folder: Path) -> None:
-    """Write one of the projects, or of the definitions, into *folder*, with a few changes of one of its files."""
     chance = random.Random(seed)  # noqa: S311 - of a test
     if chance.random() < 0.5:
         files = {"shown.sw.yaml": chance.choice(_definitions())}
@@ -110,7 +94,6 @@ def _definitions() -> list[str]:
 
 
 def _broken(text: str, chance: random.Random) -> str:
-    """Return *text* with other values or, as often, with other characters."""
     if chance.random() < 0.5:
         with suppress(ValueError):
             root = read_data(text)
@@ -124,7 +107,6 @@ def _broken(text: str, chance: random.Random) -> str:
 
 
 def _with_other_value(root: Any, chance: random.Random) -> None:
-    """Put another value into the place of one somewhere in *root*."""
     places = list(_places(root))
     if places:
         parent, key = chance.choice(places)
@@ -156,7 +138,6 @@ def reported(folder: Path, into: Path) -> str:
 
 
 def tracebacks(seeds: range) -> list[str]:
-    """Return the tracebacks in which the migration of broken projects ended, each with its seed."""
     found = []
     for seed in seeds:
         with tempfile.TemporaryDirectory() as place:
@@ -175,7 +156,6 @@ def processor() -> float:
 
 
 def main() -> int:
-    """Print the figures, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.migration.many", description=__doc__.partition("\n")[0])
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--broken", type=int, default=500)

@@ -71,12 +71,10 @@ org.acme.greeting=Hello
 
 
 def made(text: str) -> Configuration:
-    """Return what the properties *text* make."""
     return configuration(PropertiesText("p", text), FUNCTIONS)
 
 
 def test_nothing_goes_untold() -> None:
-    """Each property of a long file has a finding with its line; no finding and no setting has a credential."""
     found = made(EVERYTHING)
     lines = {number for number, line in enumerate(EVERYTHING.splitlines(), 1) if line}
     engine = next(number for number, line in enumerate(EVERYTHING.splitlines(), 1) if "data-index/processes" in line)
@@ -117,7 +115,6 @@ def test_nothing_goes_untold() -> None:
     ],
 )  # fmt: skip
 def test_what_is_written_is_a_configuration(text: str, settings: dict[str, Any], tmp_path: Path) -> None:
-    """A worker reads it; the certificates are where it says."""
     assert made(text).settings == settings
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
@@ -132,7 +129,6 @@ def test_what_is_written_is_a_configuration(text: str, settings: dict[str, Any],
 
 @pytest.mark.parametrize("way", ["incoming", "outgoing"])
 def test_kafka_is_logged_in_to_by_variables(way: str, tmp_path: Path) -> None:
-    """What a channel says counts before what all say; credentials are in variables."""
     text = (
         "kafka.security.protocol=SASL_PLAINTEXT\nkafka.sasl.mechanism=PLAIN\n"
         f'kafka.sasl.jaas.config=PlainLoginModule required username="u" password="hunter2";\n'
@@ -154,7 +150,6 @@ def test_kafka_is_logged_in_to_by_variables(way: str, tmp_path: Path) -> None:
 
 
 def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
-    """SonataFlow's examples have groups of channels that send."""
     c = "mp.messaging.outgoing.c"
     [group, *_] = made(f"{c}.group.id=g\n{c}.connector=smallrye-kafka\n{c}.topic=t\n").findings
     assert (group.kind, "left out" in group.message) == ("rewritten", True)
@@ -180,7 +175,6 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
     ],
 )  # fmt: skip
 def test_what_needs_a_hand_says_what_to_write(text: str, hint: str) -> None:
-    """By whom it matters: the function, the host, the gateway."""
     hints = [one.hint for one in made(text).findings if one.kind == "by hand"]
     assert [one for one in hints if hint in str(one)], hints
 
@@ -224,7 +218,6 @@ spec:
     ],
 )  # fmt: skip
 def test_findings_in_manifests_have_their_lines(text: str, lines: tuple[int, ...], tmp_path: Path) -> None:
-    """Of definitions and of properties, in streams of resources and in lists of them."""
     (tmp_path / "all.yaml").write_text(text)
     found = {one.message.partition(" ")[0]: one.line for one in migrate(tmp_path).findings}
     assert (
@@ -233,7 +226,6 @@ def test_findings_in_manifests_have_their_lines(text: str, lines: tuple[int, ...
 
 
 def test_files_of_profiles_are_told(tmp_path: Path) -> None:
-    """Those of production count after what always holds; the others are not written."""
     (tmp_path / "a.sw.yaml").write_text(
         "{id: a, start: A, functions: [{name: f, type: custom, operation: 'rest:get:/x'}], "
         "states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]}"

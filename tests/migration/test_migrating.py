@@ -22,14 +22,12 @@ _CALL = "{name: A, type: operation, actions: [{functionRef: {refName: f, argumen
 
 
 def test_properties_are_read_as_java_does() -> None:
-    """Comments, separators, escapes, and lines that go on."""
     text = "# c\n! c\na=1\nb : 2\nc 3\nd\\=e=4\nf=5, \\\n   6\n\ng=\\u0041\\tB\\\\\nh=\nk=a=b\n  a = 7"
     wanted = {"a": "7", "b": "2", "c": "3", "d=e": "4", "f": "5, 6", "g": "A\tB\\", "h": "", "k": "a=b"}
     assert read_properties(text) == wanted
 
 
 def test_what_holds_in_production_counts_before_what_holds_always() -> None:
-    """And what holds in tests alone does not count."""
     given = {"a": "1", "%prod.a": "2", "%test.a": "3", "%dev,prod.b": "4", "%test.c": "5"}
     assert of_production(given) == {"a": "2", "b": "4"}
 
@@ -46,7 +44,6 @@ def test_what_holds_in_production_counts_before_what_holds_always() -> None:
     ],
 )
 def test_values_name_others(value: str, wanted: str) -> None:
-    """What is not known stays; a circle ends."""
     assert resolved(value, {"a": "1", "b": "${a}", "c": "${c}"}) == wanted
 
 
@@ -60,7 +57,6 @@ def test_values_name_others(value: str, wanted: str) -> None:
     ],
 )
 def test_services_are_known_by_their_documents(key: str, operation: str, service: str) -> None:
-    """The key is the name of the file, wherever that stands."""
     made = configuration(
         PropertiesText("p", f"{key}=http://h"), [Called("order", operation), Called("other", "no.yaml#x")]
     )
@@ -68,7 +64,6 @@ def test_services_are_known_by_their_documents(key: str, operation: str, service
 
 
 def test_credentials_are_told_and_not_written() -> None:
-    """Not even by a report."""
     text = "quarkus.openapi-generator.s.auth.basic.password=hunter2\nkogito.sw.functions.f.access_token=hunter2"
     made = configuration(PropertiesText("p", text), [Called("f", "rest:get:/x", "custom"), Called("g", "s#g")])
     assert [one.kind for one in made.findings] == ["by hand", "by hand"]
@@ -77,7 +72,6 @@ def test_credentials_are_told_and_not_written() -> None:
 
 
 def test_a_list_of_kubernetes_has_resources(tmp_path: Path) -> None:
-    """As kubectl prints several."""
     (tmp_path / "all.yaml").write_text(
         "apiVersion: v1\nkind: List\nitems:\n"
         "- {apiVersion: v1, kind: ConfigMap, data: {application.properties: 'quarkus.http.port=1'}}\n"
@@ -90,7 +84,6 @@ def test_a_list_of_kubernetes_has_resources(tmp_path: Path) -> None:
 
 
 def test_files_are_not_replaced_nor_written_elsewhere(tmp_path: Path) -> None:
-    """An old file with other content stays."""
     (tmp_path / "a.yaml").write_text("old")
     with pytest.raises(UsageError, match="exists already"):
         write(Migration((), (), (MigratedFile("a.yaml", b"new"),)), tmp_path)
@@ -100,7 +93,6 @@ def test_files_are_not_replaced_nor_written_elsewhere(tmp_path: Path) -> None:
 
 
 def test_reports_say_the_same() -> None:
-    """In each form; HTML has nothing of what it tells as markup."""
     findings = (Finding("a.yaml", 3, "differs", "<b>", "do"), Finding("a.yaml", None, "by hand", "m"))
     migration = Migration(("a.yaml", "b.yaml"), findings, ())
     assert as_text(migration).splitlines() == [
@@ -117,7 +109,6 @@ def test_reports_say_the_same() -> None:
 
 
 def test_a_folder_is_tried() -> None:
-    """What is written of the projects here comes to the same as they do in the mode."""
     counts, wrong = tried(ROOT)
     assert wrong == []
     assert counts["definitions"] == counts["accepted in the mode"] == counts["the same once written"]
@@ -143,7 +134,6 @@ def test_what_comes_to_something_else_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", seeds("broken projects", 40, 500))
 def test_broken_projects_are_told(seed: int, tmp_path: Path) -> None:
-    """Whatever is wrong is a finding, or a usage error."""
     broken_project(seed, tmp_path / "project")
     assert re.search("definition|exists already", reported(tmp_path / "project", tmp_path / "migrated"))
 

@@ -38,7 +38,6 @@ REPORTS: Final = ("respelled", "reshaped", "differs", "inexpressible")
 
 
 def scenarios(name: str = "") -> list[Scenario]:
-    """Return the scenarios of one file, or all."""
     return find_scenarios([FOLDER / f"{name}.yaml" if name else FOLDER])
 
 
@@ -51,7 +50,6 @@ def reporting() -> Iterator[tuple[str, int, int]]:
 
 
 def test_everything_that_is_told_of_a_definition_has_a_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the rewriting reports, it reports for one of the definitions in the scenarios."""
     met = set()
     add = UpgradeReport._add
 

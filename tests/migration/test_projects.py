@@ -23,7 +23,6 @@ RUNNING = [one for one in PROJECTS if (ROOT / one / "scenarios.yaml").exists()]
 
 
 def _migrated(name: str, folder: Path) -> list[Scenario]:
-    """Write the project *name* anew into *folder*, and return the scenarios of its definitions."""
     write(migrate(ROOT / name / "project"), folder)
     shutil.copy(ROOT / name / "scenarios.yaml", folder)
     return find_scenarios([folder])
@@ -47,7 +46,6 @@ def test_what_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROJECTS)
 def test_migrating_once_more_changes_nothing(name: str, tmp_path: Path) -> None:
-    """What is written needs no rewriting."""
     write(migrate(ROOT / name / "project"), tmp_path)
     again = migrate(tmp_path)
     assert again.of("rewritten") == []
@@ -56,7 +54,6 @@ def test_migrating_once_more_changes_nothing(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_it_runs(name: str, tmp_path: Path) -> None:
-    """What its scenarios claim is what happens."""
     for scenario in _migrated(name, tmp_path):
         _, differences = run(scenario)
         assert not differences, "\n".join([str(scenario), *differences])
@@ -64,7 +61,6 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 async def host() -> AsyncIterator[ScenarioHost]:
-    """A server whose time can jump, and a worker."""
     async with scenario_host() as started:
         yield started
 
@@ -72,6 +68,5 @@ async def host() -> AsyncIterator[ScenarioHost]:
 @pytest.mark.temporal
 @pytest.mark.parametrize("name", RUNNING)
 async def test_it_runs_on_temporal(host: ScenarioHost, name: str, tmp_path: Path) -> None:
-    """On a real server, too."""
     for scenario in _migrated(name, tmp_path):
         assert check(scenario, await host.observe(scenario)) == []

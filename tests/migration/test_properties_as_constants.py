@@ -22,7 +22,6 @@ HIDDEN = "h7Rw-93Kd"
 
 
 def written(folder: Path, properties: str, used: str, more: str = "") -> tuple[dict[str, Any], list[str]]:
-    """Return the definition that is written of one that has *used* in an expression, and the hints of findings."""
     (folder / "application.properties").write_text(properties)
     (folder / "flow.sw.yaml").write_text(FLOW % (more, used))
     migration = migrate(folder)
@@ -34,7 +33,6 @@ def written(folder: Path, properties: str, used: str, more: str = "") -> tuple[d
 
 
 def output_of(definition: dict[str, Any]) -> str:
-    """Return the expression in it."""
     return str(definition["states"][0]["stateDataFilter"]["output"])
 
 
@@ -104,7 +102,6 @@ def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) ->
     ],
 )
 def test_constants_that_are_there_stay(constants: str, hint: str, tmp_path: Path) -> None:
-    """Those in a file, too."""
     (tmp_path / "constants.json").write_text("{}")
     definition, hints = written(tmp_path, "a=1", "$SECRET.a", f"constants: {constants}\n")
     assert definition["constants"] == read_data(constants)
@@ -113,7 +110,6 @@ def test_constants_that_are_there_stay(constants: str, hint: str, tmp_path: Path
 
 @pytest.mark.parametrize("properties", ["", "a=", "%test.a=1"])
 def test_properties_that_are_not_there_are_told(properties: str, tmp_path: Path) -> None:
-    """An empty one is none."""
     definition, hints = written(tmp_path, properties, "$SECRET.a")
     assert output_of(definition) == "${ $SECRETS.a }"
     assert any("if it is not a secret, write it into 'constants' and use $CONST.a" in one for one in hints)
@@ -137,13 +133,11 @@ def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
      "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass"],
 )  # fmt: skip
 def test_words_that_are_secret(name: str) -> None:
-    """As parts of names."""
     assert is_secret(name)
 
 
 @pytest.mark.parametrize("name", ["my_name", "secretary", "tokenizer.url", "passage", "compass", "key", "a.place"])
 def test_words_that_are_not(name: str) -> None:
-    """Nor are those that only begin with one."""
     assert not is_secret(name)
 
 

@@ -22,7 +22,6 @@ A, B = Called("send", "a.yaml#send"), Called("send", "b.yaml#send")
 
 @pytest.fixture(scope="module")
 def there() -> Iterator[Servers]:
-    """Yield services that note who calls them."""
     with servers() as found:
         yield found
 
@@ -35,7 +34,6 @@ def test_each_call_reaches_its_service(seed: int, there: Servers, tmp_path: Path
 
 
 def made(text: str, *functions: Called) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that properties make, and what needs a hand."""
     found = configuration(PropertiesText("p", text), list(functions))
     return found.settings, [f"{one.message} ({one.hint})" for one in found.findings if one.kind == "by hand"]
 
@@ -100,7 +98,6 @@ def test_calls_that_choose_have_no_other_key(text: str, written: dict[str, Any] 
 
 @pytest.mark.parametrize("operation", ["greet.proto#Greeter#Hello", "greet.proto#org.acme.Greeter#Hello"])
 def test_services_of_grpc_are_known_by_their_names(operation: str) -> None:
-    """Whatever has their proto files and functions of that name."""
     settings, _ = made(
         "quarkus.grpc.clients.Greeter.host=a\nquarkus.grpc.clients.Greeter.deadline=5s",
         Called("send", operation, "rpc"),
@@ -110,7 +107,6 @@ def test_services_of_grpc_are_known_by_their_names(operation: str) -> None:
 
 
 def manifests(folder: Path, **properties: str) -> Migration:
-    """Return what is found in a folder with a resource for each workflow, and a ConfigMap with its *properties*."""
     parts = []
     for name, text in properties.items():
         flow = {
@@ -128,7 +124,6 @@ def manifests(folder: Path, **properties: str) -> Migration:
 
 
 def written(migration: Migration, file: str) -> Any:
-    """Return what a file holds that is written."""
     return next((read_data(one.content.decode()) for one in migration.files if one.path == file), None)
 
 

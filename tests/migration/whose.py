@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -35,7 +35,7 @@ from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.services.calling_thread import CallingThread
 from swf_temporal.text.fetching.resources import in_mode
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 _SERVICES: Final = 24
 _FOLDERS: Final = ("", "specs/", "specs/v2/")
@@ -53,8 +53,6 @@ Seen: TypeAlias = tuple[int, str | None, float]
 
 
 class Servers:
-    """Services on ports of this machine, which note by whom they are called."""
-
     def __init__(self, servers: list[ThreadingHTTPServer], noted: list[tuple[int, str | None]]) -> None:
         self.noted = noted
         self.urls = [f"http://127.0.0.1:{one.server_port}" for one in servers]
@@ -62,21 +60,13 @@ class Servers:
 
 @contextmanager
 def servers() -> Iterator[Servers]:
-    """Yield the services, which stop afterwards."""
     noted: list[tuple[int, str | None]] = []
 
-    def handler(number: int) -> type[BaseHTTPRequestHandler]:
-        class Noting(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def handler(number: int) -> type[Quiet]:
+        class Noting(Quiet):
+            def respond(self, content: bytes) -> None:  # noqa: ARG002 - the method's
                 noted.append((number, self.headers.get("Authorization")))
-                self.send_response(204)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None: ...
+                self.answer(b"", 204)
 
         return Noting
 
@@ -89,8 +79,6 @@ def servers() -> Iterator[Servers]:
 
 @dataclass(frozen=True)
 class Document:
-    """A document, and its only security scheme."""
-
     path: str
     scheme: str
     own: int
@@ -99,8 +87,6 @@ class Document:
 
 @dataclass(frozen=True)
 class Declared:
-    """A function of a definition."""
-
     name: str
     document: Document
     alias: str | None = None
@@ -109,8 +95,6 @@ class Declared:
 
 @dataclass
 class Project:
-    """What a project says, and what follows from that."""
-
     strategy: str
     documents: list[Document] = field(default_factory=list)
     definitions: dict[str, list[Declared]] = field(default_factory=dict)
@@ -123,7 +107,6 @@ class Project:
     """Properties of keys that no client has."""
 
     def key(self, definition: str, function: Declared, choice: str) -> str:
-        """Return the key of the client of a function by SonataFlow's rule."""
         name = function.alias
         if name is None and self.strategy == "FUNCTION_NAME":
             name = f"{definition}_{function.name}"
@@ -151,7 +134,6 @@ class Project:
         return {key for key in keys if counts[key.upper()] > 1}
 
     def properties(self, urls: list[str]) -> dict[str, str]:
-        """Return all properties."""
         found = {"kogito.sw.operationIdStrategy": self.strategy} if self.strategy else {}
         found |= {f"quarkus.rest-client.{_quoted(key)}.url": urls[number] for key, number in self.services.items()}
         found |= {f"quarkus.rest-client.{_quoted(key)}.read-timeout": str(ms) for key, ms in self.timeouts.items()}
@@ -170,7 +152,6 @@ def _basic(name: str, password: str) -> str:
 
 
 def project_of(seed: int) -> Project:
-    """Return a project."""
     chance = Random(seed)  # noqa: S311 - no secret
     project = Project(chance.choice(_STRATEGIES))
     numbers = iter(chance.sample(range(_SERVICES), _SERVICES))
@@ -210,7 +191,6 @@ def project_of(seed: int) -> Project:
 
 
 def write_project(project: Project, folder: Path, urls: list[str]) -> None:
-    """Write the files of *project*."""
     for one in project.documents:
         path = folder / one.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -234,31 +214,20 @@ def _openapi(document: Document, urls: list[str]) -> dict[str, Any]:
 
 
 def _definition(name: str, functions: list[Declared]) -> dict[str, Any]:
-    declared = [
-        {
-            "name": one.name,
-            "operation": f"{one.alias or one.document.path}#send",
-            **({"metadata": {"configKey": ".cluster"}} if one.chooses else {}),
-        }
-        for one in functions
+    declared: list[dict[str, Any]] = [
+        {"name": one.name, "operation": f"{one.alias or one.document.path}#send"} for one in functions
     ]
+    for one, function in zip(functions, declared, strict=True):
+        if one.chooses:
+            function["metadata"] = {"configKey": ".cluster"}
     uris = {one.alias: one.document.path for one in functions if one.alias is not None}
+    actions = [{"functionRef": one.name} for one in functions]
     return {
-        "id": name,
-        "version": "1.0",
-        "specVersion": "0.8",
-        "start": "Call",
+        "id": name, "version": "1.0", "specVersion": "0.8", "start": "Call",
         "extensions": [{"extensionid": "workflow-uri-definitions", "definitions": uris}],
         "functions": declared,
-        "states": [
-            {
-                "name": "Call",
-                "type": "operation",
-                "actions": [{"functionRef": one.name} for one in functions],
-                "end": True,
-            }
-        ],
-    }
+        "states": [{"name": "Call", "type": "operation", "actions": actions, "end": True}],
+    }  # fmt: skip
 
 
 class _Worker(CallingThread):
@@ -281,7 +250,6 @@ class _Worker(CallingThread):
 def called(
     definition: Definition, choice: str, settings: Settings, secrets: Mapping[str, JSON], there: Servers
 ) -> tuple[list[Seen], str | None]:
-    """Return what each call of *definition* did, and how the run failed, if it did."""
     there.noted.clear()
     worker = _Worker(settings, secrets)
     context = SimulationContext([definition], {}, [], {}, stub_services=worker)
@@ -300,7 +268,6 @@ def secrets_named(migration: Migration, properties: Mapping[str, str]) -> dict[s
 
 
 def tried(seed: int, folder: Path, there: Servers) -> tuple[Counter[str], list[str]]:
-    """Return counts of what the calls of a project did, and what was wrong."""
     project, wrong, counts = project_of(seed), [], Counter[str](projects=1)
     original, written = folder / "project", folder / "migrated"
     original.mkdir(parents=True)
@@ -334,7 +301,6 @@ def _is_told(key: str, migration: Migration) -> bool:
 
 
 def line(counts: Mapping[str, int]) -> str:
-    """Return what is printed of all projects."""
     return (
         f"{counts['projects']} projects, {counts['calls']} calls: {counts['another service']} reached another service, "
         f"{counts['other credentials']} carried other credentials, {counts['another time']} had another time; "
@@ -343,7 +309,6 @@ def line(counts: Mapping[str, int]) -> str:
 
 
 def main() -> int:
-    """Print the counts, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.migration.whose", description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0, help="The first of the seeds of the projects.")

@@ -28,13 +28,11 @@ LONG = Payload(metadata={"encoding": b"json/plain"}, data=json.dumps([{"name": "
 def encrypting(
     current: str | None = "1", context: str = "orders", keys: str = "12", stored_from: int | None = None
 ) -> Encrypting:
-    """Return a codec with some of the two keys."""
     sources = {number: f"env:KEY_{number}" for number in keys}
     return Encrypting(Keys(sources, ENV), context, current, stored_from=stored_from)
 
 
 async def one(codec: PayloadCodec, payload: Payload) -> Payload:
-    """Encode one payload."""
     [encoded] = await codec.encode([payload])
     return encoded
 
@@ -47,26 +45,21 @@ async def one(codec: PayloadCodec, payload: Payload) -> Payload:
     ],
 )
 def test_the_cipher_is_that_of_its_specification(key: int, associated: bytes, encrypted: str) -> None:
-    """The specification's test vectors; each stands for one course of deriving the key."""
     cipher, nonce = Xaes(bytes([key] * 32)), b"ABCDEFGHIJKLMNOPQRSTUVWX"
-
     assert cipher.encrypt(nonce, b"XAES-256-GCM", associated).hex() == encrypted
     assert cipher.decrypt(nonce, bytes.fromhex(encrypted), associated) == b"XAES-256-GCM"
 
 
 @pytest.mark.parametrize("payload", [SECRET, LONG, Payload(), Payload(metadata={"encoding": b"binary/null"})])
 async def test_what_is_encrypted_comes_back_and_shows_nothing(payload: Payload) -> None:
-    """Neither the data nor the metadata can be seen, but for the id of the key."""
     encoded = await one(encrypting(), payload)
     assert dict(encoded.metadata) == {"encoding": b"binary/swf-encrypted", "swf-key-id": b"1"}
     assert payload.data[:12] not in encoded.data or not payload.data
     assert b"json/plain" not in encoded.SerializeToString()
-
     assert await encrypting("2").decode([encoded]) == [payload]
 
 
 async def test_the_same_payload_is_encrypted_otherwise_each_time() -> None:
-    """Nonces are random, so that histories do not show what is the same."""
     assert len({(await one(encrypting(), SECRET)).data for _ in range(1000)}) == 1000
 
 
@@ -92,7 +85,6 @@ async def test_every_key_decrypts_what_it_has_encrypted() -> None:
     old = await one(encrypting("1"), SECRET)
     new = await one(encrypting("2"), SECRET)
     assert await encrypting("2").decode([old, new]) == [SECRET, SECRET]
-
     with pytest.raises(PayloadUnavailable) as missing:
         await encrypting("2", keys="2").decode([old])
     assert missing.value.message == "a payload is encrypted with the key '1', which is not configured here"
@@ -102,7 +94,6 @@ async def test_plain_payloads_are_read_beside_encrypted_ones() -> None:
     """Encryption can be switched on while instances run, first only for reading."""
     reading = encrypting(None)
     compressed = await one(Compressing(), LONG)
-
     assert await reading.encode([SECRET]) == [SECRET]
     assert await reading.decode([SECRET, compressed, await one(encrypting(), SECRET)]) == [SECRET, LONG, SECRET]
 
@@ -184,7 +175,6 @@ async def asynchronous(key_id):
 
 
 async def test_keys_of_functions_are_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A function of an operator, which may be asynchronous; what it raises is told, and it is asked again."""
     (tmp_path / "operators_keys.py").write_text(OPERATORS_KEYS)
     monkeypatch.syspath_prepend(tmp_path)
     named = {"kms": "kms", "down": "kms", "slow": "asynchronous", "short": "asynchronous"}
@@ -202,12 +192,10 @@ async def test_keys_of_functions_are_asked_for_once(monkeypatch: pytest.MonkeyPa
 
 
 async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
-    """A file that others may read is refused, with what to do about it."""
     path = tmp_path / "key"
     path.write_text(f"{ONE}\n")
     path.chmod(0o440)
     assert await Keys({"1": f"file:{path}"}).get("1") == bytes([1] * 32)
-
     for mode in (0o444, 0o460):
         path.chmod(mode)
         with pytest.raises(UsageError, match=r"can be read or changed by others: -r[\s\S]*chmod 600"):
@@ -224,9 +212,7 @@ async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_key_is_told_without_showing_it(source: str, message: str) -> None:
-    """With what a key has to be."""
     with pytest.raises(UsageError) as refused:
         Keys({"1": source}, ENV)
-
     assert refused.value.message == message
     assert "openssl rand -base64 32" in str(refused.value)

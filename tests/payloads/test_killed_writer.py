@@ -44,5 +44,4 @@ def test_a_writer_that_is_killed_leaves_whole_objects(tmp_path: Path) -> None:
 
 
 def objects(folder: Path) -> list[Path]:
-    """Return the objects of a storage."""
     return [path for path in folder.glob("??/*") if path.is_file() and not path.name.startswith(".")]

@@ -21,7 +21,6 @@ PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"'
 
 @pytest.fixture(params=["file", "memory"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Folders that nothing else uses."""
     return f"file://{tmp_path}/objects" if request.param == "file" else f"memory://{uuid4()}/objects"
 
 
@@ -34,40 +33,33 @@ class Counting:
         self.reads = self.writes = 0
 
     def read(self, name: str) -> bytes:
-        """Read, or fail as told."""
         self.reads += 1
         if self.errors:
             raise self.errors.pop(0)
         return self.folder.read(name)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write, or fail as told."""
         self.writes += 1
         if self.errors:
             raise self.errors.pop(0)
         self.folder.write(name, data)
 
     def age(self, name: str) -> float | None:
-        """Ask the folder."""
         return self.folder.age(name)
 
 
 async def stored(driver: ObjectStorage, payload: Payload = PAYLOAD) -> StorageDriverClaim:
-    """Store a payload."""
     [claim] = await driver.store(StorageDriverStoreContext(), [payload])
     return claim
 
 
 async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
-    """Read a payload."""
     [payload] = await driver.retrieve(StorageDriverRetrieveContext(), [claim])
     return payload
 
 
 async def test_another_process_reads_what_one_has_stored(url: str) -> None:
-    """A payload comes back with its metadata, from a driver that has nothing in memory."""
     claim = await stored(ObjectStorage(StorageSettings(url=url)))
-
     assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
 
 
@@ -76,7 +68,6 @@ async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> 
     folder = Counting(folder_at(url, {}))
     first, second = ObjectStorage(StorageSettings(url=url), folder), ObjectStorage(StorageSettings(url=url), folder)
     claims = [await stored(first), await stored(first), await stored(second)]
-
     assert folder.writes == 1
     assert len({claim.claim_data["sha256"] for claim in claims}) == 1
     assert await stored(first, Payload(data=b"other")) not in claims
@@ -90,35 +81,29 @@ async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Pat
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     os.utime(path, (time.time() - 100_000,) * 2)
     await stored(ObjectStorage(StorageSettings(url=url)))
-
     assert time.time() - path.stat().st_mtime < 1000
 
 
 async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str) -> None:
-    """A payload that is read often is fetched once; one that is larger than the memory is fetched each time."""
     for cache_bytes, reads in ((1_000_000, 1), (1000, 2)):
         claim = await stored(ObjectStorage(StorageSettings(url=url)))
         folder = Counting(folder_at(url, {}))
         driver = ObjectStorage(StorageSettings(url=url, cache_bytes=cache_bytes), folder)
         assert await read(driver, claim) == await read(driver, claim) == PAYLOAD
-
         assert folder.reads == reads
 
 
 async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
-    """The message has the object, the storage and what to do."""
     driver = ObjectStorage(StorageSettings(url=url))
     digest = "ab" * 32
     with pytest.raises(PayloadUnavailable) as failed:
         await read(driver, StorageDriverClaim({"sha256": digest, "size": "7"}))
-
     assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it does not exist"
     assert failed.value.hint is not None
     assert "the same storage" in failed.value.hint
 
 
 async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
-    """What an object holds must have the SHA-256 that is its name."""
     url = f"file://{tmp_path}"
     claim = await stored(ObjectStorage(StorageSettings(url=url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
@@ -128,7 +113,6 @@ async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
-    """A reference that is written by hand cannot name a path."""
     (tmp_path / "secret").write_bytes(b"")
     with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
         await read(
@@ -153,24 +137,20 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
 async def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
-    """The rights of the file system are told in words."""
     os.chmod(tmp_path, stat.S_IRUSR | stat.S_IXUSR)  # noqa: PTH101 - one call
     with pytest.raises(PayloadUnavailable, match="permission denied"):
         await stored(ObjectStorage(StorageSettings(url=f"file://{tmp_path}")))
 
 
 async def test_more_than_a_payload_may_hold_is_refused_for_good(url: str) -> None:
-    """As where the server refuses the result of an activity."""
     driver = ObjectStorage(StorageSettings(url=url, threshold=50_000, max_bytes=100_000))
     with pytest.raises(ApplicationError) as failed:
         await stored(driver)
-
     assert failed.value.type == "PayloadsTooLarge"
     assert failed.value.non_retryable
 
 
 async def test_nobody_sees_half_of_a_file(tmp_path: Path) -> None:
-    """Readers of a file that is written again and again find all of it each time, and nothing else is left."""
     folder = folder_at(f"file://{tmp_path}", {})
     data = [bytes([number]) * 500_000 for number in range(2)]
     folder.write("ab/object", data[0])
@@ -188,7 +168,6 @@ async def test_nobody_sees_half_of_a_file(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be_reached_are_told() -> None:
-    """A scheme that nobody knows, and one whose package is missing."""
     with pytest.raises(UsageError, match="payloads cannot be stored in nowhere://x"):
         storage_of(StorageSettings(url="nowhere://x"))
     with pytest.raises(UsageError, match="pip install gcsfs"):

@@ -7,22 +7,19 @@ to come to its output, and every call to the service once by its idempotency key
 of it is printed; the exit code is 1 if anything is lost, stuck or wrong.
 """
 
-import argparse
 import asyncio
-import logging
 import os
 import shutil
 import signal
 import sys
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Timer
 from time import monotonic
 from typing import Any
 
-from swf_temporal.sdk.logs import be_quiet
 from tests.soak.service import Service, service
 from tests.soak.soak import Figures, Size, Soak
+from tests.soaking import parser_of, soaked
 from tests.upgrades.releases import checkout
 
 _PATIENCE = 20.0
@@ -31,8 +28,7 @@ _STOPPED = 130
 """The exit code of one that was told to stop."""
 
 
-async def soak(size: Size, before: str) -> tuple[Figures, Service]:
-    """Soak this release with the one of the commit *before*, or alone where that is empty."""
+async def soak(folder: Path, size: Size, before: str) -> tuple[Figures, Service]:
     code = checkout(before) if before else None
     if before and code is None:
         raise SystemExit(f"this checkout does not have the commit {before}")
@@ -40,12 +36,10 @@ async def soak(size: Size, before: str) -> tuple[Figures, Service]:
     assert task is not None
     for told in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(told, _stop, task)
-    folder = Path(mkdtemp(prefix="swf-soak-"))
     try:
         async with service() as served:
             return await Soak(folder, size, code, served).run(), served
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
         if code is not None:
             shutil.rmtree(code, ignore_errors=True)
 
@@ -59,26 +53,19 @@ def _stop(task: "asyncio.Task[Any]") -> None:
 
 
 def main() -> None:
-    """Soak, and say what came of it."""
-    usual = Size()
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__.partition("\n")[0])
-    parser.add_argument("--instances", type=int, default=usual.instances, help="how many are started")
-    parser.add_argument("--at-once", type=int, default=usual.at_once, help="how many are under way")
-    parser.add_argument("--kills", type=int, default=usual.kills, help="how many workers are killed")
-    parser.add_argument("--restarts", type=int, default=usual.restarts, help="how often the server is restarted")
-    parser.add_argument("--turn", type=float, default=usual.turn, help="seconds between two kills")
-    parser.add_argument("--patience", type=float, default=usual.patience, help="seconds for what is left in the end")
-    parser.add_argument("--workers", type=int, default=usual.workers, help="how many workers there are")
-    parser.add_argument("--harms", type=int, default=usual.harms, help="how often the network is harmed")
-    parser.add_argument("--local-calls", action="store_true", help="calls are local that can be")
+    parser = parser_of(
+        "soak", __doc__, Size(), instances="how many are started", at_once="how many are under way",
+        kills="how many workers are killed", restarts="how often the server is restarted",
+        turn="seconds between two kills", patience="seconds for what is left in the end",
+        workers="how many workers there are", harms="how often the network is harmed",
+        local_calls="calls are local that can be",
+    )  # fmt: skip
     parser.add_argument("--before", default="", help="the commit, or the tag, of the release before")
     given = vars(parser.parse_args())
     before = given.pop("before")
-    logging.disable()
-    be_quiet()
     begun = monotonic()
     try:
-        figures, served = asyncio.run(soak(Size(**given), before))
+        figures, served = soaked("soak", lambda folder: soak(folder, Size(**given), before))
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(_STOPPED)
     _print(figures, served, monotonic() - begun)

@@ -17,7 +17,6 @@ _STUBBORN = {"name": "stubborn", "delay": "PT0.2S", "multiplier": 1.5, "maxDelay
 
 
 def _patient(part: Any) -> Any:
-    """Return a part of a definition whose calls are tried again when the service fails."""
     if isinstance(part, list):
         return [_patient(one) for one in part]
     if not isinstance(part, dict):
@@ -49,34 +48,14 @@ DECIDED = Case(
     "decided",
     [
         {"name": "Begin", "type": "inject", "data": {"kind": "parcel"}, "transition": "Which"},
-        {
-            "name": "Which",
-            "type": "switch",
-            "dataConditions": [{"condition": '${ .kind == "parcel" }', "transition": "Late"}],
-            "defaultCondition": {"end": True},
-        },
-        {
-            "name": "Late",
-            "type": "operation",
-            "actions": [{"functionRef": "sleepy"}],
-            "timeouts": {"actionExecTimeout": "PT1S"},
-            "onErrors": [{"errorRef": "all", "transition": "Never"}],
-            "transition": "Never",
-        },
-        {
-            "name": "Never",
-            "type": "switch",
-            "eventConditions": [{"eventRef": "never", "end": True}],
-            "defaultCondition": {"transition": "Hear"},
-            "timeouts": {"eventTimeout": "PT1S"},
-        },
-        {
-            "name": "Hear",
-            "type": "switch",
-            "eventConditions": [{"eventRef": "a", "transition": "Tell"}],
-            "defaultCondition": {"end": True},
-            "timeouts": {"eventTimeout": "PT1H"},
-        },
+        {"name": "Which", "type": "switch", "defaultCondition": {"end": True},
+         "dataConditions": [{"condition": '${ .kind == "parcel" }', "transition": "Late"}]},
+        {"name": "Late", "type": "operation", "actions": [{"functionRef": "sleepy"}], "transition": "Never",
+         "timeouts": {"actionExecTimeout": "PT1S"}, "onErrors": [{"errorRef": "all", "transition": "Never"}]},
+        {"name": "Never", "type": "switch", "eventConditions": [{"eventRef": "never", "end": True}],
+         "defaultCondition": {"transition": "Hear"}, "timeouts": {"eventTimeout": "PT1S"}},
+        {"name": "Hear", "type": "switch", "eventConditions": [{"eventRef": "a", "transition": "Tell"}],
+         "defaultCondition": {"end": True}, "timeouts": {"eventTimeout": "PT1H"}},
         {"name": "Tell", "type": "operation", "actions": [_call("show", {"heard": True}, ".told")], "end": True},
     ],
     {"kind": "parcel", "a": 0, "told": {"heard": True}},
@@ -89,22 +68,14 @@ DECIDED = Case(
 )  # fmt: skip
 """A call that is timed out, an event that never comes, and one that does."""
 
+_ADD = {"functionRef": {"refName": "add", "arguments": {"a": 1, "b": 1}}}
 SCHEDULED: dict[str, Any] = {
-    "id": "scheduled-soak",
-    "version": "1.0.0",
-    "specVersion": "0.8",
+    "id": "scheduled-soak", "version": "1.0.0", "specVersion": "0.8",
     "start": {"stateName": "Add", "schedule": "R/PT2S"},
     "functions": [{"name": "add", "type": "custom"}],
     "retries": [_STUBBORN],
-    "states": [
-        {
-            "name": "Add",
-            "type": "operation",
-            "actions": [_patient({"functionRef": {"refName": "add", "arguments": {"a": 1, "b": 1}}})],
-            "end": True,
-        }
-    ],
-}
+    "states": [{"name": "Add", "type": "operation", "actions": [_patient(_ADD)], "end": True}],
+}  # fmt: skip
 """What the server starts every two seconds."""
 
 _RETRIES = {"max_attempts": 15, "delay": "PT0.2S", "multiplier": 1.3, "codes": [".*"]}
@@ -126,18 +97,15 @@ class DirektivCase:
     sends: tuple[str, ...] = ()
 
     def definitions(self) -> list[Definition]:
-        """Return the definition, and those that it leads to."""
         return [load(text) for text in self.texts]
 
     async def start(self, client: Client, workflow_id: str, queue: str) -> Handle:
-        """Start an instance, and send it its events."""
         arguments = start_arguments(self.definitions(), self.data)
         handle = await client.start_workflow(self.definitions()[0].id, args=arguments, id=workflow_id, task_queue=queue)
         await self.send(handle)
         return handle
 
     async def send(self, handle: Handle) -> None:
-        """Send an instance its events."""
         for kind in self.sends:
             await handle.signal(EVENT, {"specversion": "1.0", "id": kind, "source": "shop", "type": kind, "data": {}})
 

@@ -20,8 +20,6 @@ _LATE = 2.5
 
 @dataclass
 class Service:
-    """What was asked of the service."""
-
     url: str = ""
     requests: int = 0
     refused: int = 0
@@ -36,7 +34,6 @@ class Service:
     """By instance, the keys of its calls and of those of its sub-workflows."""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection."""
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 lines = head.decode().split("\r\n")
@@ -80,7 +77,6 @@ class Service:
 
 @asynccontextmanager
 async def service() -> AsyncIterator[Service]:
-    """Serve for as long as the context lasts."""
     kept = Service()
     server = await asyncio.start_server(kept.answer, "127.0.0.1", 0)
     kept.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

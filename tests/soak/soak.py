@@ -41,8 +41,6 @@ _ENDED = f'WorkflowType = "{SCHEDULED["id"]}"'
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a soak is."""
-
     instances: int = 1000
     at_once: int = 40
     """How many instances are under way."""
@@ -64,8 +62,6 @@ class Size:
 
 @dataclass
 class Figures:
-    """What came of it."""
-
     instances: Counter[str] = field(default_factory=Counter)
     """How many ended right, by what they ran."""
     scheduled: int = 0
@@ -83,7 +79,6 @@ class Figures:
 
     @property
     def is_right(self) -> bool:
-        """Whether everything came to its end, and to the right one."""
         return not (self.lost or self.stuck or self.wrong)
 
 
@@ -99,7 +94,6 @@ class Workers:
         self.running: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
-        """Start a worker of the release whose turn it is."""
         name, code = next(self.releases)
         worker = start_worker(
             code, self.address, self.queue, HEARTBEAT, service=self.service, local_calls=self.local_calls
@@ -108,13 +102,11 @@ class Workers:
         self.running.append(worker)
 
     async def kill(self) -> None:
-        """Kill the oldest."""
         oldest = self.running.pop(0)
         oldest.kill()
         await asyncio.to_thread(oldest.communicate)
 
     def close(self) -> None:
-        """Kill all."""
         for worker in self.running:
             worker.kill()
             worker.communicate()
@@ -122,8 +114,6 @@ class Workers:
 
 
 class Soak:
-    """One soak."""
-
     def __init__(self, folder: Path, size: Size, before: Path | None, service: Service) -> None:
         self.size, self.service = size, service
         self.database = folder / "temporal.db"
@@ -144,7 +134,6 @@ class Soak:
         self.is_over = False
 
     async def run(self) -> Figures:
-        """Soak until all instances have ended, and as many workers were killed as wanted."""
         try:
             await self._serve()
             for _ in range(self.size.workers):
@@ -174,7 +163,6 @@ class Soak:
         self.client = server.client
 
     async def _disturb(self) -> None:
-        """Kill workers and restart the server, as often as wanted and as long as there are instances."""
         every = max(self.size.kills // (self.size.restarts + 1), 1)
         while True:
             if self.is_over and self.figures.killed >= self.size.kills:
@@ -192,7 +180,6 @@ class Soak:
                 self.figures.restarts += 1
 
     async def _harm(self) -> None:
-        """Harm the network as often as wanted, each time for a part of a turn."""
         for _ in range(self.size.harms):
             server, service = self.proxies
             server.harm(self.chance)
@@ -227,7 +214,6 @@ class Soak:
         await self._note_releases(handle)
 
     async def _started(self, case: Case | DirektivCase, workflow_id: str) -> Handle:
-        """Start an instance, however often the server has to be asked."""
         while True:
             try:
                 return await case.start(self.client, workflow_id, self.workers.queue)
@@ -276,7 +262,6 @@ class Soak:
         self.figures.both += {"before", "this"} <= served
 
     async def _settle(self) -> None:
-        """Let what was begun beside the instances come to its end, and compare the calls with those that are due."""
         await schedules.delete(self.client, SCHEDULED["id"])
         end = monotonic() + self.size.patience
         while (await self.client.count_workflows(_UNFINISHED)).count and monotonic() < end:

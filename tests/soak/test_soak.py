@@ -11,13 +11,11 @@ pytestmark = [pytest.mark.temporal, pytest.mark.timeout(900)]  # the whole takes
 
 
 async def soaked(folder: Path, size: Size) -> Figures:
-    """Return what came of a soak."""
     async with service() as served:
         return await Soak(folder, size, None, served).run()
 
 
 async def test_the_network_does_harm(tmp_path: Path) -> None:
-    """Workers reach the server, and the service, through it."""
     size = Size(instances=8, at_once=8, workers=1, kills=0, restarts=0, harms=4, turn=0.5)
     figures = await soaked(tmp_path, size)
     assert figures.is_right, figures
@@ -26,7 +24,6 @@ async def test_the_network_does_harm(tmp_path: Path) -> None:
 
 @pytest.mark.long
 async def test_the_network_does_harm_while_workers_are_killed(tmp_path: Path) -> None:
-    """And while the server is restarted."""
     figures = await soaked(tmp_path, Size(instances=300, kills=8, restarts=1, harms=30))
     assert figures.is_right, figures
     assert (sum(figures.instances.values()), figures.harms) == (300, 30)

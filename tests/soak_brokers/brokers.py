@@ -38,8 +38,6 @@ Serving = Callable[[], AbstractContextManager[Popen[bytes]]]
 
 
 class Broker:
-    """A broker that runs, from when it is started until it is closed."""
-
     def __init__(self, family: str, port: int, serving: Serving, ends_by: signal.Signals | None) -> None:
         """Make one that *serving* runs; *ends_by* ends it so that it keeps all it has confirmed. None: nothing does."""
         self.family, self.port = family, port
@@ -49,7 +47,6 @@ class Broker:
 
     @property
     def url(self) -> str:
-        """The address for clients."""
         return f"{self.family}://{HOST}:{self.port}"
 
     async def restart(self) -> bool:
@@ -71,13 +68,11 @@ class Broker:
             self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """End it for good."""
         self._stack.close()
 
 
 @contextmanager
 def brokers(folder: Path, families: tuple[str, ...]) -> Iterator[list[Broker]]:
-    """Run brokers of these families, in folders of their own."""
     with ExitStack() as stack:
         made: list[Broker] = []
         for family in families:

@@ -8,8 +8,6 @@ taken each of its events once, and its event has to be at the broker.
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, suppress
@@ -33,38 +31,14 @@ from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.server import local_server
 from tests.brokers.servers import HOST, free_ports
-from tests.processes import ending_with_us
 from tests.soak_brokers.brokers import FAMILIES, Broker, brokers
+from tests.soaking import TALLY, Programs
 
-DEFINITION = """\
-id: tally-FAMILY
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-events:
-- {name: Number, type: number-FAMILY, correlation: [{contextAttributeName: account}]}
-- {name: Done, type: done-FAMILY, kind: produced}
-functions: [{name: add, type: expression, operation: '(.numbers // []) + [.event.number]'}]
-states:
-- name: Wait
-  type: event
-  onEvents:
-  - eventRefs: [Number]
-    eventDataFilter: {toStateData: .event}
-    actions: [{functionRef: add, actionDataFilter: {toStateData: .numbers}}]
-  transition: Enough
-- name: Enough
-  type: switch
-  dataConditions: [{condition: '${ (.numbers | length) < COUNT }', transition: Wait}]
-  defaultCondition: {end: {produceEvents: [{eventRef: Done, data: '${ {numbers, account: "" } }'}]}}
-"""
 _WORDS = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is sent over each broker, and how much of the way is broken."""
-
     families: tuple[str, ...] = FAMILIES
     keys: int = 25
     events: int = 10
@@ -80,8 +54,6 @@ class Size:
 
 @dataclass(slots=True)
 class Figures:
-    """What came of one broker."""
-
     events: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     instances: int = 0
@@ -94,26 +66,23 @@ class Figures:
     """How often the event of each instance came from the broker, which may deliver one again."""
 
     def is_right(self, size: Size) -> bool:
-        """Whether every instance took exactly its events, and its own event is there."""
         return (self.instances, self.doubled, self.lost, len(self.told)) == (size.keys, 0, 0, size.keys)
 
 
 class Soak:
-    """One soak, in a folder of its own."""
-
     def __init__(self, folder: Path, size: Size) -> None:
         self.folder, self.size = folder, size
         self.figures = {family: Figures() for family in size.families}
         self.taken: dict[str, list[int]] = {}
         [self.port] = free_ports(1)
         self.client: Client
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        words = {name: [name] for name in ("worker", "consume")}
+        self.programs = Programs(folder, f"{HOST}:{self.port}", words)
 
     async def run(self) -> dict[str, Figures]:
-        """Send everything, break what is to be broken, and look at what came of it."""
         with ExitStack() as stack:
             running = stack.enter_context(brokers(self.folder, self.size.families))
-            stack.callback(self._close)
+            stack.callback(self.programs.close)
             self._write(running)
             async with AsyncExitStack() as server:
                 started = await server.enter_async_context(local_server(port=self.port))
@@ -121,8 +90,8 @@ class Soak:
                 for broker in running:
                     await _prepare(broker)
                 listening = [asyncio.create_task(self._listen(broker)) for broker in running]
-                for name in ("worker", "consume"):
-                    self._start(name)
+                for name in self.programs.words:
+                    self.programs.start(name)
                 await self._until_consumed(len(running))
                 disturbing = asyncio.create_task(self._disturb(running))
                 await asyncio.gather(*(self._produce(broker) for broker in running), disturbing)
@@ -135,11 +104,17 @@ class Soak:
         return self.figures
 
     def _write(self, running: list[Broker]) -> None:
-        (self.folder / "definitions").mkdir()
+        ending = "{produceEvents: [{eventRef: Done, data: '${ {numbers} }'}]}"
+        tally = TALLY.replace("COUNT", str(self.size.events)).replace("ENDING", ending)
+        of = {"id: tally": "id: tally-%s", "type: number": "type: number-%s", "type: done": "type: done-%s"}
+        definitions = {}
+        for broker in running:
+            definitions[broker.family] = tally
+            for one, other in of.items():
+                definitions[broker.family] = definitions[broker.family].replace(one, other % broker.family)
+        self.programs.define(**definitions)
         events: dict[str, list[dict[str, object]]] = {"consumers": [], "sinks": []}
         for broker in running:
-            text = DEFINITION.replace("FAMILY", broker.family).replace("COUNT", str(self.size.events))
-            (self.folder / "definitions" / f"{broker.family}.yaml").write_text(text)
             there: dict[str, object] = {"name": broker.family, _WORDS[broker.family]: "numbers"}
             if broker.family == "amqp":
                 there["declare"] = True
@@ -148,26 +123,12 @@ class Soak:
             events["sinks"].append({**done, "to": broker.url, **({"stream": "s"} if broker.family == "nats" else {})})
         (self.folder / "swf.yaml").write_text(json.dumps({"events": events}))
 
-    def _start(self, name: str) -> None:
-        config = ["--config", str(self.folder / "swf.yaml"), "--address", f"{HOST}:{self.port}"]
-        command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", name]
-        with (self.folder / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [*command, str(self.folder / "definitions"), *config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-
-    def _close(self) -> None:
-        for process in self.processes.values():
-            process.kill()
-            process.wait()
-
     async def _until_consumed(self, number: int) -> None:
         """Wait until each broker has a consumer: MQTT keeps messages for those that it knows."""
-        while (self.folder / "consume.log").read_text().count("consuming from") < number:
+        while self.programs.log("consume").read_text().count("consuming from") < number:
             await asyncio.sleep(0.1)
 
     async def _listen(self, broker: Broker) -> None:
-        """Take what instances send."""
         figures = self.figures[broker.family]
 
         async def take(event: CloudEvent) -> int:
@@ -184,10 +145,9 @@ class Soak:
         Random(family).shuffle(numbers)  # noqa: S311 - an order, and no secret
         for number in numbers:
             place, key = divmod(number, self.size.keys)
-            yield CloudEvent(str(number), "soak", f"number-{family}", {"number": place}, {"account": f"a{key}"})
+            yield CloudEvent(str(number), "soak/1", f"number-{family}", {"number": place}, {"account": f"a{key}"})
 
     async def _produce(self, broker: Broker) -> None:
-        """Send everything, each until the broker has it, for as long as brokers are disturbed."""
         speaking = Brokers(HttpBroker(Http(Settings()))).speaking(broker.family)
         pause = 0.5 * self.size.faults * self.size.turn / (self.size.keys * self.size.events)
         for event in self._events(broker.family):
@@ -202,7 +162,6 @@ class Soak:
             await asyncio.sleep(pause)
 
     async def _disturb(self, running: list[Broker]) -> None:
-        """Restart and stall one broker after the other; kill what consumes and works in between."""
         for number in range(self.size.faults):
             broker = running[number // 2 % len(running)]
             await asyncio.sleep(self.size.turn)
@@ -212,12 +171,10 @@ class Soak:
                 await broker.stall(self.size.turn)
                 self.figures[broker.family].faults["stalled"] += 1
             name = self.size.killed[number % len(self.size.killed)]
-            self.processes[name].kill()
-            await asyncio.to_thread(self.processes[name].wait)
-            self._start(name)
+            await self.programs.kill(name)
+            self.programs.start(name)
 
     async def _until_told(self) -> None:
-        """Wait until every instance has sent its event, as long as others do."""
         wanted, count, changed = len(self.figures) * self.size.keys, 0, monotonic()
         while len(self.taken) < wanted and monotonic() - changed < self.size.patience:
             if len(self.taken) > count:

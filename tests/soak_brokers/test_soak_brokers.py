@@ -18,7 +18,6 @@ from tests.soak_brokers.soak import Size, Soak
     ids=["two brokers", "all"],
 )
 async def test_nothing_is_lost_and_nothing_doubled(size: Size, tmp_path: Path) -> None:
-    """Every instance has taken each of its events once, and what it sends is at the broker."""
     found = await Soak(tmp_path, size).run()
     assert not {family: figures for family, figures in found.items() if not figures.is_right(size)}
     assert sum(figures.events for figures in found.values()) == len(size.families) * size.keys * size.events

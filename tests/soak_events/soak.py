@@ -8,8 +8,6 @@ end there has to be one instance for each key, which has taken each of its event
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, ExitStack, suppress
@@ -30,28 +28,8 @@ from swf_temporal.events.routing import instance_id
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.server import local_server
 from tests.brokers.servers import HOST, free_ports, program, running
-from tests.processes import ending_with_us
+from tests.soaking import TALLY, Programs
 
-DEFINITION = """\
-id: tally
-version: '1.0'
-specVersion: '0.8'
-start: Wait
-events: [{name: Number, type: com.example.number, source: soak/+, correlation: [{contextAttributeName: account}]}]
-functions: [{name: add, type: expression, operation: '(.numbers // []) + [.event.number]'}]
-states:
-- name: Wait
-  type: event
-  onEvents:
-  - eventRefs: [Number]
-    eventDataFilter: {toStateData: .event}
-    actions: [{functionRef: add, actionDataFilter: {toStateData: .numbers}}]
-  transition: Enough
-- name: Enough
-  type: switch
-  dataConditions: [{condition: '${ (.numbers | length) < COUNT }', transition: Wait}]
-  defaultCondition: {end: true}
-"""
 _CONFIGURATION = "events: {consumers: [{name: soak, from: 'nats://BROKER', subject: soak}]}\n"
 _AGAIN = 50
 """One event of so many is sent again after it was answered for."""
@@ -61,8 +39,6 @@ _PAUSE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is sent, and how much of the way is broken."""
-
     events: int = 10_000
     keys: int = 1_000
     producers: int = 8
@@ -76,8 +52,6 @@ class Size:
 
 @dataclass(slots=True)
 class Figures:
-    """What came of it."""
-
     sent: Counter[str] = field(default_factory=Counter)
     """How many events were sent, by the way."""
     repeated: int = 0
@@ -93,36 +67,33 @@ class Figures:
 
     @property
     def is_right(self) -> bool:
-        """Whether every instance took exactly its events."""
         return not (self.lost or self.double or self.others)
 
 
 class Soak:
-    """One soak, in a folder of its own."""
-
     def __init__(self, folder: Path, size: Size) -> None:
         self.folder, self.size, self.figures = folder, size, Figures()
         self.port, self.broker_port, self.gateway_port = free_ports(3)
         self.each = size.events // size.keys
         self.server = AsyncExitStack()
         self.client: Client
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        words = {"worker 1": ["worker"], "worker 2": ["worker"], "consumer": ["consume"]}
+        words["gateway"] = ["gateway", "--port", str(self.gateway_port)]
+        self.programs = Programs(folder, f"{HOST}:{self.port}", words)
         self.is_over = False
 
     async def run(self) -> Figures:
-        """Send everything, break what is to be broken, and look at what came of it."""
-        (self.folder / "definitions").mkdir()
-        (self.folder / "definitions" / "tally.yaml").write_text(DEFINITION.replace("COUNT", str(self.each)))
+        self.programs.define(tally=TALLY.replace("COUNT", str(self.each)).replace("ENDING", "true"))
         (self.folder / "swf.yaml").write_text(_CONFIGURATION.replace("BROKER", f"{HOST}:{self.broker_port}"))
         command = [program("nats-server", "nats-server"), "-a", HOST, "-p", str(self.broker_port), "-js"]
         with ExitStack() as stack:
             store = ["-sd", str(self.folder / "jetstream")]
             stack.enter_context(running([*command, *store], [self.broker_port], self.folder / "broker.log"))
-            stack.callback(self._close)
+            stack.callback(self.programs.close)
             try:
                 await self._serve()
-                for name in ("worker 1", "worker 2", "gateway", "consumer"):
-                    self._start(name)
+                for name in self.programs.words:
+                    self.programs.start(name)
                 await self._send_all()
                 await self._compare()
             finally:
@@ -134,23 +105,6 @@ class Soak:
             local_server(port=self.port, database=self.folder / "temporal.db")
         )
         self.client = started.client
-
-    def _start(self, name: str) -> None:
-        config = ["--config", str(self.folder / "swf.yaml"), "--address", f"{HOST}:{self.port}"]
-        kind = {
-            "gateway": ["gateway", "--port", str(self.gateway_port)],
-            "consumer": ["consume"],
-        }.get(name, ["worker"])
-        command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *kind]
-        with (self.folder / f"{name}.log").open("ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [*command, str(self.folder / "definitions"), *config], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-
-    def _close(self) -> None:
-        for process in self.processes.values():
-            process.kill()
-            process.wait()
 
     async def _send_all(self) -> None:
         disturbing = asyncio.create_task(self._disturb())
@@ -171,7 +125,7 @@ class Soak:
         for number in mine:
             key, place = number % self.size.keys, number // self.size.keys
             event = {
-                "specversion": "1.0", "id": str(number), "source": f"soak/{producer}", "type": "com.example.number",
+                "specversion": "1.0", "id": str(number), "source": f"soak/{producer}", "type": "number",
                 "account": f"a{key}", "data": {"number": place},
             }  # fmt: skip
             yield json.dumps(event).encode()
@@ -211,24 +165,20 @@ class Soak:
             await connection.close()
 
     async def _disturb(self) -> None:
-        """Kill one after the other, and restart the server in the middle."""
         middle = self.size.kills // 2
         for number, name in enumerate(cycle(("worker 1", "gateway", "consumer", "worker 2"))):
             if number >= self.size.kills:
                 return
             await asyncio.sleep(self.size.turn)
-            process = self.processes[name]
-            process.kill()
-            await asyncio.to_thread(process.wait)
+            await self.programs.kill(name)
             self.figures.killed[name.partition(" ")[0]] += 1
             if number == middle and self.size.restarts:
                 await self.server.aclose()
                 await self._serve()
                 self.figures.restarts += 1
-            self._start(name)
+            self.programs.start(name)
 
     async def _compare(self) -> None:
-        """Wait for the instances, and compare what each took with what it was sent."""
         wanted = list(range(self.each))
         all_taken = await self._all_taken()
         for key in range(self.size.keys):

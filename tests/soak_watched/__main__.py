@@ -44,7 +44,6 @@ _QUERY_TIMEOUT: Final = timedelta(seconds=60)
 
 
 def chain(states: int) -> dict[str, Any]:
-    """Return a definition with *states*, whose expressions differ: each is compiled, and evaluated by a helper."""
     ways: list[dict[str, Any]] = [{"transition": f"s{number + 1}"} for number in range(states - 1)]
     return {
         "id": "chain",
@@ -70,8 +69,6 @@ def conditions(count: int, least: int) -> dict[str, Any]:
 
 @dataclass
 class Figures:
-    """What came of one definition."""
-
     instances: int = 0
     killed: int = 0
     queries: int = 0
@@ -88,14 +85,11 @@ class Figures:
 
     @property
     def is_right(self) -> bool:
-        """Whether everything came to its end, and every query to its answer."""
         return not (self.unanswered or self.stuck or self.wrong)
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Instances of the definition *id* in *folder*, one after the other."""
-
     client: Client
     address: str
     folder: Path
@@ -105,13 +99,11 @@ class Watch:
     figures: Figures
 
     async def run(self, kills: int) -> None:
-        """Run as many instances as workers are to be killed, after one whose worker is not."""
         usual = await self._one(None)
         for _ in range(kills):
             await self._one(self.random.uniform(0, usual))
 
     async def _one(self, kill_after: float | None) -> float:
-        """Run one instance, and return how long it took."""
         number, figures = self.figures.instances, self.figures
         queue = f"watched-{self.id}-{number}"
         figures.instances += 1
@@ -165,7 +157,6 @@ class Watch:
             await asyncio.sleep(self.random.uniform(0, 0.5))
 
     async def _ask(self, handle: WorkflowHandle[Any, Any], query: str) -> bool:
-        """Ask, and return whether the answer came in time."""
         self.figures.queries += 1
         try:
             await answer_of(partial(handle.query, query, rpc_timeout=_QUERY_TIMEOUT))
@@ -204,7 +195,6 @@ class Watch:
 
 
 async def _serves(worker: "subprocess.Popen[bytes]") -> None:
-    """Wait until *worker* has said that it serves."""
     assert worker.stderr is not None
     if not await asyncio.to_thread(worker.stderr.readline):
         raise SystemExit("a worker did not start")
@@ -222,7 +212,6 @@ def _folders(definitions: list[dict[str, Any]]) -> Iterator[dict[str, Path]]:
 
 
 async def watch(kills: int, seed: int, states: int, slow: int, least: int, patience: float) -> dict[str, Figures]:
-    """Watch both definitions, and return what came of each."""
     found = {}
     with _folders([chain(states), conditions(slow, least)]) as folders:
         async with local_server() as server:
@@ -235,7 +224,6 @@ async def watch(kills: int, seed: int, states: int, slow: int, least: int, patie
 
 
 def main() -> None:
-    """Watch, and say what came of it."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak_watched", description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=20, help="how many workers are killed, for each definition")
     parser.add_argument("--seed", type=int, default=1, help="what the moments are drawn by")

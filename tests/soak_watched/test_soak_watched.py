@@ -8,7 +8,6 @@ from tests.soak_watched.__main__ import watch
 
 @pytest.mark.timeout(500)
 async def test_runs_that_are_watched_and_whose_workers_are_killed() -> None:
-    """They complete, every query is answered, and each beginning of their histories replays."""
     seed = chance("watched").randrange(1000)
     found = await watch(kills=1, seed=seed, states=600, slow=10, least=200_000, patience=200)
     assert {name: (one.stuck, one.wrong, one.unanswered) for name, one in found.items()} == dict.fromkeys(

@@ -14,14 +14,12 @@ Opening: TypeAlias = Callable[..., Awaitable[SqlVariables]]
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[PostgreSql]:
-    """Return a PostgreSQL server."""
     with postgresql() as running:
         yield running
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the URL of a database that nothing is in yet."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'variables.db'}"
     server: PostgreSql = request.getfixturevalue("server")
@@ -30,7 +28,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def opening(address: str) -> AsyncIterator[Opening]:
-    """Return what opens the database, as one worker does; each call is another worker."""
     stores = []
 
     async def opened(namespace: str = "default", server: str = "here", at: str = address) -> SqlVariables:

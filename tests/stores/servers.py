@@ -26,17 +26,13 @@ _QUICK = ("-c", "fsync=off", "-c", "full_page_writes=off")
 
 @dataclass
 class PostgreSql:
-    """A server that runs."""
-
     port: int
     process: subprocess.Popen[bytes]
 
     def url(self, database: str = "postgres") -> str:
-        """Return where a database is."""
         return f"postgresql://swf:a-password@{HOST}:{self.port}/{database}"
 
     def fresh(self) -> str:
-        """Return the URL of a new database."""
         name = f"variables_{uuid4().hex}"
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
@@ -44,7 +40,6 @@ class PostgreSql:
 
 
 def _program(name: str) -> str:
-    """Return where a program of PostgreSQL is. A machine without it skips the test that asks, and says so."""
     folders = [os.environ.get("PATH", ""), *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
     path = shutil.which(name, path=os.pathsep.join(folders))
     if path is None:
@@ -53,7 +48,6 @@ def _program(name: str) -> str:
 
 
 def _user() -> str | None:
-    """Return the user that the server is run as: root may not be it."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -64,7 +58,6 @@ def _user() -> str | None:
 
 @contextmanager
 def postgresql() -> Iterator[PostgreSql]:
-    """Run a server until the context is left."""
     initdb, server, user = _program("initdb"), _program("postgres"), _user()
     folder = Path(mkdtemp(prefix="postgresql-"))  # where another user may come, which the folders of pytest do not let
     try:

@@ -86,7 +86,6 @@ async def test_writes_change_all_or_nothing(opening: Opening) -> None:
 
 
 async def test_two_writers(opening: Opening) -> None:
-    """Pairs that two workers write at once are never mixed, and every write is there when it was told."""
     one, other = await opening(), await opening()
     first, second = VariableRef("workflow", "/w", "a"), VariableRef("workflow", "/w", "b")
 
@@ -167,8 +166,6 @@ async def test_those_of_an_instance_go_with_it(opening: Opening, monkeypatch: py
 
 
 async def test_ids_are_kept_for_a_time(opening: Opening, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are older are forgotten by the next look for ended instances."""
-
     async def nobody(_owner: str) -> bool:
         raise AssertionError
 
@@ -184,7 +181,6 @@ async def test_ids_are_kept_for_a_time(opening: Opening, monkeypatch: pytest.Mon
 
 
 async def test_workers_that_come_at_once_create_one_store(opening: Opening) -> None:
-    """The tables are created once, whoever is first."""
     stores = await asyncio.gather(*(opening() for _ in range(5)))
     assert len({store.identity for store in stores}) == 1
 
@@ -207,10 +203,7 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (
-            "sqlite:////not/here/at/all.db",
-            "sqlite:////not/here/at/all.db for variables cannot be used: unable to open",
-        ),
+        ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
         ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
         (
             "postgresql://ada:lovelace@127.0.0.1:port/x",
@@ -219,7 +212,6 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
     ],
 )
 async def test_a_database_that_is_not_there(where: str, message: str) -> None:
-    """The reason is told, and no password."""
     with pytest.raises(UsageError) as refused:
         await SqlVariables.opened(where, "default", "here")
     assert message in str(refused.value)
@@ -236,7 +228,6 @@ async def test_a_database_that_is_not_there(where: str, message: str) -> None:
     ],
 )
 def test_no_password_is_shown(address: str, shown: str) -> None:
-    """Wherever it stands in an address; the rest of that is."""
     assert without_password(address) == shown
 
 

@@ -40,26 +40,21 @@ class Memory(Brokers):
 
     @property
     def channel(self) -> Channel:
-        """Where the newest message was sent to."""
         return self.sent[-1][0]
 
     @property
     def message(self) -> Message:
-        """The newest message that was sent."""
         return self.sent[-1][1]
 
     def put(self, address: str, payload: bytes | Any, **facts: Any) -> None:
-        """Let a message come at *address*; a payload that is not bytes is written as JSON."""
         content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         self._queues[address].put_nowait(Message(content, **facts))
 
     def speaking(self, family: str) -> Broker:
-        """Return itself, whatever *family* is wanted."""
         assert family
         return self
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Keep *message*, and answer it if a test says how."""
         self.sent.append((channel, message))
         answer = self.responder(channel, message) if self.responder else None
         if answer is not None:
@@ -68,7 +63,6 @@ class Memory(Brokers):
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
-        """Give out what is there, and what comes."""
         self.subscribed.append(channel)
         yield self._deliveries(channel)
 
@@ -85,19 +79,21 @@ class Memory(Brokers):
 class Bench:
     """Performs calls of the operations of one document."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._services = Services(settings)
+        self.given()
+
+    def given(self, **settings: Any) -> Bench:
+        self._services = Services(Settings(**settings))
         self.memory = Memory(self._services.http)
         self._api = AsyncApi(self._services, self.memory)
+        return self
 
     def has(self, document: dict[str, Any], name: str = "api.json") -> Bench:
-        """Put *document* where calls look for it."""
         (self.folder / name).write_text(json.dumps(document), encoding="utf-8")
         return self
 
     async def call(self, operation: str, arguments: JSON = None, *, metadata: Any = None, **facts: Any) -> JSON:
-        """Return the result of an operation, of `api.json` where nothing else is said."""
         reference = operation if "#" in operation else f"api.json#{operation}"
         return await self.perform(reference, arguments, metadata=metadata, **facts)
 
@@ -111,49 +107,43 @@ class Bench:
         auth_ref: AuthRef | None = None,
         **facts: Any,
     ) -> JSON:
-        """Return the result of a function that has *operation*."""
-        function = Function(
-            name="ask", type="asyncapi", operation=operation, metadata=metadata or {}, auth_ref=auth_ref
-        )
+        function = Function("ask", "asyncapi", operation, metadata=metadata or {}, auth_ref=auth_ref)
         return await self._api.perform(Call(function, arguments, base=str(self.folder), idempotency_key=key, **facts))
 
     async def aclose(self) -> None:
-        """Close what was opened."""
         await self._api.aclose()
         await self._services.aclose()
 
 
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    """Return a bench whose documents are in a folder of its own."""
     bench = Bench(tmp_path)
     yield bench
     await bench.aclose()
 
 
 def version2(channels: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a document of version 2."""
-    return {
-        "asyncapi": "2.6.0",
-        "servers": {"broker": {"url": "127.0.0.1:1", "protocol": "mqtt"}},
-        "channels": channels,
-        **more,
-    }
+    servers = {"broker": {"url": "127.0.0.1:1", "protocol": "mqtt"}}
+    return {"asyncapi": "2.6.0", "servers": servers, "channels": channels, **more}
 
 
 def version3(channels: dict[str, Any], operations: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a document of version 3."""
     servers = {"broker": {"host": "127.0.0.1:1", "protocol": "mqtt"}}
     return {"asyncapi": "3.0.0", "servers": servers, "channels": channels, "operations": operations, **more}
 
 
 def publishing(message: Any = None, address: str = "lights", **channel: Any) -> dict[str, Any]:
-    """Return a document of version 2 whose one operation, `send`, sends *message*."""
     operation: dict[str, Any] = {"operationId": "send"} | ({} if message is None else {"message": message})
     return version2({address: {"publish": operation, **channel}})
 
 
 def subscribing(message: Any = None, address: str = "lights", **channel: Any) -> dict[str, Any]:
-    """Return a document of version 2 whose one operation, `take`, receives *message*."""
     operation: dict[str, Any] = {"operationId": "take"} | ({} if message is None else {"message": message})
     return version2({address: {"subscribe": operation, **channel}})
+
+
+def sending(channel: dict[str, Any] | None = None, *, components: Any = None, **operation: Any) -> dict[str, Any]:
+    """Return a document of version 3 whose one operation, `send`, sends over its one channel."""
+    made = {"action": "send", "channel": {"$ref": "#/channels/lights"}, **operation}
+    channels = {"lights": {"address": "lights", **(channel or {})}}
+    return version3(channels, {"send": made}, components=components or {})

@@ -11,7 +11,8 @@ import pytest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Options
+from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
@@ -20,9 +21,7 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
-    """What the specification shows publishes a measurement, and has no result."""
-    settings = Settings(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
-    bench = Bench(DOCUMENTS, settings)
+    bench = Bench(DOCUMENTS).given(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
 
     result = await bench.call("file://streetlightsapi.yaml#onLightMeasured", measured)
@@ -31,30 +30,22 @@ async def test_the_example_of_the_text_is_carried_out() -> None:
     assert (bench.memory.channel.protocol, bench.memory.channel.address) == ("mqtt", "light/measured")
     assert json.loads(bench.memory.message.payload) == measured
     assert bench.memory.message.content_type == "application/json"
-    with pytest.raises(CallFailed, match=r"LightMeasured.*payload\.lumens: -1 is less than the minimum of 0") as caught:
+    with failing("BadArguments", r"LightMeasured.*payload\.lumens: -1 is less than the minimum of 0", retryable=False):
         await bench.call("file://streetlightsapi.yaml#onLightMeasured", {"id": 7, "lumens": -1})
-    assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
     await bench.aclose()
 
 
+HERE = {"$ref": "#/channels/lamps"}
 LAMPS: Any = {"lamps": {"address": "lamps/{lamp}", "messages": {"on": {"payload": {"type": "object"}}}}}
 BOTH = [
     version2({"lamps/{lamp}": {"publish": {"operationId": "tell"}, "subscribe": {"operationId": "hear"}}}),
-    version3(
-        LAMPS,
-        {
-            "tell": {"action": "send", "channel": {"$ref": "#/channels/lamps"}},
-            "hear": {"action": "receive", "channel": {"$ref": "#/channels/lamps"}},
-        },
-    ),
+    version3(LAMPS, {"tell": {"action": "send", "channel": HERE}, "hear": {"action": "receive", "channel": HERE}}),
 ]
 
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None:
-    """`publish` of version 2 and `send` of version 3 send to the channel that the arguments name."""
     await bench.has(document).call("tell", {"lamp": "north", "percent": 80})
-
     assert bench.memory.channel.address == "lamps/north"
     assert json.loads(bench.memory.message.payload) == {"percent": 80}
     assert bench.memory.message.headers == {"Idempotency-Key": "k"}
@@ -62,21 +53,17 @@ async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_message_is_received(bench: Bench, document: dict[str, Any]) -> None:
-    """`subscribe` of version 2 and `receive` of version 3 wait for a message, accept it, and return its payload."""
     waiting = asyncio.create_task(bench.has(document).call("hear", {"lamp": "north"}))
     bench.memory.put("lamps/south", {"not": "this"})
     bench.memory.put("lamps/north", {"percent": 80})
-
     assert await waiting == {"percent": 80}
     assert [json.loads(message.payload) for message in bench.memory.accepted] == [{"percent": 80}]
 
 
 async def test_one_message_is_taken_by_one_call(bench: Bench) -> None:
-    """The second message is for the second call."""
     bench.has(subscribing())
     for number in (1, 2):
         bench.memory.put("lights", number)
-
     assert [await bench.call("take"), await bench.call("take")] == [1, 2]
 
 
@@ -85,27 +72,20 @@ async def test_the_whole_message_is_the_result_where_the_function_says_so(bench:
     bench.has(subscribing())
     facts: Any = {"headers": {"by": "ada"}, "correlation_id": "7", "reply_to": "back"}
     bench.memory.put("lights", {"on": True}, content_type="application/json", **facts)
-
     result = await bench.call("take", metadata={"result": "message"})
-
     assert result == {"payload": {"on": True}, "headers": {"by": "ada"}, "correlationId": "7", "replyTo": "back"}
 
 
 async def test_a_result_that_is_none_of_both_is_refused(bench: Bench) -> None:
-    """The fault says what may stand there."""
-    with pytest.raises(CallFailed, match="'payload' or 'message'") as caught:
+    with failing("BadOperation", "'payload' or 'message'"):
         await bench.has(subscribing()).call("take", metadata={"result": "all"})
-
-    assert caught.value.code == "BadOperation"
 
 
 async def test_waiting_ends_when_the_call_is_cancelled(bench: Bench) -> None:
-    """A timeout of the action is a cancellation here; nothing is left behind."""
     waiting = asyncio.create_task(bench.has(subscribing()).call("take"))
     while not bench.memory.subscribed:
         await asyncio.sleep(0)
     waiting.cancel()
-
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert bench.memory.accepted == []
@@ -116,21 +96,15 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
     bench.has(publishing())
     for key in ("a", "a", "b"):
         await bench.call("send", 1, key=key)
-
     first, second, other = (channel.client_id for channel, _ in bench.memory.sent)
     assert first == second != other
     assert len(first) <= 23, "brokers of MQTT 3.1 take no more"
 
 
 @pytest.mark.parametrize("operation", ["api.json#", "#send", "api.json", "", 5])
-async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> None:
-    """The fault shows how one is written."""
-    bench = Bench(tmp_path)
-
-    with pytest.raises(CallFailed, match=r"document\.yaml#operationId") as caught:
+async def test_an_operation_has_two_parts(bench: Bench, operation: Any) -> None:
+    with failing("BadOperation", r"document\.yaml#operationId"):
         await bench.perform(operation)
-
-    assert caught.value.code == "BadOperation"
 
 
 @pytest.mark.parametrize(
@@ -141,25 +115,17 @@ async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> Non
     ],
 )
 async def test_other_documents_are_refused(bench: Bench, document: dict[str, Any], reason: str) -> None:
-    """The fault says why it is none."""
-    with pytest.raises(CallFailed, match=reason) as caught:
+    with failing("BadDocument", reason, retryable=False):
         await bench.has(document).call("send")
-
-    assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
 
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
 async def test_a_near_operation_is_named(bench: Bench, document: dict[str, Any]) -> None:
-    """Whoever mistypes an operation is told which was meant."""
-    with pytest.raises(CallFailed, match="no operation 'tel'; did you mean 'tell'") as caught:
+    with failing("UnknownOperation", "no operation 'tel'; did you mean 'tell'"):
         await bench.has(document).call("tel")
-
-    assert caught.value.code == "UnknownOperation"
 
 
 async def test_an_action_is_to_send_or_to_receive(bench: Bench) -> None:
-    """A document that says something else is wrong."""
     document = version3({"lamps": {"address": "lamps"}}, {"ask": {"action": "ask"}})
-
     with pytest.raises(CallFailed, match="must be 'send' or 'receive'"):
         await bench.has(document).call("ask")

@@ -27,8 +27,6 @@ MESSAGES = {"any": {"correlationId": {"location": "$message.header#/nr"}, "conte
 
 
 class Street:
-    """A document whose channels nobody else uses, at a broker that runs."""
-
     def __init__(self, protocol: str, server: Server, folder: Path) -> None:
         self.protocol = protocol
         self.port = server.port
@@ -37,21 +35,17 @@ class Street:
         (folder / "street.json").write_text(json.dumps(self._document()), encoding="utf-8")
 
     def address(self, name: str) -> str:
-        """Return the address of a channel."""
         return f"{name}-{self._nr}"
 
     def channel(self, name: str) -> Channel:
-        """Return a channel for the one at the other end."""
         binding = self._binding(self.address(name)).get(self.protocol, {})
         address, client = self.address(name), uuid4().hex
         return Channel(self.protocol, HOST, self.port, "", address, client, 10, bindings=Bindings(channel=binding))
 
     def back(self, address: str) -> Channel:
-        """Return the channel that a request names for its reply."""
         return Channel(self.protocol, HOST, self.port, "", address, uuid4().hex, 10)
 
     def call(self, operation: str, arguments: JSON = None) -> Call:
-        """Return a call of one of the document's operations."""
         metadata: Any = {"result": "message"} if operation == "hear" else {}
         function = Function(name="street", type="asyncapi", operation=f"street.json#{operation}", metadata=metadata)
         return Call(function, arguments, base=str(self.folder), idempotency_key=uuid4().hex)
@@ -90,13 +84,11 @@ class Street:
 
 @pytest.fixture(params=sorted(BROKERS))
 def street(request: pytest.FixtureRequest, tmp_path: Path) -> Street:
-    """Return the document at each broker that is on this machine."""
     server: Server = request.getfixturevalue(BROKERS[request.param])
     return Street(request.param, server, tmp_path)
 
 
 async def test_what_a_workflow_sends_arrives(street: Street) -> None:
-    """Payload, content type, headers and id."""
     broker = Brokers(HttpBroker(Http(Settings()))).speaking(WIRES[street.protocol].family)
     async with aclosing(Functions()) as functions, broker.receive(street.channel("lights")) as deliveries:
         arguments: JSON = {"payload": {"on": True}, "headers": {"by": "ada"}, "correlationId": "7"}
@@ -111,7 +103,6 @@ async def test_what_a_workflow_sends_arrives(street: Street) -> None:
 
 
 async def test_a_workflow_receives_what_is_for_it(street: Street) -> None:
-    """The message with the id; it waits for as long as it takes."""
     async with aclosing(Functions()) as functions:
         hearing = asyncio.create_task(functions.call(street.call("hear", {"correlationId": "7"})))
         while not hearing.done():
@@ -126,7 +117,6 @@ async def test_a_workflow_receives_what_is_for_it(street: Street) -> None:
 
 
 async def test_a_workflow_asks_and_is_answered(street: Street) -> None:
-    """The request says where to, and by which id."""
     broker = Brokers(HttpBroker(Http(Settings()))).speaking(WIRES[street.protocol].family)
     async with aclosing(Functions()) as functions, broker.receive(street.channel("questions")) as deliveries:
         asking = asyncio.create_task(functions.call(street.call("ask", {"payload": "how?"})))

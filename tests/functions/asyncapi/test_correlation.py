@@ -10,6 +10,7 @@ import pytest
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import Channel, Message
+from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]
@@ -19,60 +20,37 @@ IN_PAYLOAD = {"correlationId": {"location": "$message.payload#/about/id"}, "payl
 
 
 async def test_an_id_is_sent_where_the_document_says(bench: Bench) -> None:
-    """In the payload, of the type that it was given, and in the protocol's own place."""
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"lumens": 5, "correlationId": 7})
-
     assert json.loads(bench.memory.message.payload) == {"lumens": 5, "about": {"id": 7}}
     assert bench.memory.message.correlation_id == "7"
 
 
-async def test_an_id_is_sent_in_a_header(bench: Bench) -> None:
-    """The document names the header."""
-    await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7"})
-
-    assert bench.memory.message.headers == {"nr": "7", "Idempotency-Key": "k"}
-
-
-async def test_names_of_headers_are_compared_in_any_case(bench: Bench) -> None:
-    """No header is there twice."""
-    await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7", "headers": {"NR": "old"}})
-
-    assert bench.memory.message.headers == {"NR": "7", "Idempotency-Key": "k"}
+@pytest.mark.parametrize(("given", "name"), [({}, "nr"), ({"headers": {"NR": "old"}}, "NR")])
+async def test_an_id_is_sent_in_a_header(bench: Bench, given: Any, name: str) -> None:
+    """Names of headers are compared in any case: no header is there twice."""
+    await bench.has(publishing(IN_HEADER)).call("send", {"payload": 1, "correlationId": "7", **given})
+    assert bench.memory.message.headers == {name: "7", "Idempotency-Key": "k"}
 
 
 async def test_an_id_that_is_sent_already_is_the_protocols_too(bench: Bench) -> None:
-    """Whoever puts it into the message need not say it again."""
     await bench.has(publishing(IN_PAYLOAD)).call("send", {"about": {"id": "9"}})
-
     assert bench.memory.message.correlation_id == "9"
 
 
 async def test_an_id_needs_a_place(bench: Bench) -> None:
-    """A text has none within it."""
-    with pytest.raises(CallFailed, match=r"no place for '7' at \$message\.payload#/about/id") as caught:
-        await bench.has(publishing({**IN_PAYLOAD, "payload": True})).call(
-            "send", {"payload": "text", "correlationId": "7"}
-        )
-
-    assert caught.value.code == "BadArguments"
+    with failing("BadArguments", r"no place for '7' at \$message\.payload#/about/id"):
+        bench.has(publishing({**IN_PAYLOAD, "payload": True}))
+        await bench.call("send", {"payload": "text", "correlationId": "7"})
 
 
 @pytest.mark.parametrize("location", ["#/id", "$message.body#/id", "$message.payload/id"])
 async def test_a_location_is_an_expression(bench: Bench, location: str) -> None:
-    """The fault shows how one is written."""
-    with pytest.raises(CallFailed, match=r"\$message\.header#/name") as caught:
+    with failing("BadDocument", r"\$message\.header#/name"):
         await bench.has(publishing({"correlationId": {"location": location}})).call("send", {"correlationId": "7"})
-
-    assert caught.value.code == "BadDocument"
 
 
 @pytest.mark.parametrize(
-    ("message", "facts"),
-    [
-        (IN_HEADER, {"headers": {"NR": "7"}}),
-        (IN_PAYLOAD, {}),
-        ({}, {"correlation_id": "7"}),
-    ],
+    ("message", "facts"), [(IN_HEADER, {"headers": {"NR": "7"}}), (IN_PAYLOAD, {}), ({}, {"correlation_id": "7"})]
 )
 async def test_only_the_message_with_the_id_is_taken(bench: Bench, message: Any, facts: Any) -> None:
     """Those of others are left for them, also those that nobody can read."""
@@ -81,7 +59,6 @@ async def test_only_the_message_with_the_id_is_taken(bench: Bench, message: Any,
         bench.memory.put("lights", {"about": {"id": nr}}, headers={"nr": nr}, correlation_id=nr)
     bench.memory.put("lights", b"{oops", content_type="application/json")
     bench.memory.put("lights", {"about": {"id": 7}}, **facts)
-
     assert await bench.call("take", {"correlationId": "7"}) == {"about": {"id": 7}}
     assert len(bench.memory.accepted) == 1
 
@@ -90,11 +67,8 @@ async def test_a_broken_message_with_the_id_is_the_fault_of_the_call(bench: Benc
     """Its header says whose it is."""
     bench.has(subscribing(IN_HEADER))
     bench.memory.put("lights", b"{oops", content_type="application/json", headers={"nr": "7"})
-
-    with pytest.raises(CallFailed) as caught:
+    with failing("MalformedAnswer"):
         await bench.call("take", {"correlationId": "7"})
-
-    assert caught.value.code == "MalformedAnswer"
 
 
 QUESTIONS: dict[str, Any] = {
@@ -104,14 +78,16 @@ QUESTIONS: dict[str, Any] = {
 }
 
 
+INBOX = {"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}
+ANSWERS = {"channel": {"$ref": "#/channels/answers"}}
+
+
 def asking(reply: dict[str, Any]) -> dict[str, Any]:
-    """Return a document whose one operation, `ask`, is replied to as *reply* says."""
     return version3(QUESTIONS, {"ask": {"action": "send", "channel": {"$ref": "#/channels/questions"}, "reply": reply}})
 
 
 async def test_a_reply_comes_on_its_channel_and_has_the_id(bench: Bench) -> None:
-    """Of what else comes there nothing is taken."""
-    bench.has(asking({"channel": {"$ref": "#/channels/answers"}}))
+    bench.has(asking(ANSWERS))
 
     def answers(_: Channel, message: Message) -> Message:
         bench.memory.put("answers/1", "of another", headers={"nr": "other"})
@@ -126,12 +102,10 @@ async def test_a_reply_comes_on_its_channel_and_has_the_id(bench: Bench) -> None
 
 async def test_the_id_of_a_request_is_that_of_the_call(bench: Bench) -> None:
     """A reply to the first attempt is one to the second, too; a workflow can also say the id."""
-    bench.has(asking({"channel": {"$ref": "#/channels/answers"}}))
+    bench.has(asking(ANSWERS))
     bench.memory.responder = lambda _, sent: Message(b"1", headers=sent.headers, reply_to="answers/1")
-
     for key, arguments in (("a", {}), ("a", {}), ("b", {}), ("b", {"correlationId": "mine"})):
         await bench.call("ask", {"room": 1, "payload": "how?", **arguments}, key=key)
-
     ids = [message.headers["nr"] for _, message in bench.memory.sent]
     assert ids[0] == ids[1] != ids[2]
     assert ids[3] == "mine"
@@ -139,21 +113,18 @@ async def test_the_id_of_a_request_is_that_of_the_call(bench: Bench) -> None:
 
 async def test_without_a_channel_for_replies_an_address_is_made_up(bench: Bench) -> None:
     """The request says which; only the reply can come there, so it needs no id."""
-    bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
+    bench.has(asking(INBOX))
     bench.memory.responder = lambda _, sent: Message(b'{"answer": 42}', reply_to=sent.headers["replyTo"])
-
     assert await bench.call("ask", {"room": 1, "payload": "how?"}) == {"answer": 42}
-    assert (
-        bench.memory.message.reply_to == bench.memory.message.headers["replyTo"] == bench.memory.subscribed[0].address
-    )
+    sent = bench.memory.message
+    assert sent.reply_to == sent.headers["replyTo"] == bench.memory.subscribed[0].address
 
 
 async def test_the_workflow_may_say_where_it_wants_its_reply(bench: Bench) -> None:
     """At an address that others may use, too, only the id tells."""
-    bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
+    bench.has(asking(INBOX))
     bench.memory.put("my/inbox", {"not": "this"})
     bench.memory.responder = lambda _, sent: Message(b"{}", reply_to="my/inbox", correlation_id=sent.correlation_id)
-
     assert await bench.call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": "my/inbox"}}) == {}
 
 
@@ -162,12 +133,10 @@ async def test_the_workflow_may_say_where_it_wants_its_reply(bench: Bench) -> No
 )
 async def test_a_reply_is_wanted_at_one_address(bench: Bench, protocol: str, address: str) -> None:
     """Who chooses it, which data can, is not to hear what is meant for others."""
-    document = asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}})
+    document = asking(INBOX)
     document["servers"]["broker"]["protocol"] = protocol
-
     with pytest.raises(CallFailed, match="is not a single address") as caught:
         await bench.has(document).call("ask", {"room": 1, "payload": 1, "headers": {"replyTo": address}})
-
     assert (caught.value.code, bench.memory.subscribed) == ("BadArguments", [])
 
 
@@ -187,7 +156,7 @@ async def test_a_made_up_queue_is_declared(bench: Bench) -> None:
 
 async def test_a_request_is_sent_when_its_reply_would_be_heard(bench: Bench) -> None:
     """Who answers quickly is not missed."""
-    bench.has(asking({"channel": {"$ref": "#/channels/answers"}}))
+    bench.has(asking(ANSWERS))
     heard: list[int] = []
 
     def answers(_: Channel, message: Message) -> Message:
@@ -202,28 +171,19 @@ async def test_a_request_is_sent_when_its_reply_would_be_heard(bench: Bench) -> 
 
 async def test_a_reply_from_another_server_is_not_followed(bench: Bench) -> None:
     """What shows one server who is calling is not for another."""
-    document = asking({"channel": {"$ref": "#/channels/answers"}})
+    document = asking(ANSWERS)
     document["servers"]["other"] = {"host": "127.0.0.1:2", "protocol": "mqtt"}
     document["channels"]["answers"] = {**QUESTIONS["answers"], "servers": [{"$ref": "#/servers/other"}]}
-
     with pytest.raises(CallFailed, match="another server than 'broker'") as caught:
         await bench.has(document).call("ask", {"room": 1, "payload": 1})
-
     assert (caught.value.code, bench.memory.sent) == ("BadDocument", [])
 
 
 async def test_a_received_request_is_not_answered_by_itself(bench: Bench) -> None:
     """The workflow sends its reply by an operation of its own; the message says where to."""
-    document = version3(
-        QUESTIONS,
-        {
-            "serve": {
-                "action": "receive",
-                "channel": {"$ref": "#/channels/questions"},
-                "reply": {"channel": {"$ref": "#/channels/inbox"}},
-            }
-        },
-    )
+    reply = {"channel": {"$ref": "#/channels/inbox"}}
+    serve = {"action": "receive", "channel": {"$ref": "#/channels/questions"}, "reply": reply}
+    document = version3(QUESTIONS, {"serve": serve})
     bench.memory.put("questions/1", {"how": "?"}, reply_to="my/inbox", headers={"nr": "7"})
 
     result = await bench.has(document).call("serve", {"room": 1}, metadata={"result": "message"})
@@ -233,14 +193,11 @@ async def test_a_received_request_is_not_answered_by_itself(bench: Bench) -> Non
 
 
 async def test_replies_to_calls_at_the_same_time_are_told_apart(bench: Bench) -> None:
-    """Each call gets its own, in whatever order they come."""
-    bench.has(asking({"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}))
+    bench.has(asking(INBOX))
     bench.memory.responder = lambda _, sent: Message(
         b'{"to": ' + sent.payload + b"}", reply_to=sent.reply_to, correlation_id=sent.correlation_id
     )
-
     results = await asyncio.gather(
         *(bench.call("ask", {"room": 1, "payload": number}, key=f"k{number}") for number in range(5))
     )
-
     assert results == [{"to": number} for number in range(5)]

@@ -21,38 +21,29 @@ _ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"  # noqa: S105 - 
 
 @dataclass
 class Client(ClientMixin):
-    """Who may ask for tokens."""
-
     client_id: str
     secret: str
     method: str
     scopes: frozenset[str] = frozenset({"read", "write"})
 
     def get_client_id(self) -> str:
-        """Return the name."""
         return self.client_id
 
     def get_allowed_scope(self, scope: Collection[str] | str) -> str:
-        """Return those of the scopes that it may have."""
         return " ".join(one for one in str(scope or "").split() if one in self.scopes)
 
     def check_client_secret(self, client_secret: str) -> bool:
-        """Tell whether it is its secret."""
         return self.secret == client_secret
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """Tell whether it may prove itself so."""
         return endpoint != "token" or method == self.method
 
     def check_grant_type(self, grant_type: str) -> bool:
-        """Tell whether it may ask so."""
         return grant_type in {"client_credentials", "password", _EXCHANGE}
 
 
 @dataclass
 class Token(TokenMixin):
-    """A token, whom it is for, and how long it lasts."""
-
     text: str
     subject: str
     scope: str
@@ -62,22 +53,17 @@ class Token(TokenMixin):
     revoked: bool = False
 
     def get_scope(self) -> str:
-        """Return what it is for."""
         return self.scope
 
     def is_expired(self) -> bool:
-        """Tell whether it is over."""
         return time.monotonic() >= self.issued + self.lifetime
 
     def is_revoked(self) -> bool:
-        """Tell whether it was ended."""
         return self.revoked
 
 
 @dataclass
 class Server:
-    """The server, and a service that takes its tokens."""
-
     url: str = ""
     lifetime: int = 3600
     clients: dict[str, Client] = field(default_factory=dict)
@@ -85,7 +71,6 @@ class Server:
     methods: list[str] = field(default_factory=lambda: ["client_secret_basic", "client_secret_post", "none"])
 
     def revoke(self) -> None:
-        """Let all tokens end before their time."""
         for token in self.tokens.values():
             token.revoked = True
 
@@ -164,7 +149,6 @@ def _application(served: Server) -> Flask:  # noqa: C901 - one application, whos
 
 @contextmanager
 def serving() -> Iterator[Server]:
-    """Serve until the block ends."""
     served = Server()
     server = make_server("127.0.0.1", 0, _application(served), threaded=True)
     served.url = f"http://127.0.0.1:{server.server_port}"

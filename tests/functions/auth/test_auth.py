@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,9 +14,8 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import failing, fault_of
+from tests.functions.conftest import Service
 
 SECRETS: dict[str, JSON] = {
     "shop": {"username": "ada", "password": "pw:1", "token": "t-42"},
@@ -28,7 +27,6 @@ BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 
 def headers(scheme: str, properties: Any) -> dict[str, str]:
-    """Return the headers that the auth `a` makes."""
     auth = Auth(name="a", scheme=scheme, properties=properties)
     call = Call(Function(name="f"), auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     return dict(headers_for("a", call))
@@ -54,12 +52,10 @@ def headers(scheme: str, properties: Any) -> dict[str, str]:
     ],
 )
 def test_credentials_become_a_header(scheme: str, properties: Any, expected: str) -> None:
-    """Properties are written out, or are a secret, or name secrets one by one, or are made of some."""
     assert headers(scheme, properties) == {"Authorization": expected}
 
 
 def test_an_auth_without_a_scheme_is_basic() -> None:
-    """The scheme may be left out: it is basic then."""
     auth = Auth(name="a", properties="shop")
     assert dict(headers_for("a", Call(Function(name="f"), auth=(auth,), secrets=SECRETS))) == {"Authorization": BASIC}
 
@@ -88,16 +84,12 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
     ],
 )
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
-    """The fault names the auth and what is wrong with it, and trying again does not help."""
-    with pytest.raises(CallFailed, match="auth 'a'") as caught:
+    with failing(code, "auth 'a'", retryable=False) as caught:
         headers(scheme, properties)
-
-    assert (caught.value.code, caught.value.retryable) == (code, False)
     assert told in caught.value.message
 
 
 def test_an_auth_that_is_not_defined() -> None:
-    """The fault names the auth that was perhaps meant."""
     with pytest.raises(CallFailed, match="did you mean 'shop-auth'"):
         headers_for("shopauth", Call(Function(name="f"), auth=(Auth(name="shop-auth"),)))
 
@@ -114,14 +106,11 @@ def test_an_auth_that_is_not_defined() -> None:
 async def test_keys(
     service: Service, functions: Functions, properties: Any, sent: dict[str, str], query: list[tuple[str, str]]
 ) -> None:
-    """A service that knows its callers by a key is sent that where it wants it, without any document."""
     service.answers_with("GET", "/a", "ok")
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="apiKey", properties=properties)
-
     call = Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     assert await functions.call(call) == "ok"
-
     assert sent.items() <= service.last.headers.items()
     assert service.last.query == [("a", "1"), *query]
 
@@ -142,7 +131,6 @@ async def test_keys(
 def test_what_a_document_is_fetched_with(reference: AuthRef | None, service: str | None, auth: str | None) -> None:
     """Credentials for the call are shown to the document's server only if it is the one that is called."""
     call = Call(Function(name="f", auth_ref=reference))
-
     assert auth_for_document(call, "https://shop.example/api.json", service) == auth
 
 
@@ -153,9 +141,7 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
     service.answers_with("GET", "/a", "ok")
     auths = tuple(Auth(name=name, scheme="bearer", properties={"token": name}) for name in ("fetching", "calling"))
     function = Function(
-        name="ask",
-        operation=f"{service.url}/api.json#ask",
-        auth_ref=AuthRef(resource="fetching", invocation="calling"),
+        name="ask", operation=f"{service.url}/api.json#ask", auth_ref=AuthRef(resource="fetching", invocation="calling")
     )
 
     assert await functions.call(Call(function, auth=auths, base=str(tmp_path))) == "ok"
@@ -164,14 +150,11 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
     assert sent == {"/api.json": "Bearer fetching", "/a": "Bearer calling"}
 
 
-async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions, failed: Failed) -> None:
-    """A service that shows what it was sent does not make a secret public."""
+async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="bearer", properties="shop")
-
-    fault = await failed(functions, Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
-
+    fault = await fault_of(functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)))
     assert fault.body == {"got": "***"}
 
 
@@ -190,8 +173,6 @@ async def test_what_was_made_of_secrets_does_not_appear(
     sent = headers(scheme, properties)["Authorization"]
     service.answers_with("GET", "/a", {"got": sent})
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
-
     answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
-
     assert service.last.headers["authorization"] == sent
     assert answer == {"got": f"{sent.split()[0]} ***"}

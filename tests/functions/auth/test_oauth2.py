@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from http.server import ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -27,12 +27,14 @@ from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
-from tests.listening import listening
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
+from tests.functions.conftest import Calling
+from tests.listening import Quiet, listening
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
+URN = "urn:ietf:params:oauth"
+EXCHANGE: dict[str, Any] = {"grantType": "tokenExchange", "subjectToken": "s-1"}
+EXCHANGED = {"grant_type": [f"{URN}:grant-type:token-exchange"], "subject_token": ["s-1"]}
 BY_CLIENT: dict[str, Any] = {
     "grantType": "clientCredentials",
     "clientId": "${ $SECRETS.login.id }",
@@ -43,8 +45,6 @@ BY_PASSWORD: dict[str, Any] = {"grantType": "password", "username": "ada", "pass
 
 @dataclass
 class TokenServer:
-    """An OAuth2 server, and a service at `/orders` that takes its tokens."""
-
     url: str
     describes_itself: bool = True
     lifetime: int | None = 3600
@@ -56,7 +56,6 @@ class TokenServer:
     valid: set[str] = field(default_factory=set)
 
     def answer(self, method: str, path: str, authorization: str, content: str) -> tuple[int, Any]:
-        """Return the status and the body for one request."""
         self.asked.append(f"{method} {path}")
         if path == "/orders":
             token = authorization.removeprefix("Bearer ")
@@ -75,50 +74,30 @@ class TokenServer:
         return 200, {"access_token": token, "token_type": "Bearer", **lifetime}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server_of_tokens: TokenServer
+class _Handler(Quiet):
+    tokens: TokenServer
 
-    def _serve(self) -> None:
-        content = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+    def respond(self, content: bytes) -> None:
         authorization = self.headers.get("Authorization", "")
-        status, body = self.server_of_tokens.answer(self.command, self.path, authorization, content)
-        written = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(written)))
-        self.end_headers()
-        self.wfile.write(written)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("do_"):
-            return self._serve
-        raise AttributeError(name)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        """Stay quiet."""
+        status, body = self.tokens.answer(self.command, self.path, authorization, content.decode())
+        self.answer(json.dumps(body).encode(), status)
 
 
 @pytest.fixture
 def server() -> Iterator[TokenServer]:
-    """Return a token server that listens until the test is over."""
     handler = type("Handler", (_Handler,), {})
-    tokens_server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    tokens = TokenServer(f"http://127.0.0.1:{tokens_server.server_port}")
-    handler.server_of_tokens = tokens  # type: ignore[attr-defined]  # each test has a class of its own
-    with listening(tokens_server):
-        yield tokens
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    handler.tokens = TokenServer(f"http://127.0.0.1:{listener.server_port}")  # type: ignore[attr-defined]  # each test has a class of its own
+    with listening(listener):
+        yield handler.tokens  # type: ignore[attr-defined]  # as above
 
 
 @pytest.fixture
-async def functions(server: TokenServer) -> AsyncIterator[Functions]:
-    """Return functions whose service is the token server's own."""
-    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, server: TokenServer) -> Functions:
+    return calling(at=server.url)
 
 
 def ask(server: TokenServer, **properties: Any) -> Call:
-    """Return a call of the service with a token for these properties."""
     auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **BY_CLIENT, **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
     return Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
@@ -141,48 +120,22 @@ def ask(server: TokenServer, **properties: Any) -> Call:
             {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
         ),
         (
-            {
-                "grantType": "tokenExchange",
-                "subjectToken": "s-1",
-                "requestedSubject": "eve",
-                "requestedIssuer": "other",
-                "audiences": ["shop"],
-            },
-            {
-                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
-                "subject_token": ["s-1"],
-                "subject_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
-                "requested_subject": ["eve"],
-                "requested_issuer": ["other"],
-                "audience": ["shop"],
-            },
+            {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
+            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
+             "requested_issuer": ["other"], "audience": ["shop"]},
         ),
         (
-            {
-                "grantType": "tokenExchange",
-                "subjectToken": "s-1",
-                "subjectTokenType": "jwt",
-                "actorToken": "a-1",
-                "requestedTokenType": "urn:example:own",
-                "username": "nobody",
-            },
-            {
-                "grant_type": ["urn:ietf:params:oauth:grant-type:token-exchange"],
-                "subject_token": ["s-1"],
-                "subject_token_type": ["urn:ietf:params:oauth:token-type:jwt"],
-                "actor_token": ["a-1"],
-                "actor_token_type": ["urn:ietf:params:oauth:token-type:access_token"],
-                "requested_token_type": ["urn:example:own"],
-            },
+            {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
+             "username": "nobody"},
+            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
+             "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
         ),
     ],
-)
+)  # fmt: skip
 async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
-    """Each grant asks the token endpoint in its own way, and the client proves itself in a header."""
     await functions.call(ask(server, **properties))
-
     assert server.forms == [form]
     assert server.logins == ["app:hush-hush"]
 
@@ -190,29 +143,21 @@ async def test_grants(
 async def test_an_authority_that_describes_itself(server: TokenServer, functions: Functions) -> None:
     """The token endpoint is where the authority says that it is."""
     await functions.call(ask(server))
-
     assert server.asked == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
 
 
 async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
-    """An authority that describes itself nowhere is the token endpoint."""
     server.describes_itself = False
-
     await functions.call(ask(server))
-
     assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
 
 
-async def test_an_authority_that_describes_itself_later(
-    server: TokenServer, functions: Functions, failed: Failed
-) -> None:
+async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
     """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
-    assert (await failed(functions, ask(server))).code == "AuthFailed"
-
+    await fault_of(functions.call(ask(server)), "AuthFailed")
     server.describes_itself, server.refusal = True, None
     await functions.call(ask(server))
-
     assert server.asked[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
 
 
@@ -221,38 +166,29 @@ async def test_calls_share_a_token(server: TokenServer, functions: Functions) ->
     await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
     await functions.call(ask(server))
     assert len(server.forms) == 1
-
     await functions.call(ask(server, scopes=["write"]))
-
     assert len(server.forms) == 2
 
 
 @pytest.mark.parametrize(("lifetime", "kept"), [(3600, 3569), (60, 53)])
 async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifetime: int, kept: int) -> None:
-    """A token is used until shortly before its end."""
     server.lifetime = lifetime
     now = 0.0
-    http = Http(Settings())
-    tokens = Tokens(http, clock=lambda: now)
     grant = read_grant("a", {**BY_CLIENT, "authority": server.url, "clientId": "app", "clientSecret": "s"})
-    try:
+    async with aclosing(Http(Settings())) as http:
+        tokens = Tokens(http, clock=lambda: now)
         first = await tokens.token(grant)
         now = float(kept)
         assert await tokens.token(grant) == first
-
         now += 2
         assert await tokens.token(grant) != first
-    finally:
-        await http.aclose()
 
 
 async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, functions: Functions) -> None:
     """A service may refuse a token before its end: the call is made once more with a new one."""
     await functions.call(ask(server))
     server.valid.clear()
-
     await functions.call(ask(server))
-
     assert len(server.forms) == 2
     assert server.asked[-3:] == ["GET /orders", "POST /realm/token", "GET /orders"]
 
@@ -265,27 +201,19 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
         seen.append(str(call.auth[0].properties))
         raise CallFailed("no", code=401, status=401)
 
-    http = Http(Settings())
-    try:
-        with pytest.raises(CallFailed, match="no"):
-            await with_tokens(["a"], ask(server), Tokens(http), perform)
-    finally:
-        await http.aclose()
-
+    async with aclosing(Http(Settings())) as http:
+        await fault_of(with_tokens(["a"], ask(server), Tokens(http), perform), "401", "no")
     assert len(seen) == len(set(seen)) == 2
 
 
 async def test_tokens_are_no_expressions(server: TokenServer, functions: Functions) -> None:
     """A token that looks like an expression is sent as it is: its server learns nothing by it."""
     server.named = "${ $SECRETS.login.secret }"
-
     await functions.call(ask(server))
-
     assert server.valid == {"${ $SECRETS.login.secret }1"}
 
 
 async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -> None:
-    """A service that answers with the token that it was sent does not make it public."""
     assert await functions.call(ask(server)) == {"token": "***"}
 
 
@@ -302,40 +230,29 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
     ],
 )
 async def test_a_token_that_is_not_granted(
-    server: TokenServer, functions: Functions, failed: Failed, answer: tuple[int, Any], *, retryable: bool, shown: str
+    server: TokenServer, functions: Functions, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
-    """The fault says what the server said; only a server in trouble is asked again."""
     server.refusal = answer
-
-    fault = await failed(functions, ask(server))
-
-    assert (fault.code, fault.retryable) == ("AuthFailed", retryable)
-    assert shown in fault.message
+    fault = await fault_of(functions.call(ask(server)), "AuthFailed", shown, retryable=retryable)
     assert "hush" not in fault.message
 
 
-async def test_calls_share_a_failure(server: TokenServer, functions: Functions, failed: Failed) -> None:
+async def test_calls_share_a_failure(server: TokenServer, functions: Functions) -> None:
     """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
     server.refusal = (503, {})
-
-    faults = await asyncio.gather(*(failed(functions, ask(server)) for _ in range(5)))
-
+    faults = await asyncio.gather(*(fault_of(functions.call(ask(server))) for _ in range(5)))
     assert {fault.code for fault in faults} == {"AuthFailed"}
     assert server.asked.count("POST /realm/token") == 1
     server.refusal = None
     assert await functions.call(ask(server)) == {"token": "***"}
 
 
-async def test_an_authority_that_is_not_there(functions: Functions, failed: Failed, unused_url: str) -> None:
-    """An authority that cannot be reached may be there later."""
-    fault = await failed(functions, ask(TokenServer(unused_url)))
-
-    assert (fault.code, fault.retryable) == ("AuthFailed", True)
+async def test_an_authority_that_is_not_there(functions: Functions, unused_url: str) -> None:
+    await fault_of(functions.call(ask(TokenServer(unused_url))), "AuthFailed", retryable=True)
 
 
 @pytest.fixture
 def unused_url() -> str:
-    """Return a URL where nothing listens."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as unused:
         return f"http://127.0.0.1:{unused.server_port}"
 
@@ -351,37 +268,31 @@ def unused_url() -> str:
     ],
 )
 async def test_what_is_missing_is_told(
-    server: TokenServer, functions: Functions, failed: Failed, properties: dict[str, Any], shown: str
+    server: TokenServer, functions: Functions, properties: dict[str, Any], shown: str
 ) -> None:
-    """Properties that lack what their grant needs are a mistake in the definition."""
-    fault = await failed(functions, ask(server, **properties))
-
-    assert (fault.code, fault.retryable) == ("BadAuth", False)
-    assert shown in fault.message
+    await fault_of(functions.call(ask(server, **properties)), "BadAuth", shown, retryable=False)
     assert server.asked == []
 
 
 async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
-    """A client without a secret says its name in the form."""
     await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
-
     assert server.forms[0]["client_id"] == ["app"]
     assert server.logins == [""]
 
 
-async def test_calls_that_wait_for_a_token_leave_others_room(server: TokenServer) -> None:
+async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, server: TokenServer) -> None:
     """One of them asks for it, and may have to wait for the limits of the authority's host."""
     host = read_pattern(server.url.removeprefix("http://"))
     settings = Settings(calls=Options(base_url=server.url, concurrency=3), hosts={host: Options(rate=Rate(1, 3600))})
 
-    async with aclosing(Functions({"quick": dict}, settings)) as functions:
-        slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
-        while not server.asked:
-            await asyncio.sleep(0.01)
-        quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
-        done, _ = await asyncio.wait(quick, timeout=5)
-        for task in (*slow, *quick):
-            task.cancel()
-        await asyncio.gather(*slow, *quick, return_exceptions=True)
+    functions = calling({"quick": dict}, settings)
+    slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
+    while not server.asked:
+        await asyncio.sleep(0.01)
+    quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
+    done, _ = await asyncio.wait(quick, timeout=5)
+    for task in (*slow, *quick):
+        task.cancel()
+    await asyncio.gather(*slow, *quick, return_exceptions=True)
 
     assert done == {*quick}

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.functions.conftest import Calling
 
 CLIENT: dict[str, Any] = {"clientId": "app", "clientSecret": "hush:hush & more", "scopes": ["read"]}
 BY_CLIENT: dict[str, Any] = {**CLIENT, "grantType": "clientCredentials"}
@@ -24,22 +22,17 @@ BY_PASSWORD = {**CLIENT, "grantType": "password", "username": "ada", "password":
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """Return a server that knows one client, until the test is over."""
     with serving() as server:
         server.clients["app"] = Client("app", CLIENT["clientSecret"], "client_secret_basic")
         yield server
 
 
 @pytest.fixture
-async def functions(server: Server) -> AsyncIterator[Functions]:
-    """Return functions whose service takes the server's tokens."""
-    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, server: Server) -> Functions:
+    return calling(at=server.url)
 
 
 def ask(server: Server, properties: dict[str, Any]) -> Call:
-    """Return a call of the service with a token for these properties."""
     auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
     return Call(function, auth=(auth,))
@@ -56,12 +49,9 @@ def ask(server: Server, properties: dict[str, Any]) -> Call:
     ],
 )
 async def test_grants(server: Server, functions: Functions, properties: dict[str, Any], subject: str) -> None:
-    """Each grant yields a token for whom it should, which the service takes."""
     for owner in ("ada", "bob"):
         server.tokens[f"{owner}'s"] = Token(f"{owner}'s", owner, "read", "", 3600)
-
     answer: Any = await functions.call(ask(server, properties))
-
     assert (answer["for"], answer["audience"]) == (subject, "".join(properties.get("audiences", ())))
 
 
@@ -71,7 +61,6 @@ async def test_how_a_client_proves_itself(server: Server, functions: Functions, 
     server.clients["app"].method = method
     server.methods = [method]
     secret = {"clientSecret": None} if method == "none" else {}
-
     assert await functions.call(ask(server, {**BY_PASSWORD, **secret})) == {"for": "ada", "audience": "", "zone": None}
 
 
@@ -80,10 +69,8 @@ async def test_tokens_that_end(server: Server, functions: Functions) -> None:
     call = ask(server, BY_CLIENT)
     await functions.call(call)
     assert len(server.tokens) == 1
-
     server.revoke()
     await asyncio.gather(*(functions.call(call) for _ in range(5)))
-
     assert len(server.tokens) == 2
 
 
@@ -101,10 +88,6 @@ async def test_tokens_that_end(server: Server, functions: Functions) -> None:
     ],
 )
 async def test_what_is_not_granted(
-    server: Server, functions: Functions, failed: Failed, properties: dict[str, Any], code: str, told: str
+    server: Server, functions: Functions, properties: dict[str, Any], code: str, told: str
 ) -> None:
-    """The fault says what the server says; a token that is not enough is the service's to refuse."""
-    fault = await failed(functions, ask(server, properties))
-
-    assert fault.code == code
-    assert told in fault.message
+    await fault_of(functions.call(ask(server, properties)), code, told)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,13 +19,11 @@ from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service
 
 
 def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Call:
-    """Return a call of a function in a container."""
     operation = {"type": "knative-workflow", "image": image}
     return Call(Function("request", "direktiv", operation), arguments, idempotency_key="shop/1/pay/request#1")
 
@@ -33,7 +31,6 @@ def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Ca
 async def test_a_call_is_one_request(service: Service, functions: Functions) -> None:
     """The input is the body; the id is one that a URL can have, and the same for every attempt."""
     service.answers_with("POST", "/", {"done": True})
-
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     first, second = service.requests
@@ -44,67 +41,58 @@ async def test_a_call_is_one_request(service: Service, functions: Functions) -> 
 
 @pytest.mark.parametrize(("content", "result"), [(b"\xff\x00", "/wA="), (b"", ""), (b"[1]", [1])])
 async def test_what_is_no_json_is_base64(service: Service, functions: Functions, content: bytes, result: Any) -> None:
-    """A result is JSON, or base64 of what it is."""
     service.answers_with("POST", "/", content, content_type="application/octet-stream")
     assert await functions.call(call_of()) == result
 
 
-@pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_tells_of_an_error(service: Service, functions: Functions, failed: Failed, status: int) -> None:
-    """An error has a code of the function's own, whatever the status is."""
-    headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
-    service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
-
-    fault = await failed(functions, call_of())
-    assert (fault.code, fault.message) == ("pay.refused", "no money")
-
-
 async def test_the_status_alone_is_no_error(service: Service, functions: Functions) -> None:
-    """The contract does not look at it."""
     service.answers_with("POST", "/", {"found": False}, status=404)
     assert await functions.call(call_of()) == {"found": False}
 
 
-async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions, failed: Failed) -> None:
-    """Without a code there is nothing to catch it by."""
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_header_tells_of_an_error(service: Service, functions: Functions, status: int) -> None:
+    """An error has a code of the function's own, whatever the status is."""
+    headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
+    service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
+    fault = await fault_of(functions.call(call_of()))
+    assert (fault.code, fault.message) == ("pay.refused", "no money")
+
+
+async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions) -> None:
     service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
-    fault = await failed(functions, call_of())
-    assert (fault.code, fault.message, fault.retryable) == ("direktiv.internal.error", "broken", False)
+    fault = await fault_of(functions.call(call_of()), "direktiv.internal.error", retryable=False)
+    assert fault.message == "broken"
 
 
 @pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
-async def test_where_it_stands_is_configured(service: Service, name: str) -> None:
+async def test_where_it_stands_is_configured(calling: Calling, service: Service, name: str) -> None:
     """By the function's id, by its image, and by the image without a tag."""
     service.answers_with("POST", "/", 1)
     where = {name: Options(base_url=service.url)}
     settings = Settings(functions=where) if name == "request" else Settings(services=where)
-    functions = Functions(settings=settings)
-    assert await functions.call(call_of()) == 1
-    await functions.aclose()
+    assert await calling(settings=settings).call(call_of()) == 1
 
 
 @pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
-async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None:
-    """Its colon begins no tag."""
+async def test_a_registry_may_have_a_port(calling: Calling, service: Service, ending: str) -> None:
     service.answers_with("POST", "/", 1)
-    functions = Functions(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
+    functions = calling(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
     assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
-    await functions.aclose()
 
 
-async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -> None:
-    """Also how long an attempt may take; the function is told that its result is not wanted then."""
+async def test_it_is_configured_by_its_image(calling: Calling, service: Service) -> None:
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
-    functions = Functions(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
-    fault = await failed(functions, call_of())
-    assert fault.code == "Timeout"
+    functions = calling(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
+    await fault_of(functions.call(call_of()), "Timeout")
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
-    await functions.aclose()
 
 
-async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(service: Service, tmp_path: Path) -> None:
+async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(
+    calling: Calling, service: Service, tmp_path: Path
+) -> None:
     """It is not called, and the attempt is made again by whoever asked for it."""
 
     class Away:
@@ -116,23 +104,18 @@ async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(ser
 
     shared = Options(shared_folder=SharedFolder(str(tmp_path), "/mnt/shared"))
     settings = Settings(calls=shared.replace(base_url=service.url))
-    functions = Functions(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
+    functions = calling(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
     of = VariableRef("namespace", "", "k")
     with pytest.raises(StoreUnavailable):
         await functions.call(replace(call_of(), folder=CallFolder((CallFile(of, "k"),), {"namespace": ""})))
     assert service.requests == []
-    await functions.aclose()
 
 
-async def test_without_configuration_it_says_what_is_missing(failed: Failed) -> None:
-    """The message has what to write."""
-    fault = await failed(Functions(), call_of())
-    assert fault.code == "NoServer"
-    assert 'functions: {"request": {baseUrl: …}}' in fault.message
+async def test_without_configuration_it_says_what_is_missing() -> None:
+    await fault_of(Functions().call(call_of()), "NoServer", 'functions: {"request": {baseUrl: …}}')
 
 
 async def test_a_call_that_is_not_wanted_is_ended(service: Service, functions: Functions) -> None:
-    """The function is told by a DELETE with the same id."""
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     task = asyncio.get_running_loop().create_task(functions.call(call_of()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
@@ -16,31 +16,21 @@ from pydantic import BaseModel, Field
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 
 class Size(Enum):
-    """A choice."""
-
     SMALL = "s"
     LARGE = "l"
 
 
 class Line(BaseModel):
-    """A model."""
-
     item: str
     price: Decimal = Field(gt=0)
 
 
 @dataclass
 class Order:
-    """A dataclass that holds models."""
-
     placed: datetime
     lines: list[Line]
 
@@ -50,24 +40,20 @@ def _call(arguments: JSON) -> Call:
 
 
 def total(order: Order) -> str:
-    """Take a whole object."""
     assert isinstance(order.lines[0], Line)
     return f"{sum(line.price for line in order.lines)} on {order.placed.date()}"
 
 
 def choose(size: Size, day: date, ids: set[UUID], *, count: Annotated[int, Field(le=3)] = 1, **notes: int) -> list[Any]:
-    """Take keywords of many kinds."""
     assert isinstance(size, Size)
     return [size, day.year, len(ids), count, notes]
 
 
 async def at(when: datetime | None = None) -> str:
-    """Take something that may be missing."""
     return "never" if when is None else when.astimezone(UTC).isoformat()
 
 
 def unknowable(thing: Awaitable[None]) -> Any:
-    """Name in its annotation what is not there when the program runs."""
     return thing
 
 
@@ -89,7 +75,6 @@ UUIDS = ["6f1e3d52-0000-4000-8000-000000000000", "6f1e3d52-0000-4000-8000-000000
 async def test_annotations_say_what_arguments_become(
     function: Callable[..., Any], arguments: JSON, expected: JSON
 ) -> None:
-    """Models, dataclasses, times, choices and sets are made of JSON; what says nothing takes what comes."""
     assert await Functions({"f": function}).call(_call(arguments)) == expected
 
 
@@ -110,32 +95,20 @@ async def test_annotations_say_what_arguments_become(
         (at, "late", "when: Input should be a valid datetime"),
     ],
 )
-async def test_what_does_not_fit_is_told(
-    function: Callable[..., Any], arguments: JSON, told: str, failed: Failed
-) -> None:
-    """The fault names argument and place, and no attempt is wasted."""
-    fault = await failed(Functions({"f": function}), _call(arguments))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert told in fault.message
+async def test_what_does_not_fit_is_told(function: Callable[..., Any], arguments: JSON, told: str) -> None:
+    await fault_of(Functions({"f": function}).call(_call(arguments)), "BadArguments", told, retryable=False)
 
 
-async def test_only_a_few_mistakes_are_told(failed: Failed) -> None:
-    """Whoever sends a thousand wrong lines reads of five."""
+async def test_only_a_few_mistakes_are_told() -> None:
     lines: JSON = [{"item": "pen", "price": -1}] * 1000
-
-    fault = await failed(Functions({"f": total}), _call({"placed": "2026-03-01T10:00:00Z", "lines": lines}))
-
+    fault = await fault_of(Functions({"f": total}).call(_call({"placed": "2026-03-01T10:00:00Z", "lines": lines})))
     assert fault.message.count("greater than 0") == 5
     assert fault.message.endswith("; and 995 more")
 
 
-async def test_a_mistake_does_not_show_a_secret(failed: Failed) -> None:
+async def test_a_mistake_does_not_show_a_secret() -> None:
     """What a secret made wrong is not told."""
     secrets = {"k": "xyzzy-is-secret"}
-
-    fault = await failed(
-        Functions({"f": at}), Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets)
-    )
-
+    doing = Functions({"f": at}).call(Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets))
+    fault = await fault_of(doing)
     assert "xyzzy" not in fault.message

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,36 +18,29 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.settings.calls import Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
+from tests.functions.conftest import Calling
 
 
 def custom(operation: str | None, arguments: JSON = None, *, name: str = "f", kind: str = "custom") -> Call:
-    """Return a call of a custom function."""
     return Call(Function(name=name, type=kind, operation=operation), arguments)
 
 
 def add(a: int, b: int = 10) -> int:
-    """Return the sum."""
     return a + b
 
 
 def whole(order: dict[str, Any] | list[str]) -> list[str]:
-    """Return what the argument holds."""
     return sorted(order)
 
 
 async def later(text: str = "none") -> str:
-    """Return the text, not at once."""
     await asyncio.sleep(0)
     return text
 
 
 @dataclass
 class Receipt:
-    """Something that is not JSON, but can be."""
-
     at: datetime
     items: tuple[str, ...]
 
@@ -70,29 +63,22 @@ class Receipt:
     ],
 )
 async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
-    """An object is keywords, or the one parameter that it does not name; the rest is one argument."""
     assert await Functions({"f": function}).call(custom("f", arguments)) == expected
 
 
 async def test_results_become_json() -> None:
-    """Dataclasses, times and tuples are written the way people expect."""
     receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
-
     result = await Functions({"f": lambda: receipt}).call(custom("f"))
-
     assert result == {"at": "2026-01-02T00:00:00Z", "items": ["a"]}
 
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
-async def test_what_json_cannot_write_is_refused(result: object, failed: Failed) -> None:
-    """The fault names the type that the function returned."""
-    fault = await failed(Functions({"f": lambda: result}), custom("f"))
-
-    assert (fault.code, fault.retryable) == ("NotJSON", False)
-    assert type(result).__name__ in fault.message
+async def test_what_json_cannot_write_is_refused(result: object) -> None:
+    doing = Functions({"f": lambda: result}).call(custom("f"))
+    await fault_of(doing, "NotJSON", type(result).__name__, retryable=False)
 
 
-async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
+async def test_a_blocking_function_blocks_nobody() -> None:
     """A function that is not async has a thread to itself, and what it raises there is not lost."""
     names: list[str] = []
 
@@ -100,13 +86,11 @@ async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
         names.append(threading.current_thread().name)
         raise StopIteration
 
-    fault = await failed(Functions({"f": block}), custom("f"))
-
+    await fault_of(Functions({"f": block}).call(custom("f")), "RuntimeError")
     assert names != [threading.current_thread().name]
-    assert fault.code == "RuntimeError"
 
 
-async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None:
+async def test_a_generator_runs_where_its_function_would() -> None:
     """What it yields is an array. It may block, and what it raises has its own name, whatever the class."""
     names: list[str] = []
 
@@ -124,7 +108,7 @@ async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None
             yield number
 
     functions = Functions({"numbers": numbers, "later": later, "failing": failing})
-    faults = [await failed(functions, custom("failing", name)) for name in ("LookupError", "ValueError")]
+    faults = [await fault_of(functions.call(custom("failing", name))) for name in ("LookupError", "ValueError")]
 
     assert [await functions.call(custom(name, 2)) for name in ("numbers", "later")] == [[0, 1], [0, 1]]
     assert [(fault.name, fault.retryable) for fault in faults] == [("LookupError", True), ("ValueError", True)]
@@ -132,9 +116,7 @@ async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None
 
 
 @pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3), KeyboardInterrupt("no")])
-async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed: Failed) -> None:
-    """A definition names the exception's class in `errors`."""
-
+async def test_an_exception_is_a_fault_of_its_name(error: BaseException) -> None:
     def fail() -> NoReturn:
         raise error
 
@@ -142,29 +124,22 @@ async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed:
         raise error
 
     for function in (fail, fail_later):
-        fault = await failed(Functions({"f": function}), custom("f"))
-
+        fault = await fault_of(Functions({"f": function}).call(custom("f")))
         assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
         assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
 
 
-async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:
-    """A function that knows better raises CallFailed itself."""
-
+async def test_a_fault_of_ones_own_passes_through() -> None:
     async def fail() -> NoReturn:
         raise CallFailed("sold out", code=409, status=409, body={"left": 0}, retryable=False)
 
-    fault = await failed(Functions({"f": fail}), custom("f"))
-
-    assert (fault.code, fault.status, fault.body, fault.retryable) == ("409", 409, {"left": 0}, False)
+    fault = await fault_of(Functions({"f": fail}).call(custom("f")), "409", retryable=False)
+    assert (fault.status, fault.body) == (409, {"left": 0})
 
 
 @pytest.mark.parametrize("arguments", [{"b": 1}, {"a": 1, "c": 1}, None])
-async def test_wrong_arguments_are_told_before_the_call(arguments: JSON, failed: Failed) -> None:
-    """The fault shows what the function takes, and no attempt is wasted."""
-    fault = await failed(Functions({"f": add}), custom("f", arguments))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
+async def test_wrong_arguments_are_told_before_the_call(arguments: JSON) -> None:
+    fault = await fault_of(Functions({"f": add}).call(custom("f", arguments)), "BadArguments", retryable=False)
     assert "a: int, b: int = 10" in fault.message.replace("'", "")
 
 
@@ -178,13 +153,12 @@ async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
     "operation",
     ["os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists"],
 )
-async def test_nothing_is_reached_that_nobody_has_named(operation: str, failed: Failed) -> None:
+async def test_nothing_is_reached_that_nobody_has_named(operation: str) -> None:
     """A definition may come with the input: it cannot call whatever happens to be installed."""
-    fault = await failed(Functions({"greet": later}), custom(operation, "echo hacked"))
-
     module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert f"the worker was not given the module '{module}'" in fault.message
+    told = f"the worker was not given the module '{module}'"
+    call = Functions({"greet": later}).call(custom(operation, "echo hacked"))
+    fault = await fault_of(call, "UnknownFunction", told, retryable=False)
     assert f"--functions {module}, or list the module in SWF_FUNCTION_MODULES" in fault.message
 
 
@@ -216,7 +190,7 @@ registry.custom("yell")(shout)
     ],
 )
 async def test_a_module_that_is_given_offers_what_is_its_own(
-    code: str, reached: list[str], refused: list[str], tmp_path: Path, failed: Failed
+    code: str, reached: list[str], refused: list[str], tmp_path: Path
 ) -> None:
     """`--functions` names a module's own functions, or its registered ones; not those that it imports for itself."""
     file = tmp_path / "loud.py"
@@ -226,15 +200,13 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
     for name in reached:
         assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
     for name in refused:
-        fault = await failed(functions, custom(f"loud:{name}", "echo hacked", name="other"))
+        fault = await fault_of(functions.call(custom(f"loud:{name}", "echo hacked", name="other")))
         assert (fault.code, f"the module 'loud' has no function '{name}'" in fault.message) == (
             "UnknownFunction", True,
         )  # fmt: skip
 
 
-async def test_a_listed_module_offers_what_is_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failed: Failed
-) -> None:
+async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SWF_FUNCTION_MODULES opens a package, not what its modules import; `__all__` names more."""
     package = tmp_path / "listed_shop"
     package.mkdir()
@@ -247,7 +219,7 @@ async def test_a_listed_module_offers_what_is_its_own(
     assert await functions.call(custom("listed_shop:shout", "hi")) == "HI"
     assert await functions.call(custom("listed_shop.more:basename", "a/b")) == "b"
     for operation in ("listed_shop:system", "listed_shop.inner:ask", "listed_shop.inner:_own"):
-        fault = await failed(functions, custom(operation, "echo hacked"))
+        fault = await fault_of(functions.call(custom(operation, "echo hacked")))
         assert (fault.code, "__all__" in fault.message) == ("UnknownFunction", True)
 
 
@@ -259,40 +231,28 @@ async def test_a_listed_module_offers_what_is_its_own(
         ("math:pi", "no function 'pi'"),
         ("no_such_module_here:f", "cannot be imported"),
         (None, "no custom function 'f'"),
-        (
-            "service:java:com.acme.Shop::charge",
-            "is a service of Kogito's runtimes, which is not supported: call an",
-        ),
+        ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
         ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
     ],
 )
-async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str, failed: Failed) -> None:
-    """The fault names what is missing and what is near it."""
+async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str) -> None:
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
-
-    fault = await failed(functions, custom(operation))
-
-    assert (fault.code, fault.retryable) == ("UnknownFunction", False)
-    assert told in fault.message
+    await fault_of(functions.call(custom(operation)), "UnknownFunction", told, retryable=False)
 
 
 @pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
-async def test_operators_can_limit_the_modules(*, module: str, allowed: bool, failed: Failed) -> None:
+async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) -> None:
     """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
-
-    fault = await failed(functions, custom(f"{module}:nothing"))
-
+    fault = await fault_of(functions.call(custom(f"{module}:nothing")))
     assert ("was not given the module" not in fault.message) is allowed
 
 
 async def test_a_function_is_found_by_its_own_name() -> None:
-    """A definition need not repeat the name as an operation."""
     assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
 
 
 async def test_cancelling_reaches_the_function() -> None:
-    """An async function is cancelled with its call, and its cancellation is no fault."""
     started, cancelled = asyncio.Event(), asyncio.Event()
 
     async def wait() -> None:
@@ -312,24 +272,22 @@ async def test_cancelling_reaches_the_function() -> None:
 
 
 def price_of(item: str) -> int:
-    """Return a price, of two things."""
     return {"pen": 2, "book": 15}[item]
 
 
-async def test_a_fault_knows_the_frames_of_the_function(failed: Failed) -> None:
+async def test_a_fault_knows_the_frames_of_the_function() -> None:
     """Of the user's code, with the text of each line, and nothing of what the function was given."""
-    fault = await failed(Functions({"f": price_of}), custom("f", {"item": "s3cr3t"}))
+    fault = await fault_of(Functions({"f": price_of}).call(custom("f", {"item": "s3cr3t"})))
     assert fault.name == "KeyError"
     assert fault.frames.splitlines()[0].endswith("in price_of")
     assert fault.frames.splitlines()[1:] == ['    return {"pen": 2, "book": 15}[item]'] or "^" in fault.frames
     assert "s3cr3t" not in fault.frames
 
 
-async def test_functions_wait_in_threads_of_their_own() -> None:
+async def test_functions_wait_in_threads_of_their_own(calling: Calling) -> None:
     """As many as calls are made at once; and the program's own threads are free meanwhile."""
     together = threading.Barrier(61)
-    functions = Functions({"f": lambda: together.wait(30)}, max_threads=60)
+    functions = calling({"f": lambda: together.wait(30)}, max_threads=60)
     calls = [asyncio.ensure_future(functions.call(custom("f"))) for _ in range(60)]
     await asyncio.to_thread(together.wait, 30)
     await asyncio.gather(*calls)
-    await functions.aclose()

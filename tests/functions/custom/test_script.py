@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,15 +19,12 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.settings.calls import Options, Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 ALLOWED = Settings(scripts=True)
 
 
 def script(code: str | None, arguments: JSON = None, operation: str = "script:python", **metadata: str) -> Call:
-    """Return a call of a script."""
     whole = operation if code is None else f"{operation}:{code}"
     return Call(Function(name="s", type="custom", operation=whole, metadata=metadata), arguments)
 
@@ -50,7 +47,6 @@ def script(code: str | None, arguments: JSON = None, operation: str = "script:py
     ],
 )
 async def test_a_script_yields_its_result(code: str, arguments: JSON, expected: JSON) -> None:
-    """It is the variable `result`, or the last line; arguments are variables; what is printed goes nowhere."""
     assert await Functions(settings=ALLOWED).call(script(code, arguments)) == expected
 
 
@@ -64,7 +60,6 @@ async def test_a_script_can_yield_its_variables() -> None:
 async def test_code_stands_in_one_of_three_places() -> None:
     """As an argument it is taken only if the definition has none itself: data must not become code by its name."""
     functions = Functions(settings=ALLOWED)
-
     assert await functions.call(script(None, {"script": "x + 1", "x": 1})) == 2
     assert await functions.call(script(None, {"script": "2", "x": 1}, script="script")) == "2"
     assert await functions.call(script("script", {"script": "3"})) == "3"
@@ -82,15 +77,8 @@ async def test_code_stands_in_one_of_three_places() -> None:
         ("x = bytearray(2 << 30)", "MemoryError", "line 1 of"),
     ],
 )
-async def test_what_a_script_raises_is_a_fault_of_that_name(
-    code: str,
-    name: str,
-    told: str,
-    failed: "Failed",
-) -> None:
-    """A definition names the exception's class in `errors`, and a person reads the line."""
-    fault = await failed(Functions(settings=ALLOWED), script(code))
-
+async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str, told: str) -> None:
+    fault = await fault_of(Functions(settings=ALLOWED).call(script(code)))
     assert (fault.name, fault.code, fault.retryable) == (name, name, name != "SyntaxError")
     assert told in fault.message
 
@@ -105,12 +93,8 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(
         (script("1", operation="script:js"), "UnknownFunction", "is a script in a language other than Python"),
     ],
 )
-async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str, failed: "Failed") -> None:
-    """The definition must change first."""
-    fault = await failed(Functions(settings=ALLOWED), call)
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
+async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str) -> None:
+    await fault_of(Functions(settings=ALLOWED).call(call), code, told, retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +105,12 @@ async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, t
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "Timeout"),
     ],
 )
-async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str, failed: "Failed") -> None:
-    """Whatever becomes of a script, its worker lives on."""
-    fault = await failed(Functions(settings=ALLOWED), script(code))
-
-    assert (fault.code, fault.retryable) == (expected, True)
+async def test_a_process_that_ends_itself_is_a_fault(code: str, expected: str) -> None:
+    await fault_of(Functions(settings=ALLOWED).call(script(code)), expected, retryable=True)
 
 
 @pytest.mark.parametrize("written", ["hello", "[1,2]", "{}"])
-async def test_what_is_no_answer_of_a_script(failed: "Failed", written: str) -> None:
+async def test_what_is_no_answer_of_a_script(written: str) -> None:
     """A script can write where only its result is written; that is its fault, and nobody else's."""
     frame = script_process.LENGTH.pack(len(written)) + written.encode()
     code = f"""
@@ -139,24 +120,17 @@ for pipe in range(3, 20):
         os.write(pipe, {frame!r})
 """
 
-    assert (await failed(Functions(settings=ALLOWED), script(code))).code == "ScriptCrashed"
+    assert (await fault_of(Functions(settings=ALLOWED).call(script(code)))).code == "ScriptCrashed"
 
 
-async def test_operators_decide_whether_there_are_scripts(failed: "Failed") -> None:
-    """Without being told, a worker runs none."""
-    fault = await failed(Functions(), script("1"))
-
-    assert (fault.code, fault.retryable) == ("ScriptsOff", False)
-    assert "SWF_SCRIPTS" in fault.message
+async def test_operators_decide_whether_there_are_scripts() -> None:
+    await fault_of(Functions().call(script("1")), "ScriptsOff", "SWF_SCRIPTS", retryable=False)
 
 
 async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the environment nor the folder of the worker, nor its open files."""
     monkeypatch.setenv("SWF_SECRET_KEY", "sesame")
     code = "import os\nresult = [sorted(os.environ), os.getcwd(), os.listdir(), sorted(os.listdir('/proc/self/fd'))]"
-
     seen: Any = await Functions(settings=ALLOWED).call(script(code))
-
     names, folder, files, handles = seen
     assert names == ["HOME", "LC_ALL", "PATH", "TMPDIR", "TZ"]
     assert (Path(folder).name.startswith("swf-script-"), files) == (True, [])
@@ -164,14 +138,11 @@ async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not await asyncio.to_thread(Path(folder).exists)
 
 
-async def test_a_script_whose_time_is_up_ends(failed: "Failed", tmp_path: Path) -> None:
+async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
     """It is killed with what it started."""
     settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
-
-    fault = await failed(Functions(settings=settings), script(_family(tmp_path)))
-
-    assert (fault.code, fault.retryable) == ("Timeout", True)
-    assert "within 1 s" in fault.message
+    doing = Functions(settings=settings).call(script(_family(tmp_path)))
+    await fault_of(doing, "Timeout", "within 1 s", retryable=True)
     await _gone(tmp_path)
 
 
@@ -192,9 +163,7 @@ async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
 async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
     """A process that it started does not outlive it."""
     code = _family(tmp_path).replace("child.wait()", "result = 'done'")
-
     assert await Functions(settings=ALLOWED).call(script(code)) == "done"
-
     await _gone(tmp_path)
 
 
@@ -219,7 +188,6 @@ def test_limits_hold_without_a_worker(code: str, expected: int, tmp_path: Path) 
 
 
 def _family(folder: Path) -> str:
-    """Return the code of a script that starts a process and waits for it."""
     return (
         "import os, subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -230,7 +198,6 @@ def _family(folder: Path) -> str:
 
 
 async def _gone(folder: Path) -> None:
-    """Wait until the script and the process that it started are there no more."""
     async with asyncio.timeout(20):
         for pid in (folder / "ids").read_text(encoding="utf-8").split():
             while _runs(int(pid)):
@@ -267,10 +234,7 @@ result = child
     assert child == int((tmp_path / "child").read_text())
 
 
-async def test_what_is_nested_too_deeply_is_a_fault(failed: "Failed") -> None:
-    """Nothing else comes out, though no secret can be looked for that deep."""
+async def test_what_is_nested_too_deeply_is_a_fault() -> None:
     call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
-
-    fault = await failed(Functions(settings=ALLOWED), replace(call, secrets={"a": "hunter2"}))
-
-    assert (fault.code, fault.retryable) == ("NotJSON", False)
+    doing = Functions(settings=ALLOWED).call(replace(call, secrets={"a": "hunter2"}))
+    await fault_of(doing, "NotJSON", retryable=False)

@@ -1,16 +1,13 @@
 """What a workflow writes to the log."""
 
 import logging
-from typing import TYPE_CHECKING
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+from tests.failing import fault_of
 
 
 def _call(operation: str, arguments: JSON, **facts: str) -> Call:
@@ -32,29 +29,19 @@ def _call(operation: str, arguments: JSON, **facts: str) -> Call:
 async def test_a_line_is_logged(
     operation: str, arguments: JSON, level: str, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The line has the level, the function, the message and the instance; nothing comes of it for the data."""
     caplog.set_level(logging.DEBUG, "swf.function")
-
     assert await Functions().call(_call(operation, arguments)) is None
-
     assert caplog.record_tuples == [
         ("swf.function", logging.getLevelNamesMapping()[level], f"tell: {text} [order-7/run/Tell#1]")
     ]
 
 
 async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """A log is read by many."""
     caplog.set_level(logging.INFO, "swf.function")
-
     await Functions().call(_call("sysout", {"message": "the key is sesame-7"}, key="sesame-7"))
-
     assert "the key is ***" in caplog.text
     assert "sesame" not in caplog.text
 
 
-async def test_a_level_that_is_none_is_told(failed: "Failed") -> None:
-    """The fault names what is near it."""
-    fault = await failed(Functions(), _call("sysout:INFOS", {}))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "did you mean 'INFO'" in fault.message
+async def test_a_level_that_is_none_is_told() -> None:
+    await fault_of(Functions().call(_call("sysout:INFOS", {})), "BadOperation", "did you mean 'INFO'", retryable=False)

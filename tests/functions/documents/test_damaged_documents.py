@@ -29,13 +29,11 @@ OPERATIONS = ("getOrder", "putOrder", "readOrder", "login", "upload", "addNote",
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths to everything in *value*."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(place for key, item in entries for place in places(item, (*path, key)))]
 
 
 def damaged(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
-    """Return *content* with *junk* at a place."""
     changed = deepcopy(content)
     holder = changed
     for key in path[:-1]:
@@ -47,7 +45,6 @@ def damaged(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
 @pytest.mark.parametrize("name", ["shop-2.0.json", "shop-3.0.yaml", "shop-3.1.yaml"])
 @given(data=st.data())
 def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
-    """Whatever stands in a document, a call fails as calls do, and never in a way that nobody foresaw."""
     content = read_data((FOLDER / name).read_bytes())
     path = data.draw(st.sampled_from(places(content)[1:]))
     document = Document(name, f"https://shop.example.com/{name}", damaged(content, path, data.draw(JUNK)))

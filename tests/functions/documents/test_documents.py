@@ -6,17 +6,14 @@ import json
 from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.documents import Documents, locate
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.failing import failing
+from tests.functions.conftest import Service
 
 OPENAPI = {"openapi": "3.0.0", "paths": {}}
 MINUTE = timedelta(minutes=1)
@@ -44,20 +41,15 @@ def test_documents_are_found_beside_the_definition(name: str, base: str | None, 
 
 
 def test_the_base_may_be_the_definition_itself(tmp_path: Path) -> None:
-    """The path of the definition's file stands for its folder."""
     file = tmp_path / "orders.yaml"
     file.touch()
-
     assert locate("a.json", str(file)) == str(tmp_path / "a.json")
 
 
 @pytest.mark.parametrize("text", [json.dumps(OPENAPI), "openapi: 3.1.0\npaths: {}", "swagger: 2.0\npaths: {}"])
 async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
-    """The content decides, not the name."""
     (tmp_path / "api").write_text(text, encoding="utf-8")
-
     document = await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
-
     assert (document.name, document.url, document.content["paths"]) == ("api", None, {})
 
 
@@ -88,23 +80,16 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str) -> None:
-    """The fault says what is wrong with the document."""
     (tmp_path / "api").write_text(text, encoding="utf-8")
-
-    with pytest.raises(CallFailed, match=r"the document 'api' (is not|cannot be)") as caught:
+    with failing("BadDocument", r"the document 'api' (is not|cannot be)", retryable=False) as caught:
         await Documents(lambda: Http(Settings()), MINUTE).load("api", str(tmp_path))
-
     assert told in caught.value.message
-    assert (caught.value.code, caught.value.retryable) == ("BadDocument", False)
 
 
 @pytest.mark.parametrize("name", ["none.json", "nul\0.json", "."])
 async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
-    """The fault names the document and where it was looked for."""
-    with pytest.raises(CallFailed, match="cannot be read from") as caught:
+    with failing("NoDocument", "cannot be read from", retryable=False):
         await Documents(lambda: Http(Settings()), MINUTE).load(name, str(tmp_path))
-
-    assert (caught.value.code, caught.value.retryable) == ("NoDocument", False)
 
 
 @pytest.mark.parametrize(("lifetime", "fetched"), [(timedelta(hours=1), 1), (timedelta(0), 2)])
@@ -125,9 +110,7 @@ async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timede
 
 
 async def test_a_document_that_is_refused(service: Service) -> None:
-    """The status is told. Trying again may help."""
     async with aclosing(Http(Settings())) as http:
-        with pytest.raises(CallFailed, match="404 Not Found") as caught:
+        with failing("NoDocument", "404 Not Found", retryable=True) as caught:
             await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)
-
-    assert (caught.value.code, caught.value.status, caught.value.retryable) == ("NoDocument", 404, True)
+    assert caught.value.status == 404

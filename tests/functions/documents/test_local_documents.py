@@ -3,7 +3,6 @@
 import json
 import socket
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -11,30 +10,26 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.calls import Function
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
-from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.fetching.resources import Resources
-from tests.functions.conftest import Failed, Service
+from tests.failing import failing, fault_of
+from tests.functions.conftest import Calling, Service
 
 HERE = Path(__file__).parents[1]
 DOCUMENTS, PROTOS = HERE / "data", HERE / "protos"
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    """Return functions that know of no service."""
-    functions = Functions(settings=Settings())
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
 
 
 def named(operation: Any, kind: str = "rest") -> Function:
-    """Return a function with that operation."""
     return Function(name="f", type=kind, operation=operation)
 
 
@@ -43,7 +38,6 @@ def named(operation: Any, kind: str = "rest") -> Function:
     "name", ["api.json", "specs/api.json", "/abs/a%20b.json", "file:///abs/a%20b.json", "file://a"]
 )
 def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -> None:
-    """A document is looked for at the same place before and in a call."""
     assert file_named(named(f"{name}#check"), base) == Path(locate(name, base))
 
 
@@ -64,48 +58,37 @@ def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -
     ],
 )
 async def test_functions_that_no_file_describes(functions: Functions, kind: str, operation: Any) -> None:
-    """Of them nothing is said."""
     assert file_named(named(operation, kind), "/defs") is None
     assert await functions.prepare(named(operation, kind), "/defs") is None
 
 
 def test_documents_beside_a_url() -> None:
-    """Beside a definition that was fetched there are no files."""
     assert file_named(named("api.json#check"), "https://example.com/defs/a.yaml") is None
 
 
 async def test_an_openapi_document(functions: Functions) -> None:
-    """Its operation is known, with method and path."""
     found = await functions.prepare(named("shop-3.0.yaml#getOrder"), str(DOCUMENTS))
-
     assert found is not None
     assert (found.address["method"], found.address["path"]) == ("GET", "/orders/{id}")
 
 
-async def test_an_asyncapi_document(functions: Functions) -> None:
-    """Its operation is known, with what it does and where."""
-    found = await functions.prepare(named("streetlightsapi.yaml#onLightMeasured", "asyncapi"), str(DOCUMENTS))
-
-    assert found == Described({"sendsTo": "light/measured"})
-
-
-async def test_a_proto_file(functions: Functions) -> None:
-    """Its method is known, with what it imports."""
-    found = await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
-
-    assert found == Described({"procedure": "shop.users.UserService/AddUser"})
+@pytest.mark.parametrize(
+    ("operation", "kind", "folder", "described"),
+    [
+        ("streetlightsapi.yaml#onLightMeasured", "asyncapi", DOCUMENTS, {"sendsTo": "light/measured"}),
+        ("users.proto#UserService#AddUser", "rpc", PROTOS, {"procedure": "shop.users.UserService/AddUser"}),
+    ],
+)
+async def test_other_documents(functions: Functions, operation: str, kind: str, folder: Path, described: Any) -> None:
+    """What an AsyncAPI document or a proto file, with what it imports, says of an operation."""
+    assert await functions.prepare(named(operation, kind), str(folder)) == Described(described)
 
 
 @pytest.mark.parametrize(
     ("kind", "operation", "code", "told"),
     [
         ("rest", "data/shop.yaml#getOrder", "NoDocument", "cannot be read from .*data/shop.yaml: No such"),
-        (
-            "rest",
-            "data/shop-3.0.yaml#getOder",
-            "UnknownOperation",
-            "no operation 'getOder'; did you mean 'getOrder'",
-        ),
+        ("rest", "data/shop-3.0.yaml#getOder", "UnknownOperation", "no operation 'getOder'; did you mean 'getOrder'"),
         ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
         ("rest", "data/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
         ("asyncapi", "data/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
@@ -117,38 +100,27 @@ async def test_a_proto_file(functions: Functions) -> None:
     ],
 )
 async def test_what_is_not_there(functions: Functions, kind: str, operation: str, code: str, told: str) -> None:
-    """The fault is the one that the call would end with."""
-    with pytest.raises(CallFailed, match=told) as caught:
+    with failing(code, told):
         await functions.prepare(named(operation, kind), str(HERE))
-
-    assert caught.value.code == code
 
 
 async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proto file that cannot be compiled here is told by another code than one that is wrong."""
     monkeypatch.setitem(sys.modules, "grpc_tools", None)  # as if it were not installed
-    with pytest.raises(CallFailed) as caught:
+    with failing("NotInstalled"):
         await functions.prepare(named("users.proto#UserService#AddUser", "rpc"), str(PROTOS))
 
-    assert caught.value.code == "NotInstalled"
 
-
-async def test_nothing_is_fetched(service: Service, tmp_path: Path) -> None:
+async def test_nothing_is_fetched(calling: Calling, service: Service, tmp_path: Path) -> None:
     """Where a file leads to a document on the web, nothing is said, though a call may fetch it."""
-    (tmp_path / "api.json").write_text(
-        json.dumps({"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{service.url}/paths.json#/a"}}})
-    )
-    host = service.url.removeprefix("http://")
-    functions = Functions(settings=Settings(resources=Resources(hosts=(host,))))
-
-    found = await functions.prepare(named("api.json#check"), str(tmp_path))
-    await functions.aclose()
-
-    assert found is None
+    paths = {"/a": {"$ref": f"{service.url}/paths.json#/a"}}
+    (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.0.0", "paths": paths}))
+    functions = calling(settings=Settings(resources=Resources(hosts=(service.url.removeprefix("http://"),))))
+    assert await functions.prepare(named("api.json#check"), str(tmp_path)) is None
     assert service.requests == []
 
 
-async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proto_file_is_compiled_once(calling: Calling, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was compiled before the first call is used by it, until a text changes."""
     listens_no_more = socket.create_server(("127.0.0.1", 0))
     server = f"grpc://127.0.0.1:{listens_no_more.getsockname()[1]}"
@@ -162,19 +134,13 @@ async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, mon
 
     monkeypatch.setattr(protos, "compiled", counted)
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
-    functions, add_user = (
-        Functions(settings=Settings(calls=Options(base_url=server))),
-        named("users.proto#UserService#AddUser", "rpc"),
-    )
+    functions, add_user = calling(at=server), named("users.proto#UserService#AddUser", "rpc")
     await functions.prepare(add_user, str(folder))
     await functions.prepare(named("users.proto#UserService#Rename", "rpc"), str(folder))
-    fault = await failed(functions, Call(add_user, {}, base=str(folder)))
+    await fault_of(functions.call(Call(add_user, {}, base=str(folder))), "UNAVAILABLE")
     once = list(compiled)
     shared = folder / "shared" / "people.proto"
     shared.write_text(shared.read_text() + "\n// changed\n")
     await functions.prepare(add_user, str(folder))
-    await functions.aclose()
-
-    assert fault.code == "UNAVAILABLE"
     assert once == ["users.proto"]
     assert compiled == ["users.proto", "users.proto"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import aclosing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import yaml
@@ -17,35 +18,41 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
+from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.text.fetching.resources import Resources
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import failing, fault_of
+from tests.functions.conftest import Calling, Service
 
 FOLDER = Path(__file__).parents[1] / "data" / "split"
 ORDER: dict[str, JSON] = {"id": "7", "lines": [{"quantity": 1, "gift": {"id": "8", "lines": []}}], "replaces": None}
 
 
 def call(operation: str, base: str, *, is_checked: bool = True) -> Call:
-    """Return a call of an operation of the document in several files."""
     function = Function(name="f", operation=f"openapi.yaml#{operation}", metadata={"checkResponse": is_checked})
     return Call(function, {"id": "7", "fields": ["a", "b"]} if operation == "getOrder" else {**ORDER}, base=base)
 
 
-async def find(base: Path | str, name: str = "api.json", resources: Resources | None = None) -> OpenApiOperation:
-    """Return the operation `op` of a document."""
+@asynccontextmanager
+async def read(
+    base: Path | str, name: str = "api.json", resources: Resources | None = None, headers: Any = ()
+) -> AsyncIterator[tuple[Document, OpenApiOperation]]:
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, timedelta(minutes=1), resources)
-        document = await documents.load(name, str(base))
-        return await documents.reading(document, lambda: find_operation(document, "op"), base=str(base))
+        document = await documents.load(name, str(base), headers)
+        reading = documents.reading(document, lambda: find_operation(document, "op"), headers=headers, base=str(base))
+        yield document, await reading
+
+
+async def find(base: Path | str, name: str = "api.json", **facts: Any) -> OpenApiOperation:
+    async with read(base, name, **facts) as (_, operation):
+        return operation
 
 
 def write(folder: Path, reference: str) -> Path:
-    """Write a document whose only path is elsewhere."""
     folder.mkdir(exist_ok=True)
     (folder / "api.json").write_text(f'{{"openapi": "3.0.0", "paths": {{"/a": {{"$ref": "{reference}"}}}}}}')
     return folder
@@ -59,14 +66,10 @@ async def test_a_document_that_was_moved(service: Service) -> None:
     service.answers_with("GET", "/v3/docs/parts/op.json", status=307, headers={"Location": "/ops/op.json"})
     service.answers_with("GET", "/ops/op.json", {"operationId": "op", "requestBody": {"$ref": "body.json"}})
     service.answers_with("GET", "/ops/body.json", {"required": True})
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(minutes=1))
-        document = await documents.load(f"{service.url}/api.json", None)
-        operation = await documents.reading(document, lambda: find_operation(document, "op"))
-
-    assert operation.body is not None
-    assert operation.body.required
-    assert server_url(Settings(), Callee("f"), document, operation) == f"{service.url}/v3/x"
+    async with read(f"{service.url}/") as (document, operation):
+        assert operation.body is not None
+        assert operation.body.required
+        assert server_url(Settings(), Callee("f"), document, operation) == f"{service.url}/v3/x"
 
 
 async def test_a_document_on_another_server(service: Service) -> None:
@@ -75,24 +78,14 @@ async def test_a_document_on_another_server(service: Service) -> None:
     service.answers_with("GET", "/api.json", status=302, headers={"Location": f"{other}/v3/api.json"})
     service.answers_with("GET", "/v3/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": "a.json"}}})
     service.answers_with("GET", "/a.json", {"get": {"operationId": "op"}})
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(minutes=1))
-        headers = (("Authorization", "Bearer t"),)
-        document = await documents.load(f"{service.url}/api.json", None, headers)
-        await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
-
-    assert [(each.path, "authorization" in each.headers) for each in service.requests] == [
-        ("/api.json", True),
-        ("/v3/api.json", False),
-        ("/a.json", True),
-    ]
+    await find(f"{service.url}/", headers=(("Authorization", "Bearer t"),))
+    shown = {each.path: "authorization" in each.headers for each in service.requests}
+    assert shown == {"/api.json": True, "/v3/api.json": False, "/a.json": True}
 
 
 async def test_files_refer_to_files(service: Service, functions: Functions) -> None:
-    """Paths, parameters, bodies, answers and schemas may each be in other files, and those in others again."""
     service.answers_with("GET", "/orders/7", ORDER)
     service.answers_with("PUT", "/orders/7", ORDER, status=202)
-
     assert await functions.call(call("getOrder", str(FOLDER))) == ORDER
     assert service.last.query == [("fields", "a,b")]
     assert await functions.call(call("putOrder", str(FOLDER))) == ORDER
@@ -121,61 +114,47 @@ async def test_what_a_kept_document_refers_to_is_read_again(
     assert await functions.call(made) == "changed"
 
 
-async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions, failed: Failed) -> None:
-    """A mistake is found however deep it lies in schemas that are part of each other."""
+async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions) -> None:
     gift = {"id": "8", "lines": [{"quantity": 0}]}
     service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
-
-    fault = await failed(functions, call("getOrder", str(FOLDER)))
-
-    assert fault.code == "SchemaMismatch"
-    assert "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0" in fault.message
+    told = "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0"
+    await fault_of(functions.call(call("getOrder", str(FOLDER))), "SchemaMismatch", told)
 
 
-async def test_urls_refer_to_urls(service: Service) -> None:
-    """A document that was fetched refers to others on its host; each is fetched once."""
+async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
     for file in FOLDER.rglob("*.*"):
         service.answers_with("GET", f"/specs/{file.relative_to(FOLDER)}", file.read_bytes())
     service.answers_with("GET", "/api/orders/7", ORDER)
 
-    async with aclosing(Functions()) as functions:
-        assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
-        assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
+    functions = calling()
+    assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
+    assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
 
+    names = ["common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json"]
     asked = [request.path for request in service.requests if request.path.startswith("/specs")]
-    assert sorted(asked) == [
-        f"/specs/{name}"
-        for name in ("common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json")
-    ]
+    assert sorted(asked) == [f"/specs/{name}" for name in names]
 
 
 async def test_what_is_not_needed_is_not_read(service: Service, functions: Functions) -> None:
     """A file that only an error of the service would need may be missing."""
     service.answers_with("GET", "/orders/7", ORDER)
-
     assert await functions.call(call("getOrder", str(FOLDER), is_checked=False)) == ORDER
 
 
-async def test_a_file_cannot_leave_its_folder(functions: Functions, failed: Failed) -> None:
-    """References lead nowhere but into the folders of the document, of the definition and of the operator."""
-    fault = await failed(functions, call("other", str(FOLDER)))
-
-    assert (fault.code, fault.retryable) == ("NoDocument", False)
-    assert "'openapi.yaml' refers to '../../../conftest.py', which is outside" in fault.message
+async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
+    told = "'openapi.yaml' refers to '../../../conftest.py', which is outside"
+    fault = await fault_of(functions.call(call("other", str(FOLDER))), "NoDocument", told, retryable=False)
     assert "SWF_RESOURCE_FOLDERS" in fault.message
 
 
 @pytest.mark.parametrize("allowed", ["base", "resources"])
 async def test_folders_that_are_allowed(tmp_path: Path, allowed: str) -> None:
-    """The definition's folder may be referred to, and those that the operator allows."""
     write(tmp_path / "specs", "../common.yaml#/a")
     (tmp_path / "common.yaml").write_text("a: {get: {operationId: op}}")
-
     if allowed == "base":
         found = await find(tmp_path, "specs/api.json")
     else:
         found = await find(tmp_path / "specs", resources=Resources(folders=(tmp_path,)))
-
     assert (found.id, found.path) == ("op", "/a")
 
 
@@ -184,11 +163,8 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     write(tmp_path / "specs", "common.yaml")
     shutil.copy(FOLDER / "common.yaml", tmp_path / "secret.yaml")
     (tmp_path / "specs" / "common.yaml").symlink_to(tmp_path / "secret.yaml")
-
-    with pytest.raises(CallFailed, match="outside") as caught:
+    with failing("NoDocument", "outside"):
         await find(tmp_path / "specs")
-
-    assert caught.value.code == "NoDocument"
 
 
 @pytest.mark.parametrize(
@@ -200,14 +176,11 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     ],
 )
 async def test_files_that_are_no_documents(tmp_path: Path, reference: str, told: str) -> None:
-    """The fault names the document and what is wrong with it."""
     write(tmp_path, reference)
     (tmp_path / "text.yaml").write_text("just a text")
     (tmp_path / "bad.yaml").write_text("[")
-
     with pytest.raises(CallFailed, match=told) as caught:
         await find(tmp_path)
-
     assert not caught.value.retryable
 
 
@@ -218,19 +191,16 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
     host = service.url.removeprefix("http://")
     name = host.replace(".", "_").replace(":", "_")
 
-    with pytest.raises(CallFailed, match="SWF_RESOURCE_HOSTS") as caught:
+    with failing("NoDocument", "SWF_RESOURCE_HOSTS", retryable=False):
         await find(tmp_path)
     found = await find(tmp_path, resources=Resources(hosts=(host,), credentials={name: "Bearer x"}))
 
-    assert (caught.value.code, caught.value.retryable) == ("NoDocument", False)
     assert found.id == "op"
     assert service.last.headers["authorization"] == "Bearer x"
 
 
 def test_a_workers_settings_allow_more(tmp_path: Path) -> None:
-    """What definitions may read is what documents may refer to, by the same variables."""
     settings = read_settings({"SWF_RESOURCE_FOLDERS": str(tmp_path), "SWF_RESOURCE_HOSTS": "example.com"})
-
     assert (settings.resources.folders, settings.resources.hosts) == ((tmp_path,), ("example.com",))
 
 
@@ -239,35 +209,21 @@ async def test_credentials_stay_on_their_host(service: Service) -> None:
     other = service.url.replace("127.0.0.1", "localhost")
     service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"{other}/b.json"}}})
     service.answers_with("GET", "/b.json", {"get": {"operationId": "op"}})
-    headers = (("Authorization", "Bearer mine"),)
-
-    async with aclosing(Http(Settings())) as http:
-        documents = Documents(lambda: http, timedelta(0), Resources(hosts=(other.removeprefix("http://"),)))
-        document = await documents.load("api.json", service.url + "/", headers)
-        await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
-
+    resources = Resources(hosts=(other.removeprefix("http://"),))
+    await find(f"{service.url}/", resources=resources, headers=(("Authorization", "Bearer mine"),))
     assert [request.headers.get("authorization") for request in service.requests] == ["Bearer mine", None]
 
 
 async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
-    """What is on the web does not say what is read on a worker."""
-    service.answers_with(
-        "GET", "/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}}
-    )
-
-    with pytest.raises(CallFailed, match="other URLs only") as caught:
+    paths = {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}
+    service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": paths})
+    with failing("NoDocument", "other URLs only"):
         await find(f"{service.url}/")
-
-    assert caught.value.code == "NoDocument"
 
 
 async def test_documents_without_end(tmp_path: Path) -> None:
-    """A chain of documents comes to an end, if not its own."""
     write(tmp_path, "0.yaml")
     for number in range(300):
         (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))
-
-    with pytest.raises(CallFailed) as caught:
+    with failing("BadDocument"):
         await find(tmp_path)
-
-    assert caught.value.code == "BadDocument"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from http.server import ThreadingHTTPServer
+from typing import Any
 
 import pytest
 from graphql import GraphQLError, build_schema, graphql_sync
 
-from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.graphql import literal, selection_set
@@ -18,13 +20,9 @@ from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
-from tests.listening import listening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, showing, showing_token
+from tests.listening import Quiet, listening
 
 SCHEMA = build_schema(
     """
@@ -54,8 +52,6 @@ SCHEMA = build_schema(
 
 
 class Pets:
-    """The endpoint's data, and how its fields are resolved."""
-
     def __init__(self) -> None:
         self._pets: dict[int, dict[str, Any]] = {}
         self._add({"id": 42, "name": "Snuffles", "kind": "CAT", "favoriteTreatId": 9001})
@@ -72,45 +68,35 @@ class Pets:
         return self._pets[pet["id"]]
 
     def pets(self, _info: Any, limit: int, kinds: list[str] | None = None) -> list[dict[str, Any]]:
-        """Return the pets of some kinds."""
         return [pet for pet in self._pets.values() if kinds is None or pet["kind"] in kinds][:limit]
 
     def pet(self, _info: Any, id: int) -> dict[str, Any] | None:  # noqa: A002 - the schema's name
-        """Return one pet."""
         return self._pets.get(id)
 
     def count(self, _info: Any) -> int:
-        """Return how many pets there are."""
         return len(self._pets)
 
     def broken(self, _info: Any) -> int:
-        """Fail."""
         raise GraphQLError("the kennel is closed", extensions={"code": "CLOSED"})
 
     def secret(self, info: Any) -> int:
-        """Answer those who may know."""
         if info.context != "Bearer t-2":
             raise GraphQLError("who are you?", extensions={"code": "UNAUTHENTICATED"})
         return 7
 
     def owner(self, _info: Any, pet: int | None = None) -> dict[str, str]:
-        """Return whose a pet is: a person's, or a shelter's."""
         if pet is None:
             return {"__typename": "Shelter", "city": "Cork"}
         return {"__typename": "Person", "name": "Ada"}
 
     def echo(self, _info: Any, **arguments: Any) -> str:
-        """Return the arguments as they came."""
         return json.dumps(arguments)
 
     def createPet(self, _info: Any, pet: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the schema's name
-        """Take in a pet."""
         return self._add(pet)
 
 
 class Endpoint:
-    """A GraphQL endpoint over HTTP, and what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}/graphql"
         self.asked: list[dict[str, Any]] = []
@@ -122,48 +108,31 @@ class Endpoint:
 
     @property
     def introspections(self) -> int:
-        """How often its schema was asked for."""
         return sum("__schema" in request["query"] for request in self.asked)
 
 
 @contextmanager
 def serving() -> Iterator[Endpoint]:
-    """Serve pets until the block ends."""
     pets = Pets()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:
+            request = json.loads(content)
+            query, variables = request["query"], request.get("variables")
             served.asked.append(request)
             served.paths.append(self.path)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            if "__schema" in request["query"] and not served.shows_schema:
-                self._answer(400, {"errors": [{"message": "introspection is disabled"}]})
-                return
-            if served.is_old and "args(includeDeprecated" in request["query"]:
-                self._answer(400, {"errors": [{"message": "Unknown argument 'includeDeprecated'"}]})
-                return
-            result = graphql_sync(
-                SCHEMA,
-                request["query"],
-                pets,
-                self.headers.get("Authorization"),
-                variable_values=request.get("variables"),
-            )
-            self._answer(200, result.formatted)
-
-        def _answer(self, status: int, body: Any) -> None:
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/graphql-response+json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            told = None
+            if "__schema" in query and not served.shows_schema:
+                told = "introspection is disabled"
+            elif served.is_old and "args(includeDeprecated" in query:
+                told = "Unknown argument 'includeDeprecated'"
+            body: Any = {"errors": [{"message": told}]}
+            if told is None:
+                shown = self.headers.get("Authorization")
+                body = graphql_sync(SCHEMA, query, pets, shown, variable_values=variables).formatted
+            headers = {"Content-Type": "application/graphql-response+json"}
+            self.answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = Endpoint(server)
@@ -173,47 +142,35 @@ def serving() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """Return an endpoint that serves pets until the test is over."""
     with serving() as endpoint:
         yield endpoint
 
 
 def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **facts: Any) -> Call:
-    """Return a call of a GraphQL function."""
     return Call(Function(name="ask", type="graphql", operation=operation), arguments, selection, **facts)
 
 
 async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
-    """The specification's query gives the specification's result."""
     call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
-
     assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
     assert endpoint.asked[-1]["variables"] == {"id": 42}
 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
-    """An object as argument is passed with its type, and the result bears the name of the mutation."""
     pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
-
-    created = await functions.call(
-        call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
-    )
-
-    assert created == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
+    call = call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
+    assert await functions.call(call) == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
 
 
 async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
-    """A text is an enum's value where the schema says so, and arguments with defaults may be left out."""
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
 
 
 async def test_a_deprecated_argument_has_its_type(endpoint: Endpoint, functions: Functions) -> None:
     """A schema does not name a deprecated argument unless it is asked to."""
     call = call_of(f"{endpoint.url}#query#echo", {"kind": "DOG"})
-
     assert await functions.call(call) == {"echo": '{"note": "none", "kind": "DOG"}'}
 
 
@@ -221,17 +178,14 @@ async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoi
     """It refuses to be asked for those, and is asked for the others."""
     endpoint.is_old = True
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert endpoint.introspections == 2
 
 
 async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
-    """Two calls of one endpoint take one introspection."""
     for _ in range(2):
         await functions.call(call_of(f"{endpoint.url}#query#count"))
-
     assert endpoint.introspections == 1
 
 
@@ -239,9 +193,7 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
     """Arguments are written into the document if nobody tells their types; the refusal is remembered."""
     endpoint.shows_schema = False
     pet: JSON = {"id": 1, "name": 'the "great" one'}
-
     created = await functions.call(call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ name }"))
-
     assert created == {"createPet": {"name": 'the "great" one'}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
     assert endpoint.introspections == 1
@@ -263,84 +215,56 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
         ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
     ],
 )
-async def test_what_cannot_be_asked(  # noqa: PLR0913, PLR0917 - a row of the table
-    endpoint: Endpoint,
-    functions: Functions,
-    failed: Failed,
-    operation: str,
-    arguments: JSON,
-    selection: JSON,
-    code: str,
-    told: str,
+async def test_what_cannot_be_asked(
+    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, code: str, told: str
 ) -> None:
-    """What the definition has wrong is told before anything is asked, and not tried again."""
-    fault = await failed(functions, call_of(f"{endpoint.url}#{operation}", arguments, selection))
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
+    doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
+    await fault_of(doing, code, told, retryable=False)
     assert len(endpoint.asked) == endpoint.introspections
 
 
-async def test_errors_are_faults(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    """The code is that of the error's extensions, and the body is the whole answer."""
-    fault = await failed(functions, call_of(f"{endpoint.url}#query#broken"))
-
-    assert (fault.code, fault.retryable) == ("CLOSED", True)
-    assert "the kennel is closed" in fault.message
+async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
+    doing = functions.call(call_of(f"{endpoint.url}#query#broken"))
+    fault = await fault_of(doing, "CLOSED", "the kennel is closed", retryable=True)
     assert fault.body["data"] == {"broken": None}
 
 
-async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions, failed: Failed) -> None:
-    """An error that has no code of its own has the code GraphQLError."""
-    fault = await failed(functions, call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
-
-    assert fault.code == "GraphQLError"
-    assert "wings" in fault.message
+async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions) -> None:
+    doing = functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
+    await fault_of(doing, "GraphQLError", "wings")
 
 
-async def test_errors_with_a_status(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
     """Errors that come with a status keep it; an answer that is none of GraphQL's is malformed."""
     service.answers_with(
         "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
     )
-    fault = await failed(functions, call_of("/graphql#query#pet"))
+    fault = await fault_of(functions.call(call_of("/graphql#query#pet")))
     assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
-
     service.answers_with("POST", "/other", {"hello": "there"})
-    assert (await failed(functions, call_of("/other#query#pet"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call_of("/other#query#pet")))).code == "MalformedAnswer"
 
 
-async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions) -> None:
     """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
     service.answers_with("POST", "/graphql", None, status=503)
     call = call_of("/graphql#query#pet")
-
-    assert [(await failed(functions, call)).status for _ in range(2)] == [503, 503]
+    assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
     assert all("__schema" in request.body["query"] for request in service.requests)
 
 
 async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
     """The function's credentials go with the call, and with the question for the schema."""
-    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
-    )
-
-    await functions.call(Call(function, auth=(auth,)))
-
+    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "bearer", {"token": "t0ken"}))
     assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
 
 
-async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
-    """An endpoint that is a path is found where the settings say that the function's service is."""
-    functions = Functions(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
-
+async def test_a_url_without_a_host(calling: Calling, endpoint: Endpoint) -> None:
+    functions = calling(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
     assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
-    await functions.aclose()
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
-    """What the expressions in both yield is what a worker sends."""
     data: JSON = {"petId": 42, "isPetADog": True, "fields": ["id"]}
 
     def fill(template: JSON) -> Any:
@@ -395,10 +319,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
 async def test_values_of_all_kinds(
     endpoint: Endpoint, functions: Functions, arguments: Any, *, shows_schema: bool
 ) -> None:
-    """Numbers keep all their digits, nulls are passed, and input objects, lists and texts may hold anything.
-
-    Where the schema is not known, enums are out of reach.
-    """
+    """Numbers keep all their digits, and nulls are passed; enums are out of reach where the schema is not known."""
     endpoint.shows_schema = shows_schema
     if not shows_schema and arguments.get("input"):
         arguments = {"input": {**arguments["input"], "kinds": [], "inner": None}}
@@ -414,39 +335,27 @@ async def test_values_of_all_kinds(
     [(7, {"__typename": "Person", "name": "Ada"}), (None, {"__typename": "Shelter", "city": "Cork"})],
 )
 async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
-    """What is wanted of several types is said by fragments within the selection set."""
     selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
-
     assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
 
 
 async def test_a_token_that_is_refused_without_a_status(
-    endpoint: Endpoint, service: Service, functions: Functions, failed: Failed
+    endpoint: Endpoint, service: Service, functions: Functions
 ) -> None:
     """Servers that say UNAUTHENTICATED in an answer that has the status 200 are asked again with a new token, too."""
     service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
-    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
-    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#secret", auth_ref=AuthRef(invocation="a")
-    )
-
-    fault = await failed(functions, Call(function, auth=(auth,)))
-    assert (fault.code, len([one for one in endpoint.asked if "secret" in one["query"]])) == ("UNAUTHENTICATED", 2)
+    call = showing_token(call_of(f"{endpoint.url}#query#secret"), service)
+    await fault_of(functions.call(call), "UNAUTHENTICATED")
+    assert len([one for one in endpoint.asked if "secret" in one["query"]]) == 2
 
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
-    assert await functions.call(Call(function, auth=(auth,))) == {"secret": 7}
+    assert await functions.call(call) == {"secret": 7}
 
 
 async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
     """An endpoint may want its key in the query, of the question for its schema too."""
-    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "key", "key": "k-9"})
-    function = Function(
-        name="ask", type="graphql", operation=f"{endpoint.url}#query#count", auth_ref=AuthRef(invocation="a")
-    )
-
-    await functions.call(Call(function, auth=(auth,)))
-
+    key = {"in": "query", "name": "key", "key": "k-9"}
+    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "apiKey", key))
     assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
 
 
@@ -461,10 +370,8 @@ async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> N
     ],
 )
 def test_selection_sets_are_read(given: JSON, read: str) -> None:
-    """Braces may be left out around a selection set; those in strings and comments do not count."""
     assert selection_set(given) == read
 
 
 def test_literals() -> None:
-    """JSON is written as GraphQL has it: keys bare, texts as strings."""
     assert literal({"a": [1, 2.0, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, 2, "x", null, true], b: {c: 1.5}}'

@@ -15,7 +15,6 @@ from tests.functions.http.raw_server import RawServer, raw_server
 
 @pytest.fixture(params=["in the clear", "with TLS"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer]:
-    """Return a server, with TLS and without; it may be a proxy as well."""
     with raw_server(tmp_path / "ca.pem" if "with TLS" in request.param else None) as served:
         served.is_proxy = "proxy" in request.param
         yield served

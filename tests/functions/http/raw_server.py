@@ -34,20 +34,17 @@ class Wire:
         self._tls: ssl.SSLObject | None = None
 
     def secure(self, context: ssl.SSLContext) -> None:
-        """Go on with TLS."""
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._perform(tls.do_handshake)
         self._tls = tls
 
     def receive(self) -> bytes:
-        """Return what comes, or nothing at the end."""
         tls = self._tls
         if tls is None:
             return self.connection.recv(_PIECE)
         return cast("bytes", self._perform(lambda: tls.read(_PIECE)))
 
     def written(self, *pieces: bytes) -> bytes:
-        """Return how *pieces* look on the wire."""
         if self._tls is None:
             return b"".join(pieces)
         for piece in pieces:
@@ -55,7 +52,6 @@ class Wire:
         return self._outgoing.read()
 
     def send(self, *pieces: bytes) -> None:
-        """Send *pieces* at once, and return when the client's machine has them."""
         self.send_raw(self.written(*pieces))
 
     def send_raw(self, data: bytes) -> None:
@@ -87,8 +83,6 @@ Script = Callable[[Wire], None]
 
 
 class RawServer:
-    """Answers by scripts, and remembers what it was asked."""
-
     def __init__(self, context: ssl.SSLContext | None) -> None:
         self.context = context
         self.is_proxy = False
@@ -102,11 +96,9 @@ class RawServer:
 
     @property
     def connections(self) -> int:
-        """Over how many connections it was asked."""
         return len({client for _, _, client in self.requests})
 
     def serve(self, wire: Wire) -> None:
-        """Answer all requests on *wire*."""
         if self.context and not self.is_proxy:
             wire.secure(self.context)
         unread = b""
@@ -145,7 +137,6 @@ def answer(body: Any, *more: str, status: str = "200 OK", length: int | None = N
 
 @contextmanager
 def raw_server(authority: Path | None = None) -> Iterator[RawServer]:
-    """Return a server on a free port. One with TLS writes the certificate that vouches for it to *authority*."""
     context = None
     if authority:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -8,20 +8,18 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Options, Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import failing, fault_of
+from tests.functions.conftest import Calling, Service
 
 DOCUMENT: dict[str, Any] = {
     "asyncapi": "2.6.0",
@@ -34,7 +32,7 @@ DOCUMENT: dict[str, Any] = {
             "publish": {
                 "operationId": "set",
                 "bindings": {"http": {"method": "PUT", "query": {"properties": {"tag": {"type": "string"}}}}},
-            },
+            }
         },
     },
 }
@@ -54,7 +52,6 @@ CallOf = Callable[..., Call]
 
 @pytest.fixture
 def call(tmp_path: Path) -> CallOf:
-    """Return a way to make calls of the documents' operations."""
     (tmp_path / "lights.json").write_text(json.dumps(DOCUMENT), encoding="utf-8")
     (tmp_path / "questions.json").write_text(json.dumps(ASKING), encoding="utf-8")
 
@@ -68,7 +65,6 @@ def call(tmp_path: Path) -> CallOf:
 
 @pytest.fixture
 async def broker(service: Service) -> AsyncIterator[HttpBroker]:
-    """Return the broker, not waiting between two questions."""
     assert service.url
     http = Http(Settings())
     yield HttpBroker(http, pause=0)
@@ -76,7 +72,6 @@ async def broker(service: Service) -> AsyncIterator[HttpBroker]:
 
 
 def channel_of(service: Service, **facts: Any) -> Channel:
-    """Return a channel of the service."""
     port = int(service.url.rpartition(":")[2])
     return Channel("http", "127.0.0.1", port, "/api", "lights", "swf-1", 30, **facts)
 
@@ -84,9 +79,7 @@ def channel_of(service: Service, **facts: Any) -> Channel:
 async def test_a_message_is_posted(service: Service, functions: Functions, call: CallOf) -> None:
     """To the path that the arguments name, with its headers; what is answered is no result."""
     service.answers_with("POST", "/lights/a%2Fb", {"accepted": True}, status=202)
-
     result = await functions.call(call("tell", {"lamp": "a/b", "on": True, "headers": {"X-By": "ada"}}))
-
     assert result is None
     assert service.last.body == {"on": True}
     sent = {"content-type": "application/json", "x-by": "ada", "idempotency-key": "k"}
@@ -96,75 +89,55 @@ async def test_a_message_is_posted(service: Service, functions: Functions, call:
 async def test_an_idempotency_key_of_several_lines(service: Service, functions: Functions, call: CallOf) -> None:
     """The name of a state may end with a line's end, which a header cannot have."""
     service.answers_with("POST", "/lights/1", None, status=202)
-
     told = replace(call("tell", {"lamp": "1", "on": True}), idempotency_key="order/run/Prüfen\n/ask#1")
     await functions.call(told)
-
     assert service.last.headers["idempotency-key"] == "order/run/Pr%C3%BCfen%0A/ask#1"
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-async def test_messages_wait_for_their_turn_at_a_host(service: Service, call: CallOf, concurrency: int) -> None:
+async def test_messages_wait_for_their_turn_at_a_host(
+    calling: Calling, service: Service, call: CallOf, concurrency: int
+) -> None:
     """Each waits for one turn: with two, many messages would all get their first, and none its second."""
     service.answers_with("POST", "/lights/1", None, status=202)
     settings = Settings(calls=Options(base_url=service.url), hosts={"127.0.0.1": Options(concurrency=concurrency)})
-    functions = Functions(settings=settings)
-
+    functions = calling(settings=settings)
     async with asyncio.timeout(10):
         await asyncio.gather(*(functions.call(call("tell", {"lamp": "1", "on": True})) for _ in range(6)))
-
     assert len(service.requests) == 6
-    await functions.aclose()
 
 
 async def test_a_binding_says_the_method_and_the_query(service: Service, functions: Functions, call: CallOf) -> None:
-    """An argument that the binding's query names goes there."""
     service.answers_with("PUT", "/levels", None, status=204)
-
     await functions.call(call("set", {"tag": "new one", "level": 5}))
-
     assert (service.last.query, service.last.body) == ([("tag", "new one")], {"level": 5})
 
 
-async def test_an_answer_that_is_an_error_is_a_fault(
-    service: Service, functions: Functions, call: CallOf, failed: Failed
-) -> None:
-    """With status and body, as for every service."""
+async def test_an_answer_that_is_an_error_is_a_fault(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/lights/a", {"full": True}, status=507)
-
-    fault = await failed(functions, call("tell", {"lamp": "a"}))
-
+    fault = await fault_of(functions.call(call("tell", {"lamp": "a"})))
     assert (fault.code, fault.status, fault.body) == ("507", 507, {"full": True})
 
 
 async def test_an_answer_is_the_reply(service: Service, functions: Functions, call: CallOf) -> None:
-    """It needs no id."""
     service.answers_with("POST", "/questions", {"answer": 42})
-
     assert await functions.call(call("questions.json#ask", "how?")) == {"answer": 42}
 
 
-async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf, failed: Failed) -> None:
-    """It says that it is JSON, and is not."""
+async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/questions", b"{oops")
-
-    assert (await failed(functions, call("questions.json#ask", "how?"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call("questions.json#ask", "how?")))).code == "MalformedAnswer"
 
 
 async def test_credentials_are_headers(service: Service, functions: Functions, call: CallOf) -> None:
-    """Those of the function's auth."""
     service.answers_with("POST", "/lights/a", None)
     auth = Auth(name="by token", scheme="bearer", properties={"token": "t-1"})
-
     await functions.call(call("tell", {"lamp": "a"}, AuthRef(invocation="by token"), auth=(auth,)))
-
     assert service.last.headers["authorization"] == "Bearer t-1"
 
 
 async def test_a_message_is_asked_for(service: Service, functions: Functions, call: CallOf) -> None:
-    """By GET; whatever is answered is the message."""
     service.answers_with("GET", "/lights/a", {"on": True})
-
     assert await functions.call(call("hear", {"lamp": "a", "headers": {"X-By": "ada"}})) == {"on": True}
     assert service.last.headers["x-by"] == "ada"
 
@@ -201,33 +174,25 @@ async def test_a_server_may_hold_the_question(service: Service) -> None:
 
 
 async def test_asking_ends_with_an_error(service: Service, broker: HttpBroker) -> None:
-    """A service that is not there is not asked for ever."""
     service.answers_with("GET", "/api/lights", "gone", status=410)
-
     async with broker.receive(channel_of(service)) as deliveries:
-        with pytest.raises(CallFailed) as caught:
+        with failing("410"):
             await anext(deliveries)
-
-    assert caught.value.code == "410"
 
 
 async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpBroker) -> None:
     """One that the operator wrote into the URL; a header that says who is calling wins over it."""
     service.answers_with("POST", "/api/lights", None)
     user: dict[str, Any] = {"username": "ada", "password": "pw"}
-
     await broker.send(channel_of(service, credentials=Credentials(**user)), Message(b"1"))
     assert service.last.headers["authorization"] == "Basic YWRhOnB3"
-
     known = Credentials(**user, headers=(("Authorization", "Bearer t"),))
     await broker.send(channel_of(service, credentials=known), Message(b"1"))
     assert service.last.headers["authorization"] == "Bearer t"
 
 
 async def test_the_method_for_asking_may_be_another(service: Service, broker: HttpBroker) -> None:
-    """As the operation's binding says."""
     service.answers_with("POST", "/api/lights", 5)
     channel = channel_of(service, bindings=Bindings(operation={"method": "post"}))
-
     async with broker.receive(channel) as deliveries:
         assert (await anext(deliveries)).message.payload == b"5"

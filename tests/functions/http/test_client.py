@@ -8,7 +8,7 @@ import json
 import socket
 from contextlib import aclosing
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 
 import httpx
 import pytest
@@ -16,201 +16,126 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, http_call
 
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, HttpCall, Service
 
-
-async def test_an_answer_is_the_result(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A JSON answer of any 2xx status is what the function returns."""
+async def test_an_answer_is_the_result(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {"n": [1, None]}, status=206)
-
     assert await functions.call(http_call("GET", "/a")) == {"n": [1, None]}
     assert service.last.headers["user-agent"].startswith("swf-temporal/")
     assert service.last.headers["accept"].startswith("application/json")
 
 
 @pytest.mark.parametrize("status", [204, 205])
-async def test_nothing_is_null(service: Service, functions: Functions, http_call: HttpCall, status: int) -> None:
-    """An answer without content is null."""
+async def test_nothing_is_null(service: Service, functions: Functions, status: int) -> None:
     service.answers_with("DELETE", "/a", status=status)
-
     assert await functions.call(http_call("DELETE", "/a")) is None
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "304 Not Modified",
-        "400 Bad Request",
-        "404 Not Found",
-        "429 Too Many Requests",
-        "500 Internal Server Error",
-        "503 Service Unavailable",
-        "599",
-    ],
-)
-async def test_every_other_status_is_a_fault(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, text: str
-) -> None:
+    ["304 Not Modified", "400 Bad Request", "404 Not Found", "429 Too Many Requests", "500 Internal Server Error",
+     "503 Service Unavailable", "599"],
+)  # fmt: skip
+async def test_every_other_status_is_a_fault(service: Service, functions: Functions, text: str) -> None:
     """The fault has the status as its code and the answer as its body; the definition decides on retrying."""
     status = int(text[:3])
     service.answers_with("POST", "/a", None if status == 304 else {"why": "so"}, status=status)
-
-    fault = await failed(functions, http_call("POST", "/a", {"token": "x"}, attempt=3))
-
-    assert (fault.name, fault.code, fault.status, fault.retryable) == (
-        "CallFailed",
-        str(status),
-        status,
-        True,
-    )
+    fault = await fault_of(functions.call(http_call("POST", "/a", {"token": "x"}, attempt=3)))
+    assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", str(status), status, True)
     assert (fault.function, fault.attempt) == ("ask", 3)
     assert fault.message.startswith(f"POST {service.url}/a answered {text}")
     assert status == 304 or (fault.body == {"why": "so"} and fault.message.endswith(': {"why": "so"}'))
 
 
-async def test_a_long_error_is_shortened_in_the_message_only(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """A page of HTML does not drown the message; the body keeps all of it."""
+async def test_a_long_error_is_shortened_in_the_message_only(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", b"x" * 5000, status=500, content_type="text/html")
-
-    fault = await failed(functions, http_call("GET", "/a", {"secret-ish": "query"}))
-
+    fault = await fault_of(functions.call(http_call("GET", "/a", {"secret-ish": "query"})))
     assert len(fault.message) < 300
     assert "query" not in fault.message
     assert fault.body == "x" * 5000
 
 
-async def test_json_that_is_none_is_a_fault(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """A service that promises JSON and sends something else has not done its work."""
+async def test_json_that_is_none_is_a_fault(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", b"<html>", content_type="application/json")
-
-    fault = await failed(functions, http_call("GET", "/a"))
-
-    assert (fault.code, fault.status, fault.retryable) == ("MalformedAnswer", 200, True)
+    fault = await fault_of(functions.call(http_call("GET", "/a")), "MalformedAnswer", retryable=True)
+    assert fault.status == 200
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-async def test_an_answer_may_be_too_large(
-    service: Service,
-    http_call: HttpCall,
-    failed: Failed,
-    *,
-    compressed: bool,
-) -> None:
+async def test_an_answer_may_be_too_large(calling: Calling, service: Service, *, compressed: bool) -> None:
     """What counts is the size that a workflow would have to carry, not the size on the wire."""
     content = json.dumps("x" * 99).encode()
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     service.answers_with("GET", "/a", gzip.compress(content) if compressed else content, headers=headers)
-
-    async with aclosing(
-        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=100)))
-    ) as functions:
-        fault = await failed(functions, http_call("GET", "/a"))
-    async with aclosing(
-        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=101)))
-    ) as functions:
-        result = await functions.call(http_call("GET", "/a"))
-
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
-    assert result == "x" * 99
+    less, enough = (calling(at=service.url, max_response_bytes=size) for size in (100, 101))
+    await fault_of(less.call(http_call("GET", "/a")), "AnswerTooLarge", retryable=False)
+    assert await enough.call(http_call("GET", "/a")) == "x" * 99
 
 
-async def test_a_refused_connection(http_call: HttpCall, failed: Failed) -> None:
-    """A service that is not there is told apart from one that answers badly."""
+async def test_a_refused_connection(calling: Calling) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/a"
-
-        async with aclosing(Functions()) as functions:
-            fault = await failed(functions, http_call("GET", url))
-
-    assert (fault.code, fault.status, fault.retryable) == ("ConnectionRefused", None, True)
+        fault = await fault_of(calling().call(http_call("GET", url)), "ConnectionRefused", retryable=True)
+    assert fault.status is None
     assert fault.message.startswith(f"GET {url}: the connection was refused")
 
 
-async def test_a_service_that_does_not_answer(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """The time limit ends a call that hangs, and the service sees that nobody waits any more."""
+async def test_a_service_that_does_not_answer(calling: Calling, service: Service) -> None:
     service.hangs("GET", "/a")
-
     settings = Settings(calls=Options(base_url=service.url, timeout=timedelta(milliseconds=50)))
-    async with aclosing(Functions(settings=settings)) as functions:
-        fault = await failed(functions, http_call("GET", "/a"))
-
-    assert (fault.code, fault.retryable) == ("Timeout", True)
+    await fault_of(calling(settings=settings).call(http_call("GET", "/a")), "Timeout", retryable=True)
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
 @pytest.mark.parametrize(
-    "raw",
-    [b"", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"],
+    ("raw", "code"),
+    [
+        (b"", "ProtocolError"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", "ProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", "ProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nno gzip", "MalformedAnswer"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://xn--/\r\nContent-Length: 0\r\n\r\n", "BadUrl"),
+    ],
 )
-async def test_an_answer_that_is_not_http(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, raw: bytes
-) -> None:
-    """A connection that ends early or carries something else is a fault with a code of its own."""
+async def test_an_answer_that_is_none(service: Service, functions: Functions, raw: bytes, code: str) -> None:
+    """No HTTP, what cannot be decompressed, or a redirect to what is no URL."""
     service.sends_raw("GET", "/a", raw)
-
-    assert (await failed(functions, http_call("GET", "/a"))).code == "ProtocolError"
-
-
-async def test_an_answer_that_cannot_be_decompressed(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """Broken compression is as bad as broken JSON."""
-    service.answers_with("GET", "/a", b"no gzip", headers={"Content-Encoding": "gzip"})
-
-    assert (await failed(functions, http_call("GET", "/a"))).code == "MalformedAnswer"
+    await fault_of(functions.call(http_call("GET", "/a")), code)
 
 
-async def test_cancelling_closes_the_request(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A cancelled call hangs up, and its cancellation is no fault."""
+async def test_cancelling_closes_the_request(service: Service, functions: Functions) -> None:
     service.hangs("POST", "/a")
     task = asyncio.create_task(functions.call(http_call("POST", "/a")))
     await asyncio.to_thread(service.asked.wait, 10)
     task.cancel()
-
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
 @pytest.mark.parametrize(("method", "sent"), [("POST", True), ("PUT", True), ("DELETE", True), ("GET", False)])
-async def test_the_idempotency_key(
-    service: Service,
-    functions: Functions,
-    http_call: HttpCall,
-    method: str,
-    *,
-    sent: bool,
-) -> None:
+async def test_the_idempotency_key(service: Service, functions: Functions, method: str, *, sent: bool) -> None:
     """Requests that change something carry the key, so that a service can recognise a repetition."""
     service.answers_with(method, "/a", {})
-
     await functions.call(http_call(method, "/a", idempotency_key="run/step#1"))
-
     assert service.last.headers.get("idempotency-key") == ("run/step#1" if sent else None)
 
 
-async def test_only_questions_are_redirected(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
+async def test_only_questions_are_redirected(service: Service, functions: Functions) -> None:
     """A GET follows the service to where it points; a POST is sent nowhere else than it was meant for."""
     for method in ("GET", "POST"):
         service.answers_with(method, "/old", status=307, headers={"Location": "/new"})
         service.answers_with(method, "/new", "arrived")
     service.answers_with("GET", "/round", status=302, headers={"Location": "/round"})
-
     assert await functions.call(http_call("GET", "/old")) == "arrived"
-    assert (await failed(functions, http_call("POST", "/old"))).code == "307"
-    assert (await failed(functions, http_call("GET", "/round"))).code == "TooManyRedirects"
+    assert (await fault_of(functions.call(http_call("POST", "/old")))).code == "307"
+    assert (await fault_of(functions.call(http_call("GET", "/round")))).code == "TooManyRedirects"
 
 
-async def test_a_body_goes_to_no_other_origin(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_body_goes_to_no_other_origin(service: Service, functions: Functions) -> None:
     """A GET may have a body, which was meant for the service that it was sent to."""
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for path, there in (("/beside", service.url), ("/away", elsewhere)):
@@ -222,32 +147,26 @@ async def test_a_body_goes_to_no_other_origin(service: Service, functions: Funct
 
     assert await functions.call(asking("/beside")) == "arrived"
     assert service.last.body == {"password": "pw"}
-    assert (await failed(functions, asking("/away"))).code == "307"
+    assert (await fault_of(functions.call(asking("/away")))).code == "307"
     assert service.last.path == "/away"
 
 
-async def test_cookies_are_not_remembered(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_cookies_are_not_remembered(service: Service, functions: Functions) -> None:
     """What a service gives to one workflow does not come back with the call of another."""
     service.answers_with("GET", "/a", {}, headers={"Set-Cookie": "session=mine; Path=/"})
-
     await functions.call(http_call("GET", "/a"))
     await functions.call(http_call("GET", "/a"))
-
     assert "cookie" not in service.last.headers
 
 
-async def test_connections_are_used_again(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """One call after the other needs one connection."""
+async def test_connections_are_used_again(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {})
-
     for _ in range(3):
         await functions.call(http_call("GET", "/a"))
-
     assert len({request.connection for request in service.requests}) == 1
 
 
-def test_each_event_loop_has_its_own_connections(service: Service, http_call: HttpCall) -> None:
-    """The same functions can be used from one event loop after another."""
+def test_each_event_loop_has_its_own_connections(service: Service) -> None:
     service.answers_with("GET", "/a", "fine")
     functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
 
@@ -258,127 +177,59 @@ def test_each_event_loop_has_its_own_connections(service: Service, http_call: Ht
     assert [asyncio.run(use()), asyncio.run(use())] == ["fine", "fine"]
 
 
-async def test_a_header_cannot_smuggle_another(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A line break in an argument is refused before anything is sent."""
-    fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": "a\r\nY: b"}))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-
-
-async def test_a_bug_is_a_fault_too(http_call: HttpCall, failed: Failed) -> None:
-    """Whatever is raised beneath, a workflow meets CallFailed and can go on."""
-
+async def test_a_bug_is_a_fault_too(calling: Calling) -> None:
     def explode(_: httpx.Request) -> httpx.Response:
         raise ZeroDivisionError("oh")
 
-    async with aclosing(Functions(transport=httpx.MockTransport(explode))) as functions:
-        fault = await failed(functions, http_call("GET", "http://x/a"))
-
+    fault = await fault_of(calling(transport=httpx.MockTransport(explode)).call(http_call("GET", "http://x/a")))
     assert (fault.code, fault.cause) == ("InternalError", "ZeroDivisionError")
 
 
-async def test_what_cannot_be_a_url(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A URL that no client could use is told as such, and not tried again."""
-    fault = await failed(functions, http_call("GET", "http://host:port/"))
+@pytest.mark.parametrize(
+    ("url", "arguments", "code"),
+    [
+        *((url, None, "BadUrl") for url in ("http://host:port/", "http://xn--/", "http://example.com:99999/",
+                                            "http://127.0.0.1:99999/", "/\ud800")),
+        *(("/a", {"HEADER_X": text}, "BadArguments") for text in ("a\r\nY: b", "\ud800", "a\x00b")),
+        ("/a", {"HEADER_\u00fc": "x"}, "BadRequestHead"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_sent(functions: Functions, url: str, arguments: Any, code: str) -> None:
+    """What no client could use as a URL, or as a header: it is not tried again."""
+    await fault_of(functions.call(http_call("GET", url, arguments)), code, retryable=False)
 
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
 
-
-def call_of(http_call: HttpCall, url: str, secret: str) -> Call:
-    """Return a call that knows a secret."""
-    call: Call = http_call("GET", url, secrets={"key": secret})
-    return call
-
-
-async def test_secrets_are_kept_out(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
+async def test_secrets_are_kept_out(service: Service, functions: Functions) -> None:
     """A service that repeats a secret does not bring it into the workflow's history."""
     service.answers_with("GET", "/good", {"you said": "hunter2"})
     service.answers_with("GET", "/bad", {"you said": "hunter2"}, status=401)
-
-    result = await functions.call(call_of(http_call, "/good", "hunter2"))
-    fault = await failed(functions, call_of(http_call, "/bad", "hunter2"))
-
+    result = await functions.call(http_call("GET", "/good", secrets={"key": "hunter2"}))
+    fault = await fault_of(functions.call(http_call("GET", "/bad", secrets={"key": "hunter2"})))
     assert result == {"you said": "***"}
     assert fault.body == {"you said": "***"}
     assert "hunter2" not in fault.message
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\x00b"])
-async def test_a_header_holds_only_text(functions: Functions, http_call: HttpCall, failed: Failed, text: str) -> None:
-    """Half a character, or a control character, cannot be sent and is told as a mistake in the arguments."""
-    fault = await failed(functions, http_call("GET", "/a", {"HEADER_X": text}))
-
-    assert fault.code == "BadArguments"
-
-
-async def test_a_password_in_a_url_is_not_shown(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """Messages end up in histories that many people can read."""
-    url = service.url.replace("//", "//ada:hunter2@")
-
-    fault = await failed(functions, http_call("GET", f"{url}/none"))
-
+@pytest.mark.parametrize("password", ["hunter2", "hunt@er2"])
+async def test_a_password_in_a_url_is_not_shown(service: Service, functions: Functions, password: str) -> None:
+    """Of several signs that may end it the last one does, so nothing of it is left."""
+    url = service.url.replace("//", f"//ada:{password}@")
+    fault = await fault_of(functions.call(http_call("GET", f"{url}/none")))
     assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
 
 
-async def test_a_password_with_the_sign_that_ends_it(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """The last one ends it, so nothing of it is left."""
-    url = service.url.replace("//", "//ada:hunt@er2@")
-
-    fault = await failed(functions, http_call("GET", f"{url}/none"))
-
-    assert fault.message.startswith(f"GET {service.url}/none answered 404 Not Found")
-
-
-@pytest.mark.parametrize("url", ["http://xn--/", "http://example.com:99999/", "http://127.0.0.1:99999/", "/\ud800"])
-async def test_what_is_no_url(functions: Functions, http_call: HttpCall, failed: Failed, url: str) -> None:
-    """A host, a port or a character that cannot be is told as such, and not tried again."""
-    fault = await failed(functions, http_call("GET", url))
-
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
-
-
-async def test_a_redirect_to_what_is_no_url(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed
-) -> None:
-    """A service may say anything."""
-    service.answers_with("GET", "/a", status=302, headers={"Location": "http://xn--/"})
-
-    assert (await failed(functions, http_call("GET", "/a"))).code == "BadUrl"
-
-
-async def test_a_header_has_a_name_of_ascii(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """HTTP knows no others."""
-    assert (await failed(functions, http_call("GET", "/a", {"HEADER_\u00fc": "x"}))).code == "BadRequestHead"
-
-
-async def test_arguments_do_not_say_how_long_a_body_is(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_arguments_do_not_say_how_long_a_body_is(service: Service, functions: Functions) -> None:
     """Where the next request begins must not be for data to say."""
     service.answers_with("POST", "/a", {})
-
     await functions.call(http_call("POST", "/a", {"x": 1, "HEADER_Content-Length": 2, "HEADER_Transfer-Encoding": "x"}))
-
     assert service.last.body == {"x": 1}
     assert service.last.headers["content-length"] == str(len(service.last.content))
     assert "transfer-encoding" not in service.last.headers
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br"])
-async def test_an_answer_compressed_as_nobody_asked(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, coding: str
-) -> None:
+async def test_an_answer_compressed_as_nobody_asked(service: Service, functions: Functions, coding: str) -> None:
     """What is compressed twice can grow from kilobytes to gigabytes before its size is known."""
     service.answers_with("GET", "/a", gzip.compress(gzip.compress(b"1")), headers={"Content-Encoding": coding})
-
-    fault = await failed(functions, http_call("GET", "/a"))
-
-    assert fault.code == "MalformedAnswer"
-    assert "only gzip or deflate" in fault.message
+    await fault_of(functions.call(http_call("GET", "/a")), "MalformedAnswer", "only gzip or deflate")
     assert service.last.headers["accept-encoding"] == "gzip, deflate"

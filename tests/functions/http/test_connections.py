@@ -4,9 +4,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import aclosing
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,52 +14,40 @@ import httpx
 import pytest
 import trustme
 
-from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.connections import Transport
 from swf_temporal.settings.calls import HostOptions, Options, Settings, read_settings
 from swf_temporal.settings.network import Network, Tls, read_pattern
-from tests.functions.conftest import Failed, HttpCall, Service
-from tests.listening import listening
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, http_call
+from tests.listening import Quiet, listening
 
 
-async def test_a_worker_does_not_call_this_machine(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """Nothing is sent, and a person reads who may allow it."""
-    async with aclosing(Functions(settings=read_settings({}))) as functions:
-        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
-
-    assert (fault.code, fault.retryable) == ("HostDenied", False)
-    assert "SWF_ALLOW_HOSTS" in fault.message
+async def test_a_worker_does_not_call_this_machine(calling: Calling, service: Service) -> None:
+    functions = calling(settings=read_settings({}))
+    doing = functions.call(http_call("GET", f"{service.url}/a"))
+    await fault_of(doing, "HostDenied", "SWF_ALLOW_HOSTS", retryable=False)
     assert service.requests == []
 
 
-async def test_a_name_is_judged_by_its_address(service: Service, http_call: HttpCall, failed: Failed) -> None:
+async def test_a_name_is_judged_by_its_address(calling: Calling, service: Service) -> None:
     """A harmless name that stands for a forbidden address is refused when it is connected to."""
     settings = Settings(network=Network(deny=(read_pattern("127.0.0.0/8"), read_pattern("::1")), local=True))
-    async with aclosing(Functions(settings=settings)) as functions:
-        fault = await failed(functions, http_call("GET", service.url.replace("127.0.0.1", "localhost")))
-
-    assert fault.code == "HostDenied"
+    functions = calling(settings=settings)
+    await fault_of(functions.call(http_call("GET", service.url.replace("127.0.0.1", "localhost"))), "HostDenied")
     assert service.requests == []
 
 
-async def test_a_redirect_is_judged_too(service: Service, http_call: HttpCall, failed: Failed) -> None:
+async def test_a_redirect_is_judged_too(calling: Calling, service: Service) -> None:
     """A service that may be called cannot send a call to one that may not."""
     service.answers_with("GET", "/a", status=302, headers={"Location": "http://169.254.169.254/latest/meta-data"})
-
-    async with aclosing(Functions(settings=Settings())) as functions:
-        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
-
-    assert fault.code == "HostDenied"
-    assert "169.254.169.254" in fault.message
+    functions = calling()
+    await fault_of(functions.call(http_call("GET", f"{service.url}/a")), "HostDenied", "169.254.169.254")
 
 
-async def test_one_of_several_addresses_answers(service: Service, http_call: HttpCall) -> None:
-    """`localhost` has an address of IPv6, where nobody listens."""
+async def test_one_of_several_addresses_answers(calling: Calling, service: Service) -> None:
     service.answers_with("GET", "/a", {"ok": True})
-    async with aclosing(Functions(settings=Settings())) as functions:
-        assert await functions.call(http_call("GET", f"{service.url.replace('127.0.0.1', 'localhost')}/a")) == {
-            "ok": True
-        }
+    functions = calling()
+    assert await functions.call(http_call("GET", f"{service.url.replace('127.0.0.1', 'localhost')}/a")) == {"ok": True}
 
 
 Resolve = Callable[[str, list[str]], list[str]]
@@ -90,57 +77,50 @@ HARMLESS, FORBIDDEN = "127.0.0.1", "127.0.0.2"
 GUARDED = Settings(network=Network(deny=(read_pattern(FORBIDDEN),), local=True))
 
 
-async def test_what_is_connected_to_is_what_was_judged(service: Service, http_call: HttpCall, resolve: Resolve) -> None:
+async def test_what_is_connected_to_is_what_was_judged(calling: Calling, service: Service, resolve: Resolve) -> None:
     """A name that stands for another address a moment later is not looked up again."""
     asked = resolve("rebinding.example", [HARMLESS, FORBIDDEN])
     service.answers_with("GET", "/a", {"by": "the harmless one"})
     port = service.url.rpartition(":")[2]
 
-    async with aclosing(Functions(settings=GUARDED)) as functions:
-        for _ in range(2):  # the second goes over the same connection
-            got = await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
-            assert got == {"by": "the harmless one"}
+    functions = calling(settings=GUARDED)
+    for _ in range(2):  # the second goes over the same connection
+        got = await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
+        assert got == {"by": "the harmless one"}
 
     assert asked == ["rebinding.example"]
     assert [request.headers["host"] for request in service.requests] == [f"rebinding.example:{port}"] * 2
     assert len({request.connection for request in service.requests}) == 1
 
 
-async def test_every_connection_is_judged(
-    service: Service, http_call: HttpCall, failed: Failed, resolve: Resolve
-) -> None:
+async def test_every_connection_is_judged(calling: Calling, service: Service, resolve: Resolve) -> None:
     """Where the service closes the connection, the name is looked up again, and the new address is judged."""
     resolve("rebinding.example", [HARMLESS, FORBIDDEN])
     service.answers_with("GET", "/a", {}, headers={"Connection": "close"})
     port = service.url.rpartition(":")[2]
 
-    async with aclosing(Functions(settings=GUARDED)) as functions:
-        await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
-        fault = await failed(functions, http_call("GET", f"http://rebinding.example:{port}/a"))
+    functions = calling(settings=GUARDED)
+    await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
+    doing = functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
+    await fault_of(doing, "HostDenied", f"rebinding.example:{port} ({FORBIDDEN})", retryable=False)
 
-    assert (fault.code, fault.retryable) == ("HostDenied", False)
-    assert f"rebinding.example:{port} ({FORBIDDEN})" in fault.message
     assert len(service.requests) == 1
 
 
 async def test_a_redirect_to_a_name_is_judged_by_its_address(
-    service: Service, http_call: HttpCall, failed: Failed, resolve: Resolve
+    calling: Calling, service: Service, resolve: Resolve
 ) -> None:
     """The name is harmless, and what it stands for is not; a connection to the same port that is open is no help."""
     port = service.url.rpartition(":")[2]
     resolve("elsewhere.example", [FORBIDDEN])
     service.answers_with("GET", "/a", status=302, headers={"Location": f"http://elsewhere.example:{port}/b"})
     service.answers_with("GET", "/b", {})
-
-    async with aclosing(Functions(settings=GUARDED)) as functions:
-        fault = await failed(functions, http_call("GET", f"{service.url}/a"))
-
-    assert fault.code == "HostDenied"
+    await fault_of(calling(settings=GUARDED).call(http_call("GET", f"{service.url}/a")), "HostDenied")
     assert [request.path for request in service.requests] == ["/a"]
 
 
 async def test_one_forbidden_address_of_several_is_enough(
-    service: Service, http_call: HttpCall, failed: Failed, monkeypatch: pytest.MonkeyPatch
+    calling: Calling, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name that stands for both is not tried at the harmless one first."""
     loop = asyncio.get_running_loop()
@@ -153,10 +133,8 @@ async def test_one_forbidden_address_of_several_is_enough(
         return [*await usual(HARMLESS, port, **options), *await usual(FORBIDDEN, port, **options)]
 
     monkeypatch.setattr(loop, "getaddrinfo", both)
-    async with aclosing(Functions(settings=GUARDED)) as functions:
-        fault = await failed(functions, http_call("GET", f"http://both.example:{port}/a"))
+    await fault_of(calling(settings=GUARDED).call(http_call("GET", f"http://both.example:{port}/a")), "HostDenied")
 
-    assert fault.code == "HostDenied"
     assert service.requests == []
 
 
@@ -185,17 +163,16 @@ async def test_faults_of_the_library_below_are_those_of_the_one_above(kind: type
     assert type(caught.value).__name__ == kind.__name__
 
 
-async def test_no_more_connections_than_allowed(service: Service, http_call: HttpCall) -> None:
+async def test_no_more_connections_than_allowed(calling: Calling, service: Service) -> None:
     """Calls beyond the bound wait for one to become free, and take it over."""
     service.answers_with("GET", "/a", {})
-    async with aclosing(Functions(settings=Settings(max_connections=2))) as functions:
-        await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
-
+    functions = calling(settings=Settings(max_connections=2))
+    await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
     assert len({request.connection for request in service.requests}) <= 2
     assert len(service.requests) == 8
 
 
-async def test_credentials_stay_with_their_origin(service: Service, http_call: HttpCall) -> None:
+async def test_credentials_stay_with_their_origin(calling: Calling, service: Service) -> None:
     """What could be secret is not sent to where a service redirects; what says how to answer is."""
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     service.answers_with("GET", "/a", status=302, headers={"Location": f"{elsewhere}/b"})
@@ -205,8 +182,7 @@ async def test_credentials_stay_with_their_origin(service: Service, http_call: H
     settings = Settings(functions={"ASK": Options(headers={"X-Api-Key": "k-1"})}, calls=configured, hosts=there)
     headers = {"HEADER_Authorization": "Bearer t-1", "HEADER_X-Other": "o", "HEADER_Accept-Language": "de"}
 
-    async with aclosing(Functions(settings=settings)) as functions:
-        await functions.call(http_call("GET", f"{service.url}/a", headers))
+    await calling(settings=settings).call(http_call("GET", f"{service.url}/a", headers))
 
     first, second = (request.headers for request in service.requests)
     assert (first["authorization"], first["x-api-key"], first["x-other"]) == ("Bearer t-1", "k-1", "o")
@@ -215,67 +191,50 @@ async def test_credentials_stay_with_their_origin(service: Service, http_call: H
     assert (second["accept-language"], second["user-agent"]) == ("de", "ours")
 
 
-async def test_redirects_have_an_end(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """A service that redirects to itself is in trouble."""
-    service.answers_with("GET", "/a", status=302, headers={"Location": "/a"})
-    async with aclosing(Functions(settings=Settings())) as functions:
-        assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "TooManyRedirects"
-
-
-async def test_all_redirects_share_one_timeout(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """The time that one attempt may take does not begin anew with each of them."""
+async def test_all_redirects_share_one_timeout(calling: Calling, service: Service) -> None:
     service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
     service.hangs("GET", "/b")
     settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
-    async with aclosing(Functions(settings=settings)) as functions:
-        assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "Timeout"
+    assert (await fault_of(calling(settings=settings).call(http_call("GET", f"{service.url}/a")))).code == "Timeout"
 
 
-async def test_configured_headers_are_sent(service: Service, http_call: HttpCall) -> None:
-    """Unless the definition says another value."""
+async def test_configured_headers_are_sent(calling: Calling, service: Service) -> None:
     service.answers_with("GET", "/a", {})
     settings = Settings(calls=Options(headers={"X-Team": "orders", "X-Shelf": "7"}))
-    async with aclosing(Functions(settings=settings)) as functions:
-        await functions.call(http_call("GET", f"{service.url}/a", {"HEADER_x-team": "stock"}))
-
+    await calling(settings=settings).call(http_call("GET", f"{service.url}/a", {"HEADER_x-team": "stock"}))
     assert (service.last.headers["x-team"], service.last.headers["x-shelf"]) == ("stock", "7")
 
 
-async def test_calls_go_through_a_proxy(service: Service, http_call: HttpCall) -> None:
+async def test_calls_go_through_a_proxy(calling: Calling, service: Service) -> None:
     """The proxy gets the whole URL, and looks the name up itself; the guard need not know the name."""
     service.answers_with("GET", "/a", {"by": "proxy"})
-    async with aclosing(Functions(settings=read_settings({"SWF_PROXY_ASK": service.url}))) as functions:
-        assert await functions.call(http_call("GET", "http://api.invalid/a")) == {"by": "proxy"}
-
+    functions = calling(settings=read_settings({"SWF_PROXY_ASK": service.url}))
+    assert await functions.call(http_call("GET", "http://api.invalid/a")) == {"by": "proxy"}
     assert service.last.headers["host"] == "api.invalid"
 
 
-async def test_a_proxy_does_not_lead_around_the_guard(service: Service, http_call: HttpCall, failed: Failed) -> None:
-    """What is denied by its name or its address is denied with a proxy as well."""
+async def test_a_proxy_does_not_lead_around_the_guard(calling: Calling, service: Service) -> None:
     settings = read_settings({"SWF_PROXY": service.url, "SWF_DENY_HOSTS": "secret.invalid"})
-    async with aclosing(Functions(settings=settings)) as functions:
-        for url in ("http://secret.invalid/a", "http://169.254.169.254/a", "http://127.1/a"):
-            assert (await failed(functions, http_call("GET", url))).code == "HostDenied"
+    functions = calling(settings=settings)
+    for url in ("http://secret.invalid/a", "http://169.254.169.254/a", "http://127.1/a"):
+        assert (await fault_of(functions.call(http_call("GET", url)))).code == "HostDenied"
     assert service.requests == []
 
 
 async def test_the_environment_may_name_a_proxy(
-    service: Service, http_call: HttpCall, monkeypatch: pytest.MonkeyPatch
+    calling: Calling, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As other programs understand it, with the hosts that are called directly."""
     service.answers_with("GET", "/a", {"by": "somebody"})
     monkeypatch.setenv("HTTP_PROXY", service.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    async with aclosing(Functions(settings=Settings())) as functions:
-        await functions.call(http_call("GET", "http://api.invalid/a"))
-        await functions.call(http_call("GET", f"{service.url}/a"))
-
+    functions = calling()
+    await functions.call(http_call("GET", "http://api.invalid/a"))
+    await functions.call(http_call("GET", f"{service.url}/a"))
     assert [request.headers["host"] for request in service.requests] == ["api.invalid", service.url[7:]]
 
 
 @pytest.fixture
 def authority() -> trustme.CA:
-    """Return an authority that nobody knows but the test."""
     return trustme.CA()
 
 
@@ -283,18 +242,11 @@ def authority() -> trustme.CA:
 def secure(authority: trustme.CA) -> Iterator[str]:
     """Return the URL of a service that wants to see a certificate if there is one."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:
+            assert not content
             shown: Any = self.connection.getpeercert()
-            body = b'{"certificate": true}' if shown else b'{"certificate": false}'
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            self.answer(b'{"certificate": true}' if shown else b'{"certificate": false}')
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -306,53 +258,37 @@ def secure(authority: trustme.CA) -> Iterator[str]:
         yield f"https://localhost:{server.server_port}"
 
 
-async def test_a_server_must_prove_who_it_is(secure: str, http_call: HttpCall, failed: Failed) -> None:
-    """One that an unknown authority vouches for is not talked to."""
-    async with aclosing(Functions(settings=Settings())) as functions:
-        fault = await failed(functions, http_call("GET", f"{secure}/a"))
-
-    assert fault.code == "TlsFailed"
-    assert "certificate" in fault.message
+async def test_a_server_must_prove_who_it_is(calling: Calling, secure: str) -> None:
+    await fault_of(calling().call(http_call("GET", f"{secure}/a")), "TlsFailed", "certificate")
 
 
-async def test_an_authority_of_our_own(
-    secure: str, authority: trustme.CA, http_call: HttpCall, failed: Failed, tmp_path: Path
-) -> None:
-    """Certificates are checked against it, and the name is still compared."""
+async def test_an_authority_of_our_own(calling: Calling, secure: str, authority: trustme.CA, tmp_path: Path) -> None:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     settings = read_settings({"SWF_TLS_CA": str(tmp_path / "ca.pem")}, local=True)
-    async with aclosing(Functions(settings=settings)) as functions:
-        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
-        fault = await failed(functions, http_call("GET", f"{secure.replace('localhost', '127.0.0.1')}/a"))
-
-    assert fault.code == "TlsFailed"
+    functions = calling(settings=settings)
+    assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
+    await fault_of(functions.call(http_call("GET", f"{secure.replace('localhost', '127.0.0.1')}/a")), "TlsFailed")
 
 
-async def test_a_certificate_of_our_own(
-    secure: str, authority: trustme.CA, http_call: HttpCall, tmp_path: Path
-) -> None:
-    """A client shows it where one is configured."""
+async def test_a_certificate_of_our_own(calling: Calling, secure: str, authority: trustme.CA, tmp_path: Path) -> None:
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     authority.issue_cert("worker").private_key_and_cert_chain_pem.write_to_path(tmp_path / "client.pem")
     (tmp_path / "swf.yaml").write_text("hosts: {localhost: {tls: {ca: ca.pem, cert: client.pem}}}", encoding="utf-8")
     settings = read_settings({}, local=True, file=tmp_path / "swf.yaml")
-    async with aclosing(Functions(settings=settings)) as functions:
-        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": True}
+    assert await calling(settings=settings).call(http_call("GET", f"{secure}/a")) == {"certificate": True}
 
 
-async def test_a_single_host_may_go_unverified(secure: str, http_call: HttpCall) -> None:
-    """Where the operator says so for that host."""
+async def test_a_single_host_may_go_unverified(calling: Calling, secure: str) -> None:
     host = read_pattern(secure.removeprefix("https://"))
-    async with aclosing(Functions(settings=Settings(hosts={host: HostOptions(tls=Tls(verify=False))}))) as functions:
-        assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
+    functions = calling(settings=Settings(hosts={host: HostOptions(tls=Tls(verify=False))}))
+    assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
 
 
-async def test_nobody_listens(http_call: HttpCall, failed: Failed) -> None:
-    """The fault is the same with and without several addresses."""
+async def test_nobody_listens(calling: Calling) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    async with aclosing(Functions(settings=Settings())) as functions:
-        for host in ("127.0.0.1", "localhost"):
-            assert (await failed(functions, http_call("GET", f"http://{host}:{port}/"))).code == "ConnectionRefused"
-        assert (await failed(functions, http_call("GET", "http://no.such.host.invalid/"))).code == "UnknownHost"
+    functions = calling()
+    for host in ("127.0.0.1", "localhost"):
+        assert (await fault_of(functions.call(http_call("GET", f"http://{host}:{port}/")))).code == "ConnectionRefused"
+    assert (await fault_of(functions.call(http_call("GET", "http://no.such.host.invalid/")))).code == "UnknownHost"

@@ -31,9 +31,7 @@ def test_every_exception_of_httpx_has_a_fault(kind: type[Exception]) -> None:
     """No exception of the library beneath, of this version or a newer one, escapes as it is."""
     error = kind.__new__(kind)
     Exception.__init__(error, "something broke")
-
     fault = failure(error, "GET http://x")
-
     assert fault.code.isalnum()
     assert fault.message.startswith("GET http://x: ")
     assert fault.cause == kind.__name__
@@ -43,7 +41,6 @@ def test_only_the_general_kinds_fall_back() -> None:
     """A new kind of trouble in the library beneath must be given a code of its own."""
     general = {httpx.HTTPError, httpx.RequestError, httpx.TransportError}
     nearest = {kind: next(a for a in kind.__mro__ if a in FAULTS) for kind in _all_of_httpx()}
-
     assert {kind for kind, entry in nearest.items() if entry is httpx.HTTPError} == general
 
 
@@ -58,14 +55,11 @@ def test_only_the_general_kinds_fall_back() -> None:
     ],
 )
 def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: str) -> None:
-    """A workflow can tell a refused connection from an unknown host and from a bad certificate."""
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = cause
-
     assert failure(error, "GET http://x").code == code
 
 
 @pytest.mark.parametrize(("kind", "retryable"), [(httpx.UnsupportedProtocol, False), (httpx.ReadError, True)])
 def test_only_mistakes_are_for_good(*, kind: type[httpx.RequestError], retryable: bool) -> None:
-    """Trouble on the way may pass; a request that cannot be written will not get better."""
     assert failure(kind("x"), "GET http://x").retryable is retryable

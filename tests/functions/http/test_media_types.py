@@ -50,7 +50,6 @@ def test_what_suits_a_value(declared: list[str], value: JSON, expected: str) -> 
     ],
 )
 def test_a_range_is_not_sent(declared: str, value: JSON, expected: str) -> None:
-    """What takes the place of a star is said by the value."""
     assert concrete(declared, value) == expected
 
 

@@ -30,8 +30,5 @@ NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
     ],
 )
 def test_seconds_and_dates(headers: dict[str, str], seconds: float | None) -> None:
-    """A number is a number of seconds, a date is compared with the service's clock; anything else says nothing.
-
-    No number is more than a history can hold: a call whose failure cannot be recorded would be made again, for ever.
-    """
+    """No number is more than a history can hold: a call whose failure cannot be recorded would be made for ever."""
     assert seconds_to_wait(headers, NOW) == seconds

@@ -24,7 +24,6 @@ _TYPES = {"Id": "Edm.Int32", "Name": "Edm.String", "Born": "Edm.Int64", "Code": 
 
 class _Provider(csdl.CsdlAbstractEdmProvider):
     def get_schemas(self) -> list[csdl.CsdlSchema]:
-        """Return persons, each with the city that it lives in, and orders, whose key has two parts."""
         city = _entity_type("City", ("Code", "Name"), ("Code",))
         order = _entity_type("Item", ("Order", "Code"), ("Order", "Code"))
         person = _entity_type("Person", ("Id", "Name", "Born"), ("Id",))
@@ -67,12 +66,11 @@ def _store() -> InMemoryDataStore:
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-        """Stay quiet."""
+        pass
 
 
 @contextmanager
 def serving(page_size: int | None = None) -> Iterator[str]:
-    """Serve until the block ends, in pages of some size, and yield the service's URL."""
     odata = OData.new_instance()
     handler = odata.create_handler(odata.create_service_metadata(_Provider()))
     handler.register(InMemoryProcessor(_store(), page_size))

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from http.server import ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
-from tests.listening import listening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, showing
+from tests.listening import Quiet, listening
 
 PERSONS: list[dict[str, Any]] = [
     {"Id": 1, "Name": "Ada", "City": "London"},
@@ -32,8 +30,6 @@ PERSONS: list[dict[str, Any]] = [
 
 
 class ODataService:
-    """A service of version 2, 3 or 4, and what it was asked."""
-
     def __init__(self, server: ThreadingHTTPServer, version: int) -> None:
         self.url = f"http://127.0.0.1:{server.server_port}/Service.svc"
         self.version = version
@@ -42,7 +38,6 @@ class ODataService:
         self.headers: list[dict[str, str]] = []
 
     def answer(self, path: str) -> tuple[int, Any]:
-        """Return the status and the body that the service answers to a URL's path and query."""
         url = urlsplit(path)
         options = {name: values[0] for name, values in parse_qs(url.query).items()}
         match = re.fullmatch(r"/Service\.svc/Persons(?:\((.+)\))?", unquote(url.path))
@@ -100,24 +95,14 @@ class ODataService:
 
 @contextmanager
 def serving(version: int) -> Iterator[ODataService]:
-    """Serve persons until the block ends."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:
+            assert not content
             served.asked.append(self.path)
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
             status, body = served.answer(self.path)
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json;odata.metadata=minimal")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the library uses
-            """Stay quiet."""
+            headers = {"Content-Type": "application/json;odata.metadata=minimal"}
+            self.answer(json.dumps(body).encode(), status, headers)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     served = ODataService(server, version)
@@ -127,25 +112,20 @@ def serving(version: int) -> Iterator[ODataService]:
 
 @pytest.fixture(params=[2, 3, 4])
 def odata(request: pytest.FixtureRequest) -> Iterator[ODataService]:
-    """Return a service of each version, until the test is over."""
     with serving(request.param) as odata:
         yield odata
 
 
 def call_of(operation: str, arguments: JSON = None, **facts: Any) -> Call:
-    """Return a call of an OData function."""
     return Call(Function(name="ask", type="odata", operation=operation), arguments, **facts)
 
 
 async def test_all_entities(odata: ODataService, functions: Functions) -> None:
-    """Without arguments the result is the array of all entities, whatever the version wraps it in."""
     assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
 
 
 async def test_query_options(odata: ODataService, functions: Functions) -> None:
-    """Options are written in any case, and as one text or as an array."""
     options: JSON = {"filter": "City eq 'Cork'", "select": ["Id", "Name"], "orderBy": "Name desc", "top": 1}
-
     assert await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options})) == [
         {"Id": 2, "Name": "O'Hara"}
     ]
@@ -154,71 +134,57 @@ async def test_query_options(odata: ODataService, functions: Functions) -> None:
 
 @pytest.mark.parametrize(("key", "name"), [(3, "Grace"), ("3", "Grace"), ("O'Hara", "O'Hara"), ("'Ada'", "Ada")])
 async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, key: JSON, name: str) -> None:
-    """A key gives the one entity, without what the service says about its answer."""
     found = await functions.call(call_of(f"{odata.url}#Persons", {"key": key}))
-
     assert found == next(row for row in PERSONS if row["Name"] == name)
 
 
 async def test_a_count(odata: ODataService, functions: Functions) -> None:
-    """Whoever asks for a count gets it, beside the entities."""
     counting: dict[str, JSON] = {"count": True} if odata.version == 4 else {"inlinecount": "allpages"}
     options = {**counting, "top": 1}
-
     counted = await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options}))
-
     assert counted == {"count": 4, "value": PERSONS[:1]}
 
 
 async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functions) -> None:
-    """A service that answers in pages leaves nothing out."""
     odata.page_size = 1
-
     assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
     assert len(odata.asked) == len(PERSONS)
 
 
-async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
-    """The pages together may not be larger than an answer may."""
+async def test_pages_have_a_limit(calling: Calling, odata: ODataService) -> None:
     odata.page_size = 1
-    functions = Functions(settings=Settings(calls=Options(max_response_bytes=250)))
-
-    fault = await failed(functions, call_of(f"{odata.url}#Persons"))
-
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
-    await functions.aclose()
+    functions = calling(settings=Settings(calls=Options(max_response_bytes=250)))
+    await fault_of(functions.call(call_of(f"{odata.url}#Persons")), "AnswerTooLarge", retryable=False)
 
 
-async def test_pages_elsewhere(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
     """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a cycle."""
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
-    fault = await failed(functions, call_of("/S#A"))
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
-    assert "is on another server, http://elsewhere.example/, which is not shown" in fault.message
+    await fault_of(
+        functions.call(call_of("/S#A")),
+        "BadUrl",
+        "is on another server, http://elsewhere.example/, which is not shown",
+        retryable=False,
+    )
 
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "//["})
-    assert (await failed(functions, call_of("/S#A"))).code == "BadUrl"
+    assert (await fault_of(functions.call(call_of("/S#A")))).code == "BadUrl"
 
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
-    assert (await failed(functions, call_of("/S#A"))).code == "MalformedAnswer"
+    assert (await fault_of(functions.call(call_of("/S#A")))).code == "MalformedAnswer"
 
 
-async def test_errors_of_the_service(odata: ODataService, functions: Functions, failed: Failed) -> None:
-    """A fault has the service's code and message; without a code it has the status."""
-    fault = await failed(functions, call_of(f"{odata.url}#Cats"))
+async def test_errors_of_the_service(odata: ODataService, functions: Functions) -> None:
+    fault = await fault_of(functions.call(call_of(f"{odata.url}#Cats")))
     assert (fault.code, fault.status) == ("NoSet", 404)
     assert fault.message.endswith("answered 404: there is no such entity set")
-
-    fault = await failed(functions, call_of(f"{odata.url}#Persons", {"key": 9}))
+    fault = await fault_of(functions.call(call_of(f"{odata.url}#Persons", {"key": 9})))
     assert (fault.code, fault.status) == ("404", 404)
 
 
-async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, failed: Failed) -> None:
-    """An error that is not told as OData does is one of HTTP."""
+async def test_other_errors_stay_as_they_are(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
-
-    fault = await failed(functions, call_of("/S#A"))
-
+    fault = await fault_of(functions.call(call_of("/S#A")))
     assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
 
 
@@ -237,33 +203,22 @@ async def test_other_errors_stay_as_they_are(service: Service, functions: Functi
     ],
 )
 async def test_what_cannot_be_asked(
-    functions: Functions, failed: Failed, operation: str, arguments: JSON, code: str, told: str
+    functions: Functions, operation: str, arguments: JSON, code: str, told: str
 ) -> None:
-    """What the definition has wrong is told before anything is asked, and not tried again."""
-    fault = await failed(functions, call_of(operation, arguments))
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert told in fault.message
+    await fault_of(functions.call(call_of(operation, arguments)), code, told, retryable=False)
 
 
-async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:
+async def test_a_service_without_a_host_and_credentials(calling: Calling, odata: ODataService) -> None:
     """A service that is a path is found where the settings say, and is shown the function's credentials."""
-    functions = Functions(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
-    auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
-    function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
-
-    assert await functions.call(Call(function, {"key": 1}, auth=(auth,))) == PERSONS[0]
+    call = showing(call_of("Service.svc#Persons", {"key": 1}), "bearer", {"token": "t0ken"})
+    assert await calling(at=odata.url.removesuffix("/Service.svc")).call(call) == PERSONS[0]
     assert odata.headers[-1]["authorization"] == "Bearer t0ken"
-    await functions.aclose()
 
 
 async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
-    """Whoever is known by a key in the query is known on the following pages too."""
     odata.page_size = 2
-    auth = Auth(name="a", scheme="apiKey", properties={"in": "query", "name": "api-key", "key": "k-9"})
-    function = Function(name="ask", type="odata", operation=f"{odata.url}#Persons", auth_ref=AuthRef(invocation="a"))
-
-    assert await functions.call(Call(function, auth=(auth,))) == PERSONS
+    key = {"in": "query", "name": "api-key", "key": "k-9"}
+    assert await functions.call(showing(call_of(f"{odata.url}#Persons"), "apiKey", key)) == PERSONS
     assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
 
 
@@ -284,16 +239,12 @@ async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: 
     ],
 )
 def test_forms_of_keys(key: JSON, text: str) -> None:
-    """Literals stay as they are, and whatever else is a text is quoted."""
     assert key_text(key) == text
 
 
 def test_the_url_of_the_specification_s_example() -> None:
-    """The options of the specification's example stand in the query, and a service's own query stays."""
     options: dict[str, JSON] = {"expand": "PersonDetail/Person", "top": 5, "orderby": "Id", "skip": None}
-
     url = entity_url("https://example.com/OData.svc/?sap-client=1", "Persons", "a/b", options)
-
     assert url == (
         "https://example.com/OData.svc/Persons('a%2Fb')?sap-client=1&$expand=PersonDetail%2FPerson&$top=5&$orderby=Id"
     )

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
+from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.functions.odata.odata_service import PERSONS, serving
-
-if TYPE_CHECKING:
-    from swf_temporal.base.data import JSON
-    from tests.functions.conftest import Failed
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Return the URL of the service."""
     with serving() as url:
         yield url
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    """Return functions."""
-    functions = Functions()
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
 
 
 def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
-    """Return a call of an entity set."""
     return Call(Function(name="ask", type="odata", operation=f"{url}#{entity_set}"), arguments)
 
 
@@ -61,7 +55,6 @@ def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
     ],
 )
 async def test_query_options(url: str, functions: Functions, options: JSON, expected: JSON) -> None:
-    """A service reads the options as they are meant."""
     assert await functions.call(query(url, "Persons", {"queryOptions": options})) == expected
 
 
@@ -78,31 +71,25 @@ async def test_query_options(url: str, functions: Functions, options: JSON, expe
 async def test_entities_by_their_keys(
     url: str, functions: Functions, entity_set: str, key: JSON, expected: JSON
 ) -> None:
-    """A service finds the entity that a key names, of whatever type."""
     assert await functions.call(query(url, entity_set, {"key": key})) == expected
 
 
 async def test_one_entity_with_options(url: str, functions: Functions) -> None:
     """What is wanted of an entity may be said beside its key; this service adds the key itself."""
     arguments: JSON = {"key": 2, "queryOptions": {"select": "Name", "expand": "City"}}
-
     found = await functions.call(query(url, "Persons", arguments))
-
     assert found == {"Id": 2, "Name": "O'Hara", "City": {"Code": "C", "Name": "Cork"}}
 
 
 async def test_what_is_no_entity_set(url: str, functions: Functions) -> None:
-    """The place may be within an entity, or a number of them: what the service says is the result."""
     assert await functions.call(query(url, "Persons(1)/City")) == {"Code": "L/1", "Name": "London"}
     assert await functions.call(query(url, "Persons(1)/Name")) == "Ada"
 
 
 @pytest.mark.parametrize("options", [{}, {"count": True, "orderby": "Id"}])
 async def test_pages(functions: Functions, options: JSON) -> None:
-    """The pages in which a service answers are put together, and the count is of all."""
     with serving(page_size=3) as url:
         found: Any = await functions.call(query(url, "Persons", {"queryOptions": options}))
-
     assert found == ({"count": 4, "value": PERSONS} if options else PERSONS)
 
 
@@ -114,11 +101,7 @@ async def test_pages(functions: Functions, options: JSON) -> None:
         ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
     ],
 )
-async def test_errors(
-    url: str, functions: Functions, failed: Failed, entity_set: str, arguments: JSON, status: int, told: str
-) -> None:
-    """The service's own message is in the fault's."""
-    fault = await failed(functions, query(url, entity_set, arguments))
-
+async def test_errors(url: str, functions: Functions, entity_set: str, arguments: JSON, status: int, told: str) -> None:
+    fault = await fault_of(functions.call(query(url, entity_set, arguments)))
     assert fault.status == status
     assert told in fault.message

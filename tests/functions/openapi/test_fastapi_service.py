@@ -3,7 +3,7 @@
 import base64
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -16,20 +16,18 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
+from tests.failing import failing
+from tests.functions.conftest import Calling
 
 app = FastAPI(title="Pets", generate_unique_id_function=lambda route: route.name)
 
 
 class Kind(StrEnum):
-    """What a pet can be."""
-
     DOG = "dog"
     CAT = "cat"
 
 
 class Pet(BaseModel):
-    """A pet, and those that it has."""
-
     name: str = Field(min_length=1)
     kind: Kind
     age: int | None = None
@@ -46,25 +44,21 @@ def find_pets(
     x_trace: Annotated[str | None, Header()] = None,
     session: Annotated[str | None, Cookie()] = None,
 ) -> dict[str, object]:
-    """Tell what was asked."""
     return {"kind": kind, "page": page, "tag": tag, "olderThan": older_than, "trace": x_trace, "session": session}
 
 
 @app.put("/pets/{name}")
 def put_pet(name: str, pet: Pet) -> Pet:
-    """Keep a pet."""
     return pet.model_copy(update={"tags": [*pet.tags, name]})
 
 
 @app.post("/lists")
 def sum_up(numbers: Annotated[list[int], Body()]) -> int:
-    """Add numbers."""
     return sum(numbers)
 
 
 @app.post("/logins")
 def log_in(user: Annotated[str, Form()], roles: Annotated[list[str], Form()]) -> dict[str, object]:
-    """Take a form."""
     return {"user": user, "roles": roles}
 
 
@@ -72,7 +66,6 @@ def log_in(user: Annotated[str, Form()], roles: Annotated[list[str], Form()]) ->
 async def upload(
     picture: UploadFile, title: Annotated[str, Form()], more: Annotated[list[UploadFile] | None, File()] = None
 ) -> dict[str, object]:
-    """Take files."""
     files = [picture, *(more or [])]
     return {
         "title": title,
@@ -82,25 +75,21 @@ async def upload(
 
 @app.get("/pictures/{name}", response_class=Response, responses={200: {"content": {"image/png": {}}}})
 def download(name: str, accept: Annotated[str, Header()]) -> Response:
-    """Give a file."""
     return Response(f"{name}|{accept}".encode(), media_type="image/png")
 
 
 @app.get("/broken", response_model=Pet)
 def broken() -> Response:
-    """Give something else than the document says."""
     return Response('{"name": "Rex", "kind": "bird"}', media_type="application/json")
 
 
 @app.get("/busy")
 def busy() -> None:
-    """Ask for time."""
     raise HTTPException(503, {"why": "moving"}, {"Retry-After": "17"})
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Return the URL of the service."""
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off", ws="none"))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -111,70 +100,51 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    """Return functions that know nothing of the service but where its document is."""
-    functions = Functions()
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
 
 
 def ask(url: str, operation: str, arguments: JSON = None, **metadata: JSON) -> Call:
-    """Return a call of an operation of the service."""
     return Call(Function(name="pets", operation=f"{url}/openapi.json#{operation}", metadata=metadata), arguments)
 
 
 async def test_every_kind_of_parameter(functions: Functions, url: str) -> None:
-    """Path, query, header and cookie reach the service as it declares them, an enum's value too."""
     arguments: JSON = {"kind": "cat", "tag": ["a b", "c&d"], "olderThan": 3, "x-trace": "t", "session": "s 1"}
-
     result: Any = await functions.call(ask(url, "find_pets", arguments, checkResponse=True))
-
     assert result == {
         "kind": "cat", "page": 1, "tag": ["a b", "c&d"], "olderThan": 3, "trace": "t", "session": "s%201",
     }  # fmt: skip
 
 
 async def test_what_may_be_null_may_be_left_out(functions: Functions, url: str) -> None:
-    """Null is the same as absent for a parameter, and stays null in a body."""
     found: Any = await functions.call(ask(url, "find_pets", {"kind": "dog", "olderThan": None}))
     kept = await functions.call(ask(url, "put_pet", {"name": "Rex", "kind": "dog", "age": None}, checkResponse=True))
-
     assert found["olderThan"] is None
     assert kept == {"name": "Rex", "kind": "dog", "age": None, "tags": ["Rex"], "friends": []}
 
 
 async def test_a_body_within_itself(functions: Functions, url: str) -> None:
-    """A schema that is part of itself is no trouble, neither on the way out nor on the way back."""
     pet: JSON = {"name": "Rex", "kind": "dog", "friends": [{"name": "Tom", "kind": "cat"}]}
-
     result: Any = await functions.call(ask(url, "put_pet", pet, checkResponse=True))
-
     assert result["friends"][0]["name"] == "Tom"
     assert await functions.call(ask(url, "sum_up", [1, 2, 3])) == 6
 
 
 async def test_what_the_service_refuses(functions: Functions, url: str) -> None:
-    """The framework's own errors are answers that a definition can read."""
-    with pytest.raises(CallFailed) as caught:
+    with failing("422") as caught:
         await functions.call(ask(url, "put_pet", {"name": "Rex", "kind": "bird"}))
-
-    assert caught.value.code == "422"
     assert caught.value.body["detail"][0]["loc"] == ["body", "kind"]
 
 
 async def test_a_form(functions: Functions, url: str) -> None:
-    """Fields arrive, an array as several."""
     result: Any = await functions.call(ask(url, "log_in", {"user": "ada lovelace", "roles": ["a", "b,c"]}))
-
     assert result == {"user": "ada lovelace", "roles": ["a", "b,c"]}
 
 
 async def test_files_go_up(functions: Functions, url: str) -> None:
     """Files are bytes with a name and a type, or texts; an array is several."""
     png: JSON = {"mediaType": "image/png", "base64": base64.b64encode(b"\x89P").decode(), "fileName": "sun.png"}
-
     result: Any = await functions.call(ask(url, "upload", {"picture": png, "title": "Sun", "more": ["notes", png]}))
-
     sun, notes, again = result["files"]
     assert result["title"] == "Sun"
     assert sun == again == ["sun.png", "image/png", "\x89P"]
@@ -182,37 +152,28 @@ async def test_files_go_up(functions: Functions, url: str) -> None:
 
 
 async def test_a_file_comes_down(functions: Functions, url: str) -> None:
-    """The operation's own media types are asked for, and what is no text is bytes."""
     result: Any = await functions.call(ask(url, "download", {"name": "sun"}))
-
     assert result["mediaType"] == "image/png"
     assert base64.b64decode(result["base64"]) == b"sun|image/png, */*;q=0.1"
 
 
 async def test_an_answer_that_does_not_fit(functions: Functions, url: str) -> None:
-    """Whoever asks for it is told that the service does not keep to its own document."""
     result: Any = await functions.call(ask(url, "broken"))
     assert result["kind"] == "bird"
-
     with pytest.raises(CallFailed, match=r"\$\.kind: 'bird' is not one of \['dog', 'cat'\]") as caught:
         await functions.call(ask(url, "broken", checkResponse=True))
-
     fault = caught.value
     assert (fault.code, fault.status, fault.retryable) == ("SchemaMismatch", 200, False)
     assert fault.body == {"name": "Rex", "kind": "bird"}
 
 
 async def test_a_service_that_asks_for_time(functions: Functions, url: str) -> None:
-    """The fault knows when the service wants to be asked again."""
     with pytest.raises(CallFailed) as caught:
         await functions.call(ask(url, "busy"))
-
     assert (caught.value.code, caught.value.retry_after) == ("503", 17)
 
 
 async def test_errors_as_answers(functions: Functions, url: str) -> None:
-    """A function that takes errors for answers gets all of them."""
     result: Any = await functions.call(ask(url, "busy", failOnStatusCode=False))
-
     assert (result["status"], result["body"]) == (503, {"detail": {"why": "moving"}})
     assert result["headers"]["retry-after"] == "17"

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.settings.calls import Options, Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service
 
 FOLDER = str(Path(__file__).parents[1] / "data")
 
 
 def shop(version: str, operation_id: str, arguments: JSON = None, kind: str = "rest") -> Call:
-    """Return a call of an operation of the shop."""
     file = "shop-2.0.json" if version == "2.0" else f"shop-{version}.yaml"
     function = Function(name="shop", type=kind, operation=f"{file}#{operation_id}")
     return Call(function, arguments, base=FOLDER, idempotency_key="k")
 
 
+def with_metadata(call: Call, **metadata: JSON) -> Call:
+    return replace(call, function=replace(call.function, metadata=metadata))
+
+
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 @pytest.mark.parametrize("kind", ["rest", "openapi"])
 async def test_an_order_is_read(service: Service, functions: Functions, version: str, kind: str) -> None:
-    """Path, header and default arrive as the document says, whatever its version."""
     service.answers_with("GET", "/orders/7", {"id": 7})
-
     result = await functions.call(shop(version, "getOrder", {"id": 7, "X-Trace": "t"}, kind))
-
     assert result == {"id": 7}
     assert service.last.headers["x-trace"] == "t"
     assert service.last.query == [("page", "1")]
@@ -43,11 +39,8 @@ async def test_an_order_is_read(service: Service, functions: Functions, version:
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 async def test_an_order_is_written(service: Service, functions: Functions, version: str) -> None:
-    """The body is JSON, and the request can be told from its repetition."""
     service.answers_with("PUT", "/orders/7", {}, status=201)
-
     await functions.call(shop(version, "putOrder", {"id": 7, "total": "5 \u20ac"}))
-
     assert service.last.body == {"id": 7, "total": "5 \u20ac"}
     assert service.last.headers["content-type"] == "application/json"
     assert service.last.headers["idempotency-key"] == "k"
@@ -57,25 +50,11 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
     """Lists, objects, JSON and cookies arrive in their styles."""
     service.answers_with("GET", "/orders/7", {})
     arguments: JSON = {
-        "id": 7,
-        "X-Trace": "gr\u00fcn",
-        "fields": ["a", "b"],
-        "sort": ["x", "y"],
-        "filter": {"min": 1},
-        "query": {"q": [1]},
-        "session": "s 1",
-        "page": 2,
-    }
-
+        "id": 7, "X-Trace": "gr\u00fcn", "fields": ["a", "b"], "sort": ["x", "y"], "filter": {"min": 1},
+        "query": {"q": [1]}, "session": "s 1", "page": 2,
+    }  # fmt: skip
     await functions.call(shop("3.0", "getOrder", arguments))
-
-    expected = [
-        ("fields", "a"),
-        ("fields", "b"),
-        ("sort", "x,y"),
-        ("filter[min]", "1"),
-        ("query", '{"q":[1]}'),
-    ]
+    expected = [("fields", "a"), ("fields", "b"), ("sort", "x,y"), ("filter[min]", "1"), ("query", '{"q":[1]}')]
     assert service.last.query == [*expected, ("page", "2")]
     assert service.last.headers["cookie"] == "session=s%201"
     assert service.last.headers["x-trace"].encode("latin-1").decode() == "gr\u00fcn"
@@ -85,135 +64,93 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
 async def test_a_form_is_sent(service: Service, functions: Functions, version: str, form: bytes) -> None:
     """Forms are written as forms; in version 2.0 an array is one text with commas if nothing else is said."""
     service.answers_with("POST", "/login", {})
-
     await functions.call(shop(version, "login", {"user": "ada", "roles": ["a", "b"]}))
-
     assert service.last.content == form
     assert service.last.headers["content-type"] == "application/x-www-form-urlencoded"
 
 
-async def test_a_service_says_where_it_is(service: Service) -> None:
+async def test_a_service_says_where_it_is(calling: Calling, service: Service) -> None:
     """A document that was fetched needs no configuration: its servers are relative to it."""
     document = (Path(FOLDER) / "shop-3.1.yaml").read_bytes()
     service.answers_with("GET", "/docs/shop.yaml", document, content_type="application/yaml")
     service.answers_with("GET", "/api/stock/;item=mouse", {"quantity": 3})
     function = Function(name="checkStock", operation="shop.yaml#checkStock")
-
-    async with aclosing(Functions()) as functions:
-        result = await functions.call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
-
+    result = await calling().call(Call(function, {"item": "mouse"}, base=f"{service.url}/docs/orders.sw.json"))
     assert result == {"quantity": 3}
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0", "3.1"])
 @pytest.mark.parametrize("asked", ["metadata", "settings"])
-async def test_answers_are_checked(service: Service, failed: Failed, version: str, asked: str) -> None:
-    """Whether the definition or the operator asks for it, an answer that does not fit is an error."""
-    call = replace(shop(version, "readOrder", {"id": 7}))
-    settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
+async def test_answers_are_checked(calling: Calling, service: Service, version: str, asked: str) -> None:
+    call = shop(version, "readOrder", {"id": 7})
     if asked == "metadata":
-        call = replace(call, function=replace(call.function, metadata={"checkResponse": True}))
-
-    async with aclosing(Functions(settings=settings)) as functions:
-        for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
-            service.answers_with("GET", "/orders/7/details", good)
-            assert await functions.call(call) == good
-        service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
-        fault = await failed(functions, call)
-
-    assert (fault.code, fault.status, fault.retryable) == ("SchemaMismatch", 200, False)
-    assert fault.body == {"id": 7, "parent": {"id": 0}}
+        call = with_metadata(call, checkResponse=True)
+    functions = calling(at=service.url, check_responses=asked == "settings")
+    for good in ({"id": 7, "note": None}, {"id": 7, "parent": {"id": 6}}):
+        service.answers_with("GET", "/orders/7/details", good)
+        assert await functions.call(call) == good
+    service.answers_with("GET", "/orders/7/details", {"id": 7, "parent": {"id": 0}})
+    told = "$.parent.id: 0 is less than or equal to the minimum of 0"
+    fault = await fault_of(functions.call(call), "SchemaMismatch", told, retryable=False)
+    assert (fault.status, fault.body) == (200, {"id": 7, "parent": {"id": 0}})
     assert fault.message.startswith(f"GET {service.url}/orders/7/details: the answer is not what the document says")
-    assert "$.parent.id: 0 is less than or equal to the minimum of 0" in fault.message
     assert service.last.headers["accept"] == "application/json, application/xml;q=0.9, */*;q=0.1"
 
 
-async def test_the_functions_own_word_counts(service: Service) -> None:
+async def test_the_functions_own_word_counts(calling: Calling, service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
-    call = shop("3.0", "readOrder", {"id": 7})
-    own = replace(call, function=replace(call.function, metadata={"checkResponse": False}))
-    settings = Settings(calls=Options(base_url=service.url, check_responses=True))
+    call, functions = shop("3.0", "readOrder", {"id": 7}), calling(at=service.url, check_responses=True)
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
-
-    async with aclosing(Functions(settings=settings)) as functions:
-        assert await functions.call(own) == "nothing of the kind"
-        service.answers_with("GET", "/orders/7/details", "gone", status=410)
-        with pytest.raises(CallFailed) as caught:
-            await functions.call(call)
-
-    assert caught.value.code == "410"
+    assert await functions.call(with_metadata(call, checkResponse=False)) == "nothing of the kind"
+    service.answers_with("GET", "/orders/7/details", "gone", status=410)
+    await fault_of(functions.call(call), "410")
 
 
-async def test_a_document_is_read_before_anything_is_sent(
-    service: Service, functions: Functions, failed: Failed
-) -> None:
+async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
     """A schema that leads nowhere is told while nothing has happened yet."""
-    call = shop("3.0", "writeNothing")
-
-    fault = await failed(functions, replace(call, function=replace(call.function, metadata={"checkResponse": True})))
-
-    assert (fault.code, service.requests) == ("BadDocument", [])
+    await fault_of(functions.call(with_metadata(shop("3.0", "writeNothing"), checkResponse=True)), "BadDocument")
+    assert service.requests == []
 
 
 async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
-    """An operation too may take errors for answers."""
-    call = shop("3.0", "readOrder", {"id": 7})
-    call = replace(call, function=replace(call.function, metadata={"failOnStatusCode": False}))
     service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
-
+    call = with_metadata(shop("3.0", "readOrder", {"id": 7}), failOnStatusCode=False)
     result: Any = await functions.call(call)
-
     assert (result["status"], result["body"]) == (410, {"why": "gone"})
 
 
-async def test_a_server_has_variables(service: Service) -> None:
+async def test_a_server_has_variables(calling: Calling, service: Service) -> None:
     """A definition says which of the servers is meant that a document describes."""
     port = int(service.url.rpartition(":")[2])
+    server = {"url": "http://127.0.0.1:{port}/{v}", "variables": {"port": {}, "v": {"default": "v1"}}}
     document = {
         "openapi": "3.1.0",
         "servers": [{"url": "http://{host}:1", "variables": {"host": {"default": "nowhere"}}}],
-        "paths": {
-            "/a": {
-                "servers": [{"url": "http://127.0.0.1:{port}/{v}", "variables": {"port": {}, "v": {"default": "v1"}}}],
-                "get": {"operationId": "op"},
-            }
-        },
+        "paths": {"/a": {"servers": [server], "get": {"operationId": "op"}}},
     }
     service.answers_with("GET", "/api.json", document)
     service.answers_with("GET", "/v1/a", "found")
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"serverVariables": {"port": port}})
-
-    async with aclosing(Functions()) as functions:
-        assert await functions.call(Call(function)) == "found"
+    assert await calling().call(Call(function)) == "found"
 
 
-async def test_a_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
+async def test_a_document_that_is_refused(service: Service, functions: Functions) -> None:
     """Its status is not that of the operation: an error named 404 does not catch it."""
     function = Function(name="f", operation=f"{service.url}/api.json#op", metadata={"failOnStatusCode": False})
-
-    fault = await failed(functions, Call(function))
-
-    assert (fault.code, fault.status, fault.retryable) == ("NoDocument", None, True)
-    assert "404 Not Found" in fault.message
+    fault = await fault_of(functions.call(Call(function)), "NoDocument", "404 Not Found", retryable=True)
+    assert fault.status is None
 
 
 @pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
-async def test_metadata_that_cannot_be_read(functions: Functions, failed: Failed, metadata: dict[str, JSON]) -> None:
-    """What a function asks for and nobody understands is a mistake in the definition."""
-    call = shop("3.0", "readOrder", {"id": 7})
-
-    fault = await failed(functions, replace(call, function=replace(call.function, metadata=metadata)))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
+async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
+    doing = functions.call(with_metadata(shop("3.0", "readOrder", {"id": 7}), **metadata))
+    await fault_of(doing, "BadOperation", retryable=False)
 
 
 @pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
-async def test_an_operation_has_two_parts(functions: Functions, failed: Failed, operation: Any) -> None:
-    """The fault shows the operation and how one is written."""
-    fault = await failed(functions, Call(Function(name="shop", operation=operation)))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "document.json#operationId" in fault.message
+async def test_an_operation_has_two_parts(functions: Functions, operation: Any) -> None:
+    doing = functions.call(Call(Function(name="shop", operation=operation)))
+    await fault_of(doing, "BadOperation", "document.json#operationId", retryable=False)
 
 
 @pytest.mark.parametrize("fragment", ["orders#list", "orders%23list", "orders%23li%73t"])
@@ -224,28 +161,17 @@ async def test_the_id_of_an_operation_is_a_fragment(
     (tmp_path / "api.yaml").write_text("openapi: 3.0.3\npaths: {/orders: {get: {operationId: 'orders#list'}}}\n")
     service.answers_with("GET", "/orders", [7])
     function = Function(name="shop", operation=f"api.yaml#{fragment}")
-
     assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
 
 
-async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions, failed: Failed) -> None:
-    """A call that cannot be right does not reach the service."""
-    fault = await failed(functions, shop("3.0", "getOrder", {"X-Trace": "t"}))
-
-    assert (fault.code, fault.function) == ("BadArguments", "shop")
-    assert service.requests == []
+async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
+    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
+    assert (fault.function, service.requests) == ("shop", [])
 
 
-async def test_a_server_that_is_no_url(service: Service, failed: Failed) -> None:
-    """A document may name a server that no client can find."""
-    document = {
-        "openapi": "3.0.0",
-        "servers": [{"url": "http://h:port"}],
-        "paths": {"/": {"get": {"operationId": "op"}}},
-    }
+async def test_a_server_that_is_no_url(calling: Calling, service: Service) -> None:
+    paths = {"/": {"get": {"operationId": "op"}}}
+    document = {"openapi": "3.0.0", "servers": [{"url": "http://h:port"}], "paths": paths}
     service.answers_with("GET", "/api.json", document)
-
-    async with aclosing(Functions()) as functions:
-        fault = await failed(functions, Call(Function(name="f", operation=f"{service.url}/api.json#op")))
-
-    assert (fault.code, fault.retryable) == ("BadUrl", False)
+    doing = calling().call(Call(Function(name="f", operation=f"{service.url}/api.json#op")))
+    await fault_of(doing, "BadUrl", retryable=False)

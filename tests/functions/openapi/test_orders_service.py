@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,17 +13,14 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
 from tests.processes import ending_with_us
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
 
 FOLDER = Path(__file__).parents[3] / "examples" / "orders"
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """Return the URL of the example's service, started as a user starts it."""
     command = [*ending_with_us(), sys.executable, str(FOLDER / "service.py"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -34,23 +30,21 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 async def orders(url: str) -> AsyncIterator[Functions]:
-    """Return functions that call the example's service."""
     functions = Functions(settings=Settings(services={"openapi.json": Options(base_url=url)}))
     yield functions
     await functions.aclose()
 
 
 def ask(operation: str, arguments: JSON = None, key: str | None = None) -> Call:
-    """Return a call of an operation of the example."""
     function = Function(name=operation, operation=f"openapi.json#{operation}")
     return Call(function, arguments, base=str(FOLDER), idempotency_key=key)
 
 
-async def test_an_order_goes_through(orders: Functions, failed: Failed) -> None:
+async def test_an_order_goes_through(orders: Functions) -> None:
     """Each operation works; charging fails the first time for an order, and only then."""
     stock = await orders.call(ask("checkStock", {"item": "mouse"}))
     reservation = await orders.call(ask("reserveItem", {"item": "mouse", "quantity": 2}))
-    refused = await failed(orders, ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
+    refused = await fault_of(orders.call(ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1")))
     payment = await orders.call(ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1"))
     shipment = await orders.call(ask("createShipment", {"orderId": "o1"}))
     told = await orders.call(ask("notifyCustomer", {"customer": "ada", "message": "shipped"}))
@@ -65,25 +59,16 @@ async def test_an_order_goes_through(orders: Functions, failed: Failed) -> None:
     assert told == {"customer": "ada", "message": "shipped"}
     assert left == {"item": "mouse", "inStock": True, "quantity": 38}
     assert counts == {
-        "checkStock": 2,
-        "reserveItem": 1,
-        "chargeCard": 2,
-        "createShipment": 1,
-        "notifyCustomer": 1,
+        "checkStock": 2, "reserveItem": 1, "chargeCard": 2, "createShipment": 1, "notifyCustomer": 1,
         "getStatistics": 1,
-    }
+    }  # fmt: skip
 
 
 async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
-    """The service recognises the idempotency key of a reservation that it has made."""
     call = ask("reserveItem", {"item": "monitor", "quantity": 1}, "run/reserve#1")
-
     assert await orders.call(call) == await orders.call(call)
-    assert await orders.call(ask("checkStock", {"item": "monitor"})) == {
-        "item": "monitor",
-        "inStock": True,
-        "quantity": 2,
-    }
+    left = await orders.call(ask("checkStock", {"item": "monitor"}))
+    assert left == {"item": "monitor", "inStock": True, "quantity": 2}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +81,5 @@ async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
         ("createShipment", ["o1"], "400"),
     ],
 )
-async def test_what_the_service_refuses(
-    orders: Functions, failed: Failed, operation: str, arguments: JSON, code: str
-) -> None:
-    """Errors have the status that a definition can name."""
-    assert (await failed(orders, ask(operation, arguments))).code == code
+async def test_what_the_service_refuses(orders: Functions, operation: str, arguments: JSON, code: str) -> None:
+    assert (await fault_of(orders.call(ask(operation, arguments)))).code == code

@@ -11,7 +11,6 @@ from swf_temporal.functions.openapi.operations import RequestBody, read_body, re
 
 
 def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.1.0", **content: Any) -> RequestBody:
-    """Return a body of version 3 with that schema."""
     document = Document("d", "d", {"openapi": version})
     operation = DocumentPart(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}})
     body = read_body(operation, document)
@@ -20,7 +19,6 @@ def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.
 
 
 def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
-    """Return a field of a form with that schema."""
     body = body_of({"properties": {"f": schema}}, encoding={"f": encoding})
     return body.contents[0].fields["f"]
 
@@ -41,7 +39,6 @@ def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
     ],
 )
 def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
-    """Styles, media types and headers with one possible value are taken from the document."""
     assert field_of({"type": "string"}, **encoding) == expected
 
 
@@ -72,21 +69,16 @@ def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) 
     ],
 )
 def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
-    """Versions 3.0 and 3.1 each have their way to say that a field is a file."""
     assert field_of(schema) == FormField(is_file=True, content_type=content_type)
 
 
 def test_a_text_in_base64_is_no_file() -> None:
-    """What the document wants as a text is sent as a text."""
     assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == FormField()
 
 
 def test_what_is_read_only_has_no_default() -> None:
-    """It is required of answers alone, and not to be sent."""
     properties = {"id": {"default": 1, "readOnly": True}, "kind": {"default": 2}}
-
     body = body_of({"properties": properties, "required": ["id", "kind"]}, "application/json")
-
     assert body.contents[0].defaults == {"kind": 2}
 
 
@@ -95,10 +87,8 @@ def test_what_is_required_has_a_default() -> None:
     parts = [
         {"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}, "d": {"default": 3}}, "required": ["d"]}
     ]
-
     body = body_of({"allOf": parts, "required": ["a", "c", "none"]}, "application/json")
     either = body_of({"anyOf": parts}, "application/json")
-
     assert body.contents[0].defaults == {"a": 1, "d": 3}
     assert either.contents[0].defaults == {}
 

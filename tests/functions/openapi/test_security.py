@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.settings.calls import Options, Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service
 
 SCHEMES: dict[str, Any] = {
     "basic": {"type": "http", "scheme": "Basic"},
@@ -37,18 +34,23 @@ SWAGGER_SCHEMES: dict[str, Any] = {
 PASSWORD = {"username": "ada", "password": "pw-1"}
 BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
 CLIENT = {"clientId": "app", "clientSecret": "hush"}
+GRANT = {"grantType": "clientCredentials", "authority": "of the service"}
 
 
 @pytest.fixture
-async def functions() -> AsyncIterator[Functions]:
-    """Return functions that call services where their documents say."""
-    functions = Functions(settings=Settings())
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling) -> Functions:
+    return calling()
+
+
+def reading(service: Service, call: Call, **reference: str) -> Call:
+    """Return *call*, whose document is fetched with a token."""
+    properties = {**CLIENT, **GRANT, "authority": f"{service.url}/token"}
+    reader = Auth(name="reader", scheme="oauth2", properties=properties)
+    function = replace(call.function, auth_ref=AuthRef(resource="reader", **reference))
+    return replace(call, function=function, auth=(*call.auth, reader))
 
 
 def declares(service: Service, security: Any, *, swagger: bool = False, at_root: bool = False) -> None:
-    """Put a document in front of the service's one operation, which asks for *security*."""
     operation: dict[str, Any] = {"operationId": "ask"}
     document: dict[str, Any] = {"paths": {"/a": {"get": operation}}}
     (document if at_root else operation)["security"] = security
@@ -62,7 +64,6 @@ def declares(service: Service, security: Any, *, swagger: bool = False, at_root:
 
 
 def ask(service: Service, scheme: str = "bearer", properties: Any = None, **facts: Any) -> Call:
-    """Return a call of the operation, with an auth if it has *properties*."""
     reference = AuthRef(invocation="a") if properties else None
     function = Function(name="ask", operation=f"{service.url}/api.json#ask", auth_ref=reference)
     return Call(function, auth=(Auth(name="a", scheme=scheme, properties=properties),), **facts)
@@ -79,13 +80,7 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
         ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
         ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
         ("whole", "basic", PASSWORD, "authorization", BASIC),
-        (
-            "whole",
-            "oauth2",
-            {**CLIENT, "grantType": "clientCredentials", "authority": "AT"},
-            "authorization",
-            "Bearer t-1",
-        ),
+        ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1"),
         ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
         ("whole", "basic", "odd", "authorization", "${ .t }"),
         ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
@@ -98,14 +93,11 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
 async def test_the_document_says_how(
     service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str
 ) -> None:
-    """The credentials are the function's, and how they are sent is the document's."""
     declares(service, [{wanted: []}])
     service.answers_with("GET", "/.well-known/openid-configuration", {"token_endpoint": f"{service.url}/token"})
     if isinstance(properties, dict) and "authority" in properties:
         properties = {**properties, "authority": service.url}
-
     await functions.call(ask(service, scheme, properties, secrets={"odd": {"token": "${ .t }"}}))
-
     assert service.last.headers[header] == value
     assert header == "authorization" or "authorization" not in service.last.headers
 
@@ -121,29 +113,20 @@ async def test_the_document_says_how(
 async def test_version_2(
     service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
 ) -> None:
-    """Documents in version 2.0 say it in other words."""
     declares(service, [{wanted: []}], swagger=True)
-
     await functions.call(ask(service, "bearer", properties))
-
     assert service.last.headers[header] == value
 
 
 async def test_a_key_in_the_query(service: Service, functions: Functions) -> None:
-    """A key may travel in the query."""
     declares(service, [{"inQuery": []}])
-
     await functions.call(ask(service, properties={"key": "k&9"}))
-
     assert service.last.query == [("key", "k&9")]
 
 
 async def test_what_holds_for_all_operations(service: Service, functions: Functions) -> None:
-    """The document may ask at its top, for all its operations."""
     declares(service, [{"inHeader": []}], at_root=True)
-
     await functions.call(ask(service, properties={"key": "k-9"}))
-
     assert service.last.headers["x-key"] == "k-9"
 
 
@@ -151,18 +134,14 @@ async def test_what_holds_for_all_operations(service: Service, functions: Functi
 async def test_what_needs_nobody(service: Service, functions: Functions, security: Any) -> None:
     """An operation that anybody may call is sent no credentials but those that it has a use for."""
     declares(service, security)
-
     await functions.call(ask(service, "bearer", {"token": "t-9"}))
-
     assert "authorization" not in service.last.headers
 
 
 async def test_the_first_that_is_possible(service: Service, functions: Functions) -> None:
     """Of several possibilities the first is taken for which all is there."""
     declares(service, [{"inHeader": [], "basic": []}, {"basic": []}])
-
     await functions.call(ask(service, "basic", PASSWORD))
-
     assert service.last.headers["authorization"] == BASIC
     assert "x-key" not in service.last.headers
 
@@ -170,47 +149,36 @@ async def test_the_first_that_is_possible(service: Service, functions: Functions
 async def test_secrets_named_like_schemes(service: Service, functions: Functions) -> None:
     """Credentials may be in secrets that are called like the schemes, several of which may be needed at once."""
     declares(service, [{"inHeader": [], "basic": []}])
-
     await functions.call(ask(service, secrets={"inHeader": "k-9", "basic": PASSWORD}))
-
     assert (service.last.headers["x-key"], service.last.headers["authorization"]) == ("k-9", BASIC)
 
 
 async def test_scopes_of_the_operation(service: Service, functions: Functions) -> None:
-    """A token is asked for with the scopes that the operation needs."""
     declares(service, [{"tokens": ["read", "write"]}])
-
     await functions.call(ask(service, "oauth2", CLIENT))
-
     [asked] = [request for request in service.requests if request.path == "/token"]
     assert b"scope=read+write" in asked.content
 
 
 async def test_no_credentials_at_all(service: Service, functions: Functions) -> None:
-    """A function without an auth is called without: the service decides."""
     declares(service, [{"basic": []}])
-
     assert await functions.call(ask(service)) == "ok"
 
 
-async def test_the_wrong_credentials(service: Service, functions: Functions, failed: Failed) -> None:
-    """An auth that lacks what the document asks for is told, before anything is sent."""
+async def test_the_wrong_credentials(service: Service, functions: Functions) -> None:
     declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
-
-    fault = await failed(functions, ask(service, "basic", {"username": "ada"}))
-
-    assert (fault.code, fault.retryable) == ("BadAuth", False)
-    assert "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials" in fault.message
+    await fault_of(
+        functions.call(ask(service, "basic", {"username": "ada"})),
+        "BadAuth",
+        "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials",
+        retryable=False,
+    )
     assert service.last.path == "/api.json"
 
 
-async def test_a_scheme_that_is_not_there(service: Service, functions: Functions, failed: Failed) -> None:
-    """A document must say what the schemes are that it asks for."""
+async def test_a_scheme_that_is_not_there(service: Service, functions: Functions) -> None:
     declares(service, [{"none": []}])
-
-    fault = await failed(functions, ask(service, properties={"token": "t"}))
-
-    assert (fault.code, fault.retryable) == ("BadDocument", False)
+    await fault_of(functions.call(ask(service, properties={"token": "t"})), "BadDocument", retryable=False)
 
 
 async def test_keys_do_not_follow_redirects(service: Service, functions: Functions) -> None:
@@ -230,42 +198,26 @@ async def test_keys_do_not_follow_redirects(service: Service, functions: Functio
 async def test_a_token_for_the_document(service: Service, functions: Functions) -> None:
     """What the document asks for is for its operations; it is itself fetched as the definition says."""
     declares(service, [{"inHeader": []}])
-    call = ask(service, properties={"key": "k-9"})
-    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
-    reader = Auth(name="reader", scheme="oauth2", properties=client)
-    reference = AuthRef(resource="reader", invocation="a")
-    function = replace(call.function, auth_ref=reference)
-
-    await functions.call(replace(call, function=function, auth=(*call.auth, reader)))
-
+    await functions.call(reading(service, ask(service, properties={"key": "k-9"}), invocation="a"))
     sent = {request.path: request.headers.get("authorization") for request in service.requests}
     assert (sent["/api.json"], sent["/a"]) == ("Bearer t-1", None)
 
 
-async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions, failed: Failed) -> None:
-    """The document's server, too, is asked once more with a new token."""
+async def test_a_token_for_the_document_that_is_refused(service: Service, functions: Functions) -> None:
     declares(service, None)
     service.answers_with("GET", "/api.json", {"who": "are you?"}, status=401)
-    call = ask(service)
-    client = {**CLIENT, "grantType": "clientCredentials", "authority": f"{service.url}/token"}
-    reader = Auth(name="reader", scheme="oauth2", properties=client)
-    function = replace(call.function, auth_ref=AuthRef(resource="reader"))
-
-    fault = await failed(functions, replace(call, function=function, auth=(reader,)))
-
+    fault = await fault_of(functions.call(reading(service, ask(service))), "NoDocument")
     paths = [request.path for request in service.requests if request.method == "POST" or request.path == "/api.json"]
     assert paths == ["/token", "/api.json", "/token", "/api.json"]
-    assert (fault.code, fault.status) == ("NoDocument", None)
+    assert fault.status is None
 
 
-async def test_a_document_on_the_server_that_is_called(service: Service) -> None:
+async def test_a_document_on_the_server_that_is_called(calling: Calling, service: Service) -> None:
     """What is for the call is shown to the document's server too if it is known to be the same, and to no other."""
     declares(service, None)
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
-        functions = Functions(settings=Settings(calls=Options(base_url=configured)))
-        await functions.call(ask(service, "bearer", {"token": "t-9"}))
-        await functions.aclose()
+        await calling(at=configured).call(ask(service, "bearer", {"token": "t-9"}))
         [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]
         assert ("authorization" in fetched.headers) is is_shown
         assert service.last.headers["authorization"] == "Bearer t-9"

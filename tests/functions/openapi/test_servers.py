@@ -5,23 +5,19 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import failing
 
 ORDERS = "specs/orders.json"
 
 
 def url(
-    content: dict[str, Any],
-    location: str = "/defs/orders.json",
-    settings: Settings | None = None,
-    **server: Any,
+    content: dict[str, Any], location: str = "/defs/orders.json", settings: Settings | None = None, **server: Any
 ) -> str:
-    """Return the URL of the function `check-stock` for a document that says *content*."""
     operation = OpenApiOperation(
         "op", "GET", "/", servers=(server,) if server else (), schemes=tuple(content.get("schemes", ()))
     )
@@ -46,7 +42,6 @@ def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, 
         functions={name: Options(base_url=url) for name, url in functions.items()},
         services={name: Options(base_url=url) for name, url in services.items()},
     )
-
     assert url({}, settings=settings, url="http://declared") == expected
 
 
@@ -54,18 +49,13 @@ def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, 
     ("location", "server", "expected"),
     [
         ("/defs/orders.json", {"url": "https://a/v1"}, "https://a/v1"),
-        (
-            "/defs/orders.json",
-            {"url": "https://{r}.a", "variables": {"r": {"default": "eu"}}},
-            "https://eu.a",
-        ),
+        ("/defs/orders.json", {"url": "https://{r}.a", "variables": {"r": {"default": "eu"}}}, "https://eu.a"),
         ("https://h:1/x/orders.json", {"url": "/v1"}, "https://h:1/v1"),
         ("https://h:1/x/orders.json", {"url": "v1"}, "https://h:1/x/v1"),
         ("https://h:1/x/orders.json", {}, "https://h:1/"),
     ],
 )
 def test_the_documents_server(location: str, server: dict[str, Any], expected: str) -> None:
-    """A server may have variables, and be relative to the URL of its document."""
     assert url({}, location, **server) == expected
 
 
@@ -76,13 +66,11 @@ REGIONS: dict[str, Any] = {
 
 
 def given(*servers: dict[str, Any], **variables: JSON) -> str:
-    """Return the URL for a definition that gives *variables*."""
     document = Document(ORDERS, "/defs/orders.json", {"openapi": "3.0.0"})
     return server_url(Settings(), Callee("f"), document, OpenApiOperation("op", "GET", "/", servers=servers), variables)
 
 
 def test_variables_are_given() -> None:
-    """The definition's values go before defaults, and choose among servers."""
     assert given(REGIONS, r="us", v=2) == "https://us.a/2"
     assert given({"url": "https://b"}, REGIONS, r="us") == "https://us.a/1"
     assert given({"url": "https://b"}, REGIONS) == "https://b"
@@ -97,11 +85,8 @@ def test_variables_are_given() -> None:
     ],
 )
 def test_variables_that_cannot_be(server: dict[str, Any], variables: dict[str, JSON], code: str, told: str) -> None:
-    """A value that is not possible, or for no variable, is the definition's mistake."""
-    with pytest.raises(CallFailed, match=told) as caught:
+    with failing(code, told, retryable=False):
         given(server, **variables)
-
-    assert (caught.value.code, caught.value.retryable) == (code, False)
 
 
 @pytest.mark.parametrize(
@@ -115,14 +100,10 @@ def test_variables_that_cannot_be(server: dict[str, Any], variables: dict[str, J
     ],
 )
 def test_the_server_of_version_2(location: str, content: dict[str, Any], expected: str) -> None:
-    """Host, base path and schemes make a URL; what is missing is that of the document."""
     assert url({"swagger": "2.0", **content}, location) == expected
 
 
 @pytest.mark.parametrize("content", [{"openapi": "3.0.0"}, {"swagger": "2.0", "basePath": "/v1"}])
 def test_no_server_at_all(content: dict[str, Any]) -> None:
-    """The fault says which variable to set."""
-    with pytest.raises(CallFailed, match="SWF_BASE_URL_CHECK_STOCK") as caught:
+    with failing("NoServer", "SWF_BASE_URL_CHECK_STOCK", retryable=False):
         url(content)
-
-    assert (caught.value.code, caught.value.retryable) == ("NoServer", False)

@@ -2,66 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, HttpCall, Service
+from tests.failing import fault_of
+from tests.functions.conftest import Service, http_call
 
 
 def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
-    """Return a call of a function with that operation."""
     return Call(Function(name="ask", type=kind, operation=operation), arguments)
 
 
-async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions, http_call: HttpCall) -> None:
+async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions) -> None:
     """What the URL does not name is the JSON body."""
     service.answers_with("POST", "/numbers/4/multiply", 20)
-
     result = await functions.call(http_call("post", "/numbers/{n}/multiply", {"n": 4, "by": 5}))
-
     assert result == 20
     assert service.last.body == {"by": 5}
     assert service.last.headers["content-type"] == "application/json"
 
 
-async def test_without_a_body_the_rest_is_the_query(
-    service: Service, functions: Functions, http_call: HttpCall
-) -> None:
+async def test_without_a_body_the_rest_is_the_query(service: Service, functions: Functions) -> None:
     """A GET has no body; null says nothing; the URL's own query stays."""
     service.answers_with("GET", "/find", [])
-
     await functions.call(http_call("GET", "/find?v=2", {"q": "a b", "tag": ["x", "y"], "not": None}))
-
     assert service.last.query == [("v", "2"), ("q", "a b"), ("tag", "x"), ("tag", "y")]
     assert service.last.content == b""
 
 
-async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """SonataFlow's `HEADER_` and `QUERY_` are understood."""
+async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions) -> None:
     service.answers_with("POST", "/a", {})
-
     await functions.call(http_call("POST", "/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}))
-
     assert service.last.headers["x-who"] == "me"
     assert service.last.query == [("page", "2")]
     assert service.last.body == {"text": "hi"}
 
 
 @pytest.mark.parametrize("arguments", [["a"], 5, False])
-async def test_arguments_without_names_are_the_body(
-    service: Service, functions: Functions, http_call: HttpCall, arguments: JSON
-) -> None:
-    """Anything but an object is sent as it is."""
+async def test_arguments_without_names_are_the_body(service: Service, functions: Functions, arguments: JSON) -> None:
     service.answers_with("POST", "/a", {})
-
     await functions.call(http_call("POST", "/a", arguments))
-
     assert service.last.body == arguments
 
 
@@ -76,53 +60,38 @@ async def test_arguments_without_names_are_the_body(
 async def test_a_body_without_a_declared_type_has_its_own(
     service: Service, functions: Functions, body: JSON, sent: bytes, media_type: str
 ) -> None:
-    """A text is sent as it is, and bytes are those that an answer had."""
     service.answers_with("POST", "/a", {})
     await functions.call(call_of({"method": "POST", "uri": "/a"}, {"body": body}))
-
     assert (service.last.content, service.last.headers["content-type"]) == (sent, media_type)
 
 
 @pytest.mark.parametrize(("name", "value"), [("a", {"x": 1}), ("b", [{"x": 2}]), ("c", [[1]])])
-async def test_a_query_holds_no_objects(
-    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, name: str, value: JSON
-) -> None:
+async def test_a_query_holds_no_objects(service: Service, functions: Functions, name: str, value: JSON) -> None:
     """They would lose the name under which they were given."""
-    fault = await failed(functions, http_call("GET", "/a", {name: value, "d": [1, 2]}))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert f"the argument '{name}'" in fault.message
+    doing = functions.call(http_call("GET", "/a", {name: value, "d": [1, 2]}))
+    await fault_of(doing, "BadArguments", f"the argument '{name}'", retryable=False)
     assert service.requests == []
 
 
 async def test_null_is_no_cookie(service: Service, functions: Functions) -> None:
-    """As in headers and the query, null says nothing."""
     service.answers_with("GET", "/a", {})
-
     await functions.call(call_of({"uri": "/a", "cookies": {"a": 1}}, {"cookies": {"b": None}}))
     assert service.last.headers["cookie"] == "a=1"
-
     await functions.call(call_of({"uri": "/a"}, {"cookies": {"b": None}}))
     assert "cookie" not in service.last.headers
 
 
-async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """What follows the URL is sent, though the fragment is not."""
+async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {})
-
     await functions.call(http_call("GET", "/a#part", {"page": 2}))
-
     assert (service.last.path, service.last.query) == ("/a", [("page", "2")])
 
 
 async def test_a_header_of_the_call_replaces_that_of_the_function(service: Service, functions: Functions) -> None:
-    """Names of headers are the same in capitals and in small letters."""
     service.answers_with("POST", "/a", {})
     operation = {"method": "POST", "uri": "/a", "headers": {"Content-Type": "text/plain", "X-A": "1", "X-B": "2"}}
-
     arguments: JSON = {"headers": {"content-type": "application/json", "x-a": "3"}, "body": {"n": 1}}
     await functions.call(call_of(operation, arguments))
-
     assert service.last.headers["content-type"] == "application/json"
     assert (service.last.headers["x-a"], service.last.headers["x-b"]) == ("3", "2")
 
@@ -137,13 +106,7 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
         "headers": {"X-A": "1", "Content-Type": "text/plain"},
         "cookies": {"c": "2"},
     }
-    arguments: JSON = {
-        "id": 7,
-        "body": "paid",
-        "headers": {"X-B": 3},
-        "cookies": {"d": "x y"},
-        "notify": True,
-    }
+    arguments: JSON = {"id": 7, "body": "paid", "headers": {"X-B": 3}, "cookies": {"d": "x y"}, "notify": True}
 
     assert await functions.call(call_of(operation, arguments, kind)) == "done"
 
@@ -156,19 +119,15 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
 @pytest.mark.parametrize("operation", ["rest:/a/{x}?q={q}", "rest:get: /a/{x}?q={q}", {"uri": "/a/{x}?q={q}"}])
 @pytest.mark.parametrize("kind", ["custom", "http"])
 async def test_the_method_may_be_left_out(service: Service, functions: Functions, kind: str, operation: Any) -> None:
-    """Without a method it is GET, and places may be in the query, where they may be empty."""
     service.answers_with("GET", "/a/b", "found")
     if kind == "custom" and isinstance(operation, dict):
         kind = "rest"
-
     assert await functions.call(call_of(operation, {"x": "b", "q": ""}, kind)) == "found"
     assert service.last.query == [("q", "")]
 
 
 async def test_a_whole_url_needs_no_method(service: Service, functions: Functions) -> None:
-    """The colon of a URL is not the one after a method."""
     service.answers_with("GET", "/a", "found")
-
     assert await functions.call(call_of(f"rest:{service.url}/a")) == "found"
     assert await functions.call(call_of(f"rest:GET:{service.url}/a")) == "found"
 
@@ -181,64 +140,40 @@ async def test_errors_may_be_answers(service: Service, functions: Functions, pla
     switch = {"failOnStatusCode": False}
     operation = {"method": "GET", "uri": "/a", **(switch if place == "operation" else {})}
     function = Function(name="ask", type="http", operation=operation, metadata=switch if place == "metadata" else {})
-
     result: Any = await functions.call(Call(function))
-
     assert (result["status"], result["body"]) == (status, None if status == 304 else {"n": 1})
     assert result["headers"]["x-a"] == "b"
 
 
-async def test_a_switch_is_true_or_false(functions: Functions, failed: Failed) -> None:
-    """Anything else is a mistake in the definition, told before anything is sent."""
-    fault = await failed(functions, call_of({"uri": "/a", "failOnStatusCode": "no"}))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "'failOnStatusCode' of function 'ask' is 'no'" in fault.message
+async def test_a_switch_is_true_or_false(functions: Functions) -> None:
+    doing = functions.call(call_of({"uri": "/a", "failOnStatusCode": "no"}))
+    await fault_of(doing, "BadOperation", "'failOnStatusCode' of function 'ask' is 'no'", retryable=False)
 
 
-async def test_no_answer_is_an_error_in_any_case(functions: Functions, failed: Failed) -> None:
-    """A service that cannot be reached has no status that could be taken for an answer."""
-    fault = await failed(functions, call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False}))
-
+async def test_no_answer_is_an_error_in_any_case(functions: Functions) -> None:
+    fault = await fault_of(functions.call(call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False})))
     assert fault.status is None
 
 
-async def test_a_missing_place_is_named(functions: Functions, http_call: HttpCall, failed: Failed) -> None:
-    """A URL with a hole in it is not sent."""
-    fault = await failed(functions, http_call("GET", "/orders/{id}", {"ID": 7}))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert "'id'" in fault.message
+async def test_a_missing_place_is_named(functions: Functions) -> None:
+    await fault_of(functions.call(http_call("GET", "/orders/{id}", {"ID": 7})), "BadArguments", "'id'", retryable=False)
 
 
 @pytest.mark.parametrize("operation", ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5])
-async def test_an_operation_that_cannot_be_read(functions: Functions, failed: Failed, operation: Any) -> None:
-    """The fault shows the operation and the forms that are understood."""
-    fault = await failed(functions, call_of(operation))
-
-    assert (fault.code, fault.retryable) == ("BadOperation", False)
-    assert "rest:METHOD:URL" in fault.message
+async def test_an_operation_that_cannot_be_read(functions: Functions, operation: Any) -> None:
+    await fault_of(functions.call(call_of(operation)), "BadOperation", "rest:METHOD:URL", retryable=False)
 
 
-async def test_a_relative_url_needs_a_server(http_call: HttpCall, failed: Failed) -> None:
-    """The fault names the variable to set."""
-    fault = await failed(Functions(), http_call("GET", "/a"))
-
-    assert fault.code == "NoServer"
-    assert "SWF_BASE_URL_ASK" in fault.message
+async def test_a_relative_url_needs_a_server() -> None:
+    await fault_of(Functions().call(http_call("GET", "/a")), "NoServer", "SWF_BASE_URL_ASK")
 
 
-async def test_values_cannot_leave_their_place(service: Service, functions: Functions, http_call: HttpCall) -> None:
-    """A slash or a question mark in an argument is data."""
+async def test_values_cannot_leave_their_place(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
-
     assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"
 
 
-async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service, http_call: HttpCall) -> None:
-    """The name of a state may end with a line's end, which a header cannot have."""
+async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service) -> None:
     service.answers_with("POST", "/orders", {})
-
     await functions.call(http_call("POST", "/orders", {}, idempotency_key="order/run/Check it\n/ask#1"))
-
     assert service.last.headers["idempotency-key"] == "order/run/Check it%0A/ask#1"

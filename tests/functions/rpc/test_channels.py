@@ -2,10 +2,10 @@
 
 import pytest
 
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 from swf_temporal.settings.calls import read_settings
+from tests.failing import failing
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,6 @@ from swf_temporal.settings.calls import read_settings
     ],
 )
 def test_where_servers_are(url: str, target: Target) -> None:
-    """A server is a URL, whose scheme says whether TLS is used, or just a host and a port."""
     assert target_of(url) == target
 
 
@@ -35,23 +34,15 @@ def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) ->
 
 
 def test_servers_of_the_environment() -> None:
-    """A variable may give a server of gRPC."""
     settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
-
     assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
 
 
 def test_a_url_that_is_no_server() -> None:
-    """A server of gRPC has no path."""
-    with pytest.raises(CallFailed, match="grpc://host:port") as caught:
+    with failing("BadUrl", "grpc://host:port"):
         target_of("http://users/api")
-
-    assert caught.value.code == "BadUrl"
 
 
 def test_libraries_that_are_not_installed() -> None:
-    """A worker without the libraries of gRPC says how to get them."""
-    with pytest.raises(CallFailed, match=r"pip install 'swf-temporal\[grpc\]'") as caught:
+    with failing("NotInstalled", r"pip install 'swf-temporal\[grpc\]'", retryable=False):
         library("grpc_that_nobody_has")
-
-    assert (caught.value.code, caught.value.retryable) == ("NotInstalled", False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +11,7 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.rpc.protos import FetchedProtos
 from swf_temporal.settings.calls import Settings
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Service
+from tests.functions.conftest import Service
 
 SERVICE = """
 syntax = "proto3";
@@ -26,14 +23,12 @@ service Users { rpc Add(google.protobuf.Empty) returns (google.protobuf.Empty); 
 
 @pytest.fixture
 async def http() -> AsyncIterator[Http]:
-    """Return what fetches."""
     http = Http(Settings())
     yield http
     await http.aclose()
 
 
 def offers(service: Service, path: str, text: str) -> None:
-    """Put a proto file at a path."""
     service.answers_with("GET", path, text.encode(), content_type="text/plain")
 
 
@@ -52,7 +47,6 @@ async def test_the_same_texts_are_compiled_once(service: Service, http: Http) ->
 
 
 async def test_files_that_import_each_other(service: Service, http: Http) -> None:
-    """Imports of imports are found too; what stands in comments is none."""
     offers(
         service, "/a/users", SERVICE % '// import "x.proto";\n/* \nimport "y.proto";\n*/\nimport public "b/one.proto";'
     )
@@ -81,12 +75,9 @@ async def test_files_that_import_each_other(service: Service, http: Http) -> Non
 async def test_what_cannot_be_had(
     service: Service, http: Http, imports: str, code: str, status: int | None, told: str
 ) -> None:
-    """The fault names the file that the definition names, and what is wrong with it."""
     offers(service, "/a/users.proto", SERVICE % imports)
-
     with pytest.raises(CallFailed) as caught:
         await FetchedProtos(http, timedelta(hours=1)).load("users.proto", f"{service.url}/a/users.proto")
-
     assert (caught.value.code, caught.value.status) == (code, status)
     assert caught.value.message.startswith("the proto file 'users.proto'")
     assert told in caught.value.message

@@ -3,22 +3,17 @@
 from pathlib import Path
 from shutil import copytree
 
-import pytest
-
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.rpc.protos import Protos, full_name_of
+from tests.failing import failing
 
 PROTOS = Path(__file__).parents[1] / "protos"
 
 
 async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:
-    """What is not beside the proto file is imported from the definition's folder."""
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
     (folder / "services").mkdir()
     moved = (folder / "users.proto").rename(folder / "services" / "users.proto")
-
     services = await Protos().load("services/users.proto", str(moved), str(folder))
-
     assert services.method("UserService", "AddUser").input_type.full_name == "shop.people.Person"
 
 
@@ -43,7 +38,6 @@ async def test_annotations_of_the_specifications_example(tmp_path: Path) -> None
 
 
 async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
-    """The same texts are compiled once; a change of an imported file is seen at the next call."""
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
     protos, location = Protos(), str(folder / "users.proto")
     first = await protos.load("users.proto", location, None)
@@ -57,9 +51,6 @@ async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
 
 
 def test_services_of_one_name_in_two_packages() -> None:
-    """A service's name without its package must mean one service."""
-    with pytest.raises(CallFailed, match=r"more than one service 'Users': a\.Users, b\.Users") as caught:
+    with failing("UnknownOperation", r"more than one service 'Users': a\.Users, b\.Users"):
         full_name_of("Users", ["a.Users", "b.Users"], "the file")
-
-    assert caught.value.code == "UnknownOperation"
     assert full_name_of("b.Users", ["a.Users", "b.Users"], "the file") == "b.Users"

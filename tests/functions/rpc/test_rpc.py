@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,27 +15,20 @@ from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
+from tests.failing import fault_of
+from tests.functions.conftest import Calling, Service, showing, showing_token
 from tests.functions.rpc.users_service import PROTOS, Users, serving
-
-if TYPE_CHECKING:
-    from tests.functions.conftest import Failed, Service
 
 
 @pytest.fixture
 async def users() -> AsyncIterator[Users]:
-    """Return the service, which listens until the test is over."""
     async with serving() as users:
         yield users
 
 
 @pytest.fixture
-async def functions(users: Users) -> AsyncIterator[Functions]:
-    """Return functions whose services are the test's one."""
-    functions = Functions(
-        settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
-    )
-    yield functions
-    await functions.aclose()
+def functions(calling: Calling, users: Users) -> Functions:
+    return calling(settings=Settings(services={"users.proto": Options(base_url=users.url)}))
 
 
 def _call(method: str, arguments: Any = None, source: str = "users.proto", **facts: Any) -> Call:
@@ -44,46 +37,40 @@ def _call(method: str, arguments: Any = None, source: str = "users.proto", **fac
 
 
 async def test_one_message_for_one(functions: Functions, users: Users) -> None:
-    """Arguments are the message, by JSON's or by proto's names; its fields come back under proto's, zeros too."""
     result = await functions.call(_call("AddUser", {"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}))
-
     assert result == {"id": "7", "full_name": "Ada"}
     assert users.received == [{"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}]
     assert await functions.call(_call("AddUser", {"full_name": ""})) == {"id": "7", "full_name": ""}
 
 
 async def test_no_arguments_are_an_empty_message(functions: Functions, users: Users) -> None:
-    """A method may be called without arguments, and may answer with nothing, which is an empty object."""
     assert await functions.call(_call("RemoveUser")) == {}
     assert users.received == [{}]
 
 
-async def test_a_stream_for_one_message(functions: Functions, users: Users) -> None:
-    """What a server streams is an array."""
-    result: Any = await functions.call(_call("ListUsersByRole", {"role": "ADMIN"}))
-
-    assert [person["full_name"] for person in result] == ["Ada", "Grace"]
-    assert users.received == [{"role": "ADMIN"}]
-
-
 async def test_one_message_for_a_stream(functions: Functions) -> None:
-    """A method that takes a stream takes an array."""
     people: Any = [{"full_name": "Ada"}, {"full_name": "Grace"}]
-
     assert await functions.call(_call("ImportUsers", people)) == {"count": 2, "names": ["Ada", "Grace"]}
     assert await functions.call(_call("ImportUsers", [])) == {"count": 0, "names": []}
 
 
-async def test_a_stream_for_a_stream(functions: Functions) -> None:
-    """An array goes to a method that takes and gives streams, and another comes back."""
-    result: Any = await functions.call(_call("Rename", [{"full_name": "Ada"}, {"full_name": "Grace"}]))
-
-    assert [person["full_name"] for person in result] == ["ADA", "GRACE"]
+@pytest.mark.parametrize(
+    ("method", "arguments", "names"),
+    [
+        ("ListUsersByRole", {"role": "ADMIN"}, ["Ada", "Grace"]),
+        ("Rename", [{"fullName": "Ada"}, {"fullName": "Grace"}], ["ADA", "GRACE"]),
+    ],
+)
+async def test_what_is_streamed_is_an_array(
+    functions: Functions, users: Users, method: str, arguments: Any, names: list[str]
+) -> None:
+    result: Any = await functions.call(_call(method, arguments))
+    assert [person["full_name"] for person in result] == names
+    assert users.received == (arguments if isinstance(arguments, list) else [arguments])
 
 
 @pytest.mark.parametrize("source", ["file://users.proto", "file:users.proto", (PROTOS / "users.proto").as_uri()])
 async def test_proto_files_by_uri(functions: Functions, source: str) -> None:
-    """A proto file may be named by a URI, relative in the way of the specification too."""
     assert await functions.call(_call("RemoveUser", source=source)) == {}
 
 
@@ -102,75 +89,53 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
     assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
 
 
-async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Failed, service: Service) -> None:
+async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(calling: Calling, service: Service) -> None:
     """What is called and what is fetched have the same host and port: the call does not wait for itself."""
     service.answers_with("GET", "/users.proto", (PROTOS / "users.proto").read_bytes(), content_type="text/plain")
     people = (PROTOS / "shared" / "people.proto").read_bytes()
     service.answers_with("GET", "/shared/people.proto", people, content_type="text/plain")
     server = Options(base_url=service.url.replace("http", "grpc"))
-    functions = Functions(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
+    functions = calling(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
     operation = f"{service.url}/users.proto#UserService#RemoveUser"
 
-    fault = await asyncio.wait_for(failed(functions, Call(Function(name="ask", type="rpc", operation=operation))), 10)
-
-    assert fault.code == "UNAVAILABLE"  # it is a server of HTTP
+    doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation)))
+    await asyncio.wait_for(fault_of(doing, "UNAVAILABLE"), 10)  # it is a server of HTTP
     assert service.requests[0].path == "/users.proto"
-    await functions.aclose()
 
 
-async def test_the_server_by_the_services_name(users: Users) -> None:
-    """Where a service is may be set by its own name."""
-    functions = Functions(
-        settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
-    )
-
+async def test_the_server_by_the_services_name(calling: Calling, users: Users) -> None:
+    functions = calling(settings=Settings(services={"USERSERVICE": Options(base_url=users.url)}))
     assert await functions.call(_call("RemoveUser")) == {}
-    await functions.aclose()
 
 
 @pytest.mark.parametrize(
     ("service", "version"), [("UserService", "v1alpha"), ("shop.users.UserService", "v1alpha"), ("UserService", "v1")]
 )
-async def test_a_server_that_describes_itself(service: str, version: str) -> None:
+async def test_a_server_that_describes_itself(calling: Calling, service: str, version: str) -> None:
     """Without a proto file the server is asked what its messages are, in either version of the question."""
     function = Function(name="ask", type="rpc", operation=f"reflection:#{service}#ImportUsers")
     people: Any = [{"full_name": "Ada"}]
-
     async with serving(reflection=version) as users:
-        functions = Functions(settings=Settings(functions={"ask": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
+        functions = calling(settings=Settings(functions={"ask": Options(base_url=users.url)}))
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
-        await functions.aclose()
 
 
-async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
-    """The message says what is missing, and what to write in place of it."""
+async def test_a_server_that_does_not_describe_itself(calling: Calling) -> None:
     async with serving(reflection=None) as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-        fault = await failed(functions, _call("AddUser", source="reflection:"))
-        await functions.aclose()
-
-    assert (fault.code, fault.retryable) == ("NoDocument", False)
-    assert "has no server reflection; name a proto file" in fault.message
+        functions = calling(at=users.url)
+        doing = functions.call(_call("AddUser", source="reflection:"))
+        await fault_of(doing, "NoDocument", "has no server reflection; name a proto file", retryable=False)
 
 
-async def test_an_operation_that_names_its_server(users: Users) -> None:
-    """The URL of a server in place of the proto file says where the service is, too."""
-    functions = Functions()
+async def test_an_operation_that_names_its_server(calling: Calling, users: Users) -> None:
 
-    assert await functions.call(_call("RemoveUser", source=f"grpc://127.0.0.1:{users.port}")) == {}
-    await functions.aclose()
+    assert await calling().call(_call("RemoveUser", source=users.url)) == {}
 
 
 async def test_credentials_and_the_idempotency_key_are_metadata(functions: Functions, users: Users) -> None:
     """They have the names of the headers that other services get, in small letters as gRPC has it."""
-    function = Function(
-        name="ask", type="rpc", operation="users.proto#UserService#RemoveUser", auth_ref=AuthRef(invocation="token")
-    )
-    auth = (Auth(name="token", scheme="bearer", properties={"token": "sesame"}),)
-
-    await functions.call(Call(function, base=str(PROTOS), idempotency_key="key-1", auth=auth))
-
+    await functions.call(showing(_call("RemoveUser", idempotency_key="key-1"), "bearer", {"token": "sesame"}))
     assert users.metadata["authorization"] == "Bearer sesame"
     assert users.metadata["idempotency-key"] == "key-1"
 
@@ -186,14 +151,13 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
 async def test_an_idempotency_key_in_any_letters(functions: Functions, users: Users, key: str, sent: str) -> None:
     """It has the names of the definition, and metadata can hold ASCII only."""
     await functions.call(_call("AddUser", {"full_name": "Ada"}, idempotency_key=key))
-
     assert users.metadata["idempotency-key"] == sent
 
 
-async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> None:
+async def test_metadata_of_the_definition_and_of_the_operator(calling: Calling, users: Users) -> None:
     """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
-    functions = Functions(settings=Settings(calls=options.replace(base_url=f"grpc://127.0.0.1:{users.port}")))
+    functions = calling(settings=Settings(calls=options.replace(base_url=users.url)))
     headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
 
     await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
@@ -205,71 +169,47 @@ async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> N
     assert "absent" not in sent
     assert users.metadata["x-tenant"] == "acme"
     assert users.received == [{"fullName": "Ada"}, {"fullName": "Ada"}]
-    await functions.aclose()
 
 
 @pytest.mark.parametrize("source", ["users.proto", "reflection:"])
 async def test_a_token_that_is_refused_is_renewed_once(
-    users: Users, service: Service, failed: Failed, source: str
+    calling: Calling, users: Users, service: Service, source: str
 ) -> None:
     """A token that the service refuses is replaced by a new one; a service that refuses that too is believed."""
     users.tokens = set()
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
-    properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
-    auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-    function = Function(
-        name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
-    )
+    call, functions = showing_token(_call("RemoveUser", source=source), service), calling(at=users.url)
 
-    fault = await failed(functions, Call(function, base=str(PROTOS), auth=(auth,)))
+    fault = await fault_of(functions.call(call), "UNAUTHENTICATED")
 
-    assert (fault.code, fault.status, fault.body["message"]) == ("UNAUTHENTICATED", 16, "who are you?")
+    assert (fault.status, fault.body["message"]) == (16, "who are you?")
     assert len(users.received) == 2
     assert [request.path for request in service.requests if request.method == "POST"] == ["/token", "/token"]
     users.tokens = {"Bearer sesame"}
-    assert await functions.call(Call(function, base=str(PROTOS), auth=(auth,))) == {}
-    await functions.aclose()
+    assert await functions.call(call) == {}
 
 
-async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> None:
-    """The code is the name of the status, which is its number; what the server added is in the body."""
-    fault = await failed(functions, _call("AddUser", {"full_name": "nobody"}))
-
+async def test_an_error_of_the_service(functions: Functions) -> None:
+    fault = await fault_of(functions.call(_call("AddUser", {"full_name": "nobody"})))
     assert (fault.name, fault.code, fault.status, fault.retryable) == ("CallFailed", "NOT_FOUND", 5, True)
     assert fault.message.endswith("/UserService/AddUser answered NOT_FOUND: no such person")
-    assert fault.body == {
-        "code": 5,
-        "message": "no such person",
-        "metadata": {"hint": "ask for somebody", "hint-bin": "AP8="},
-    }
+    metadata = {"hint": "ask for somebody", "hint-bin": "AP8="}
+    assert fault.body == {"code": 5, "message": "no such person", "metadata": metadata}
 
 
-async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
-    """After the time that a worker gives a call it is given up, and the server is told."""
-    url = f"grpc://127.0.0.1:{users.port}"
-    functions, call = (
-        Functions(settings=Settings(calls=Options(base_url=url, timeout=Options().timeout / 100))),
-        _call("AddUser"),
-    )
+async def test_a_service_that_does_not_answer(calling: Calling, users: Users) -> None:
+    functions, call = calling(at=users.url, timeout=Options().timeout / 100), _call("AddUser")
     await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
-
-    fault = await failed(functions, _call("AddUser", {"full_name": "sloth"}))
-
-    assert fault.code == "DEADLINE_EXCEEDED"
-    assert "/AddUser did not answer in time" in fault.message
+    doing = functions.call(_call("AddUser", {"full_name": "sloth"}))
+    await fault_of(doing, "DEADLINE_EXCEEDED", "/AddUser did not answer in time")
     await users.hung_up.wait()
-    await functions.aclose()
 
 
 async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> None:
-    """The server is told that nobody waits any more."""
     waiting = asyncio.create_task(functions.call(_call("AddUser", {"full_name": "sloth"})))
     while not users.received:
         await asyncio.sleep(0.01)
-
     waiting.cancel()
-
     await users.hung_up.wait()
     assert waiting.cancelled() or waiting.cancelling()
 
@@ -290,17 +230,14 @@ PORTRAIT = "type.googleapis.com/shop.users.Portrait"
         ({"older": {"older": {"picture": "###"}}}, "older.older.picture"),
     ],
 )
-async def test_bytes_that_are_no_base64(
-    arguments: Any, field: str, functions: Functions, users: Users, failed: Failed
-) -> None:
+async def test_bytes_that_are_no_base64(arguments: Any, field: str, functions: Functions, users: Users) -> None:
     """The library would send what it can make of them, which may be nothing."""
-    fault = await failed(functions, _call("Paint", arguments))
-    assert (fault.code, users.received) == ("BadArguments", [])
-    assert f"the field '{field}' must be bytes, written in base64" in fault.message
+    told = f"the field '{field}' must be bytes, written in base64"
+    await fault_of(functions.call(_call("Paint", arguments)), "BadArguments", told)
+    assert users.received == []
 
 
 async def test_bytes_in_either_base64(functions: Functions) -> None:
-    """With or without padding, in the alphabet of URLs, too, wherever they stand."""
     sent = {"picture": "-_8", "small_ones": ["AA==", "AA", ""], "by_size": {"s": "AAA="}, "frame": "AAAA"}
     found: Any = await functions.call(_call("Paint", {**sent, "older": {"picture": None}}))
     assert (found["picture"], found["small_ones"], found["by_size"]) == ("+/8=", ["AA==", "AA==", ""], {"s": "AAA="})
@@ -313,20 +250,17 @@ async def test_whole_numbers(functions: Functions) -> None:
     assert told == '[{"id": 7, "scale": 0.5}, [3, 2.5, 1e+30]]'
 
 
-async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) -> None:
+async def test_a_required_field_that_is_missing(calling: Calling, tmp_path: Path) -> None:
     """What proto2 requires is asked for before anything is sent: no server could be told of it."""
     inner = "message Line { required string item = 1; }"
     order = "message Order { repeated Line lines = 1; }"
     text = f'syntax = "proto2"; {inner} {order} service Shop {{ rpc Buy(Order) returns (Order); }}'
     (tmp_path / "shop.proto").write_text(text, encoding="utf-8")
     function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+    functions = calling(at="grpc://127.0.0.1:1")
 
-    fault = await failed(functions, Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
-    await functions.aclose()
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert "the field 'lines[1].item' is required, and is missing" in fault.message
+    doing = functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
+    await fault_of(doing, "BadArguments", "the field 'lines[1].item' is required, and is missing", retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -334,71 +268,53 @@ async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) 
     [("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"), ("Rename", [5], "a number")],
 )
 async def test_a_request_is_an_object(
-    method: str, arguments: Any, told: str, functions: Functions, users: Users, failed: Failed
+    method: str, arguments: Any, told: str, functions: Functions, users: Users
 ) -> None:
-    """What else is given is told in words."""
-    fault = await failed(functions, _call(method, arguments))
+    fault = await fault_of(functions.call(_call(method, arguments)))
     assert (fault.code, users.received) == ("BadArguments", [])
     assert fault.message.endswith(f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
 
 
-async def test_a_stream_of_very_many_messages(users: Users, failed: Failed) -> None:
+async def test_a_stream_of_very_many_messages(calling: Calling, users: Users) -> None:
     """What counts is how large they are in the data of the workflow: each may be nothing on the wire."""
-    small = Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=100_000)
-    async with aclosing(Functions(settings=Settings(calls=small))) as functions:
-        fault = await failed(functions, _call("ListUsersByRole", {}))
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+    small = Options(base_url=users.url, max_response_bytes=100_000)
+    functions = calling(settings=Settings(calls=small))
+    await fault_of(functions.call(_call("ListUsersByRole", {})), "AnswerTooLarge", retryable=False)
 
 
-async def test_a_server_that_is_not_there(failed: Failed) -> None:
-    """A refused connection is the status that gRPC gives it."""
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
-
+async def test_a_server_that_is_not_there(calling: Calling) -> None:
+    functions = calling(at="grpc://127.0.0.1:1")
     for source in ("users.proto", "reflection:"):
-        fault = await failed(functions, _call("AddUser", source=source))
-        assert fault.code == "UNAVAILABLE"
-        assert "/AddUser cannot be reached: " in fault.message
-    await functions.aclose()
+        await fault_of(functions.call(_call("AddUser", source=source)), "UNAVAILABLE", "/AddUser cannot be reached: ")
 
 
 @pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
-async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, failed: Failed) -> None:
+async def test_a_stream_of_nothing_to_a_server_that_is_not_there(calling: Calling, method: str) -> None:
     """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
-    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
-
-    fault = await failed(functions, _call(method, []))
-    await functions.aclose()
-
+    functions = calling(at="grpc://127.0.0.1:1")
+    fault = await fault_of(functions.call(_call(method, [])))
     # The library says either, as it happens to notice first that there is nobody or that there is nothing to send.
     assert fault.code in {"ConnectionLost", "UNAVAILABLE"}
     assert fault.retryable
 
 
-async def test_a_server_that_comes_back(failed: Failed) -> None:
-    """A server that was gone for a while is reached again, by the same connection's next try."""
+async def test_a_server_that_comes_back(calling: Calling) -> None:
     async with serving() as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
+        functions = calling(at=users.url)
         assert await functions.call(_call("RemoveUser")) == {}
-    assert (await failed(functions, _call("RemoveUser"))).code == "UNAVAILABLE"
+    assert (await fault_of(functions.call(_call("RemoveUser")))).code == "UNAVAILABLE"
 
     async with serving(port=users.port) as again, asyncio.timeout(30):
         while not again.received:
             with suppress(CallFailed):
                 await functions.call(_call("RemoveUser"))
             await asyncio.sleep(0.05)
-    await functions.aclose()
 
 
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
-async def test_answers_that_are_too_large(users: Users, failed: Failed, method: str, arguments: Any) -> None:
-    """A message, and all those of a stream together, are no larger than the worker takes."""
-    settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
-    functions = Functions(settings=settings)
-
-    fault = await failed(functions, _call(method, arguments))
-
-    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
-    await functions.aclose()
+async def test_answers_that_are_too_large(calling: Calling, users: Users, method: str, arguments: Any) -> None:
+    settings = Settings(calls=Options(base_url=users.url, max_response_bytes=9))
+    await fault_of(calling(settings=settings).call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -415,14 +331,8 @@ async def test_answers_that_are_too_large(users: Users, failed: Failed, method: 
         ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
     ],
 )
-async def test_arguments_that_are_no_message(
-    functions: Functions, failed: Failed, method: str, arguments: Any, message: str
-) -> None:
-    """What does not fit the message is told before anything is sent."""
-    fault = await failed(functions, _call(method, arguments))
-
-    assert (fault.code, fault.retryable) == ("BadArguments", False)
-    assert message in fault.message
+async def test_arguments_that_are_no_message(functions: Functions, method: str, arguments: Any, message: str) -> None:
+    await fault_of(functions.call(_call(method, arguments)), "BadArguments", message, retryable=False)
 
 
 @pytest.mark.parametrize(
@@ -437,21 +347,12 @@ async def test_arguments_that_are_no_message(
     ],
 )
 async def test_operations_that_are_not_there(
-    users: Users, failed: Failed, operation: str, code: str, message: str
+    calling: Calling, users: Users, operation: str, code: str, message: str
 ) -> None:
-    """The message says what is wrong with the function, and trying again does not help."""
-    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
-
-    fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
-
-    assert (fault.code, fault.retryable) == (code, False)
-    assert message in fault.message
-    await functions.aclose()
+    functions = calling(at=users.url)
+    doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
+    await fault_of(doing, code, message, retryable=False)
 
 
-async def test_a_server_that_nobody_named(failed: Failed) -> None:
-    """A proto file does not say where its service is, so a setting must."""
-    fault = await failed(Functions(), _call("AddUser"))
-
-    assert fault.code == "NoServer"
-    assert "SWF_BASE_URL_ASK" in fault.message
+async def test_a_server_that_nobody_named() -> None:
+    await fault_of(Functions().call(_call("AddUser")), "NoServer", "SWF_BASE_URL_ASK")

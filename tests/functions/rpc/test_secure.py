@@ -7,7 +7,8 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -16,18 +17,13 @@ from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import HostOptions, Options, Settings
 from swf_temporal.settings.network import Network, Tls, read_pattern
+from tests.failing import fault_of
+from tests.functions.conftest import Calling
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.functions.conftest import Failed
 
 
 @dataclass(frozen=True)
 class Files:
-    """An authority, and files with certificates that it vouches for."""
-
     authority: trustme.CA
     ca: str
     client: str
@@ -35,7 +31,6 @@ class Files:
     both: str
 
     def server(self, name: str, *, knows_clients: bool = False) -> Any:
-        """Return the credentials of a server of that name, which may let in only whoever the authority vouches for."""
         issued = self.authority.issue_cert(name)
         chain = b"".join(part.bytes() for part in issued.cert_chain_pems)
         return GRPC.ssl_server_credentials(
@@ -47,7 +42,6 @@ class Files:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Files:
-    """Return an authority and its files."""
     authority, strange = trustme.CA(), tmp_path
     client = authority.issue_cert("worker@example.com")
     client.cert_chain_pems[0].write_to_path(strange / "client.pem")
@@ -58,34 +52,28 @@ def files(tmp_path: Path) -> Files:
 
 
 def reaching(port: int, tls: Tls) -> Functions:
-    """Return functions whose service is the one at *port*, over TLS."""
     hosts = {read_pattern("localhost"): HostOptions(tls=tls)}
     return Functions(settings=Settings(calls=Options(base_url=f"grpcs://localhost:{port}"), hosts=hosts))
 
 
 def remove() -> Call:
-    """Return a call."""
     return Call(Function(name="ask", type="rpc", operation="users.proto#UserService#RemoveUser"), base=str(PROTOS))
 
 
 async def test_an_authority_of_ones_own(files: Files) -> None:
-    """A server may have a certificate of an authority that only the operator knows."""
     async with serving(credentials=files.server("localhost")) as users:
         functions = reaching(users.port, tls=Tls(ca=files.ca))
-
         assert await functions.call(remove()) == {}
         await functions.aclose()
 
 
 @pytest.mark.parametrize("in_one_file", [False, True])
 async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -> None:
-    """A server may want to know who calls, by a certificate, whose key may be in the same file."""
     tls = (
         Tls(ca=files.ca, cert=files.both) if in_one_file else Tls(ca=files.ca, cert=files.client, key=files.client_key)
     )
     async with serving(credentials=files.server("localhost", knows_clients=True)) as users:
         functions = reaching(users.port, tls=tls)
-
         assert await functions.call(remove()) == {}
         await functions.aclose()
 
@@ -98,15 +86,14 @@ async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -
     ],
 )
 async def test_a_server_that_nobody_vouches_for(
-    files: Files, failed: Failed, name: str, message: str, *, knows_authority: bool
+    files: Files, name: str, message: str, *, knows_authority: bool
 ) -> None:
     """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
         functions = reaching(users.port, tls=Tls(ca=files.ca if knows_authority else None))
-        fault = await failed(functions, remove())
+        fault = await fault_of(functions.call(remove()), "UNAVAILABLE", retryable=True)
         await functions.aclose()
-
-    assert (fault.code, fault.status, fault.retryable) == ("UNAVAILABLE", 14, True)
+    assert fault.status == 14
     assert re.search(message, fault.message)
     assert users.received == []
 
@@ -118,26 +105,18 @@ async def test_a_server_that_nobody_vouches_for(
         (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
     ],
 )
-async def test_what_cannot_be_secured(failed: Failed, tls: Tls, message: str) -> None:
-    """What the operator wants and gRPC cannot do, or not with these files, is told before anything is sent."""
+async def test_what_cannot_be_secured(tls: Tls, message: str) -> None:
     functions = reaching(1, tls=tls)
-
-    fault = await failed(functions, remove())
-
-    assert (fault.code, fault.retryable) == ("TlsFailed", False)
-    assert message in fault.message
+    await fault_of(functions.call(remove()), "TlsFailed", message, retryable=False)
     await functions.aclose()
 
 
-async def test_hosts_that_are_not_allowed(failed: Failed) -> None:
-    """What a definition may not call over HTTP it may not call by gRPC."""
-    functions = Functions(settings=Settings(network=Network()))
+async def test_hosts_that_are_not_allowed(calling: Calling) -> None:
+    functions = calling(settings=Settings(network=Network()))
     async with serving() as users:
         operation = f"grpc://127.0.0.1:{users.port}#UserService#RemoveUser"
-        fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation)))
-        await functions.aclose()
-
-    assert (fault.code, fault.retryable) == ("HostDenied", False)
+        doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation)))
+        await fault_of(doing, "HostDenied", retryable=False)
     assert users.received == []
 
 
@@ -149,7 +128,6 @@ class Proxy:
         self.asked: list[str] = []
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Lead one connection."""
         head = await reader.readuntil(b"\r\n\r\n")
         self.asked.append(head.split(b"\r\n")[0].decode())
         server, to_server = await asyncio.open_connection("127.0.0.1", self._port)
@@ -165,7 +143,6 @@ async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 @asynccontextmanager
 async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
-    """Serve a proxy until the block ends."""
     proxy = Proxy(port)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     async with server:
@@ -173,48 +150,38 @@ async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
 
 
 @pytest.mark.parametrize("is_from_environment", [False, True])
-async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool) -> None:
+async def test_through_a_proxy(
+    calling: Calling, files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool
+) -> None:
     """A proxy, configured or of the environment, looks the server's name up; the server still proves that name."""
     async with serving(credentials=files.server("users.example")) as users, leading(users.port) as (proxy, url):
         if is_from_environment:
             monkeypatch.setenv("https_proxy", url)
         options = Options(tls=Tls(ca=files.ca), proxy=None if is_from_environment else url)
-        functions = Functions(settings=Settings(calls=options.replace(base_url="grpcs://users.example:50051")))
-
+        functions = calling(settings=Settings(calls=options.replace(base_url="grpcs://users.example:50051")))
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT users.example:50051 HTTP/1.1"]
-        await functions.aclose()
 
 
-async def test_a_proxy_is_asked_whatever_the_host_is_called() -> None:
+async def test_a_proxy_is_asked_whatever_the_host_is_called(calling: Calling) -> None:
     """A host may be called like what the library knows as a kind of address, such as a file."""
     async with serving() as users, leading(users.port) as (proxy, url):
-        functions = Functions(settings=Settings(calls=Options(base_url="grpc://unix:80", proxy=url)))
-
+        functions = calling(at="grpc://unix:80", proxy=url)
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT unix:80 HTTP/1.1"]
-        await functions.aclose()
 
 
-async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_around_a_proxy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serving() as users:
-        url = f"grpc://127.0.0.1:{users.port}"
-        configured = Functions(settings=Settings(calls=Options(base_url=url, proxy="")))
-        assert await configured.call(remove()) == {}
-        await configured.aclose()
-
+        url = users.url
+        assert await calling(at=url, proxy="").call(remove()) == {}
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        excepted = Functions(settings=Settings(calls=Options(base_url=url)))
-        assert await excepted.call(remove()) == {}
-        await excepted.aclose()
+        assert await calling(at=url).call(remove()) == {}
 
 
-async def test_a_name_with_addresses_of_both_families() -> None:
-    """A server is reached that listens at one of its addresses only."""
+async def test_a_name_with_addresses_of_both_families(calling: Calling) -> None:
     async with serving() as users:
-        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
-
+        functions = calling(at=f"grpc://localhost:{users.port}")
         assert await functions.call(remove()) == {}
-        await functions.aclose()

@@ -22,8 +22,6 @@ _MESSAGES: Any = importlib.import_module("grpc_reflection.v1alpha.reflection_pb2
 
 @dataclass
 class Users:
-    """A service that does what `users.proto` says, and remembers what it was sent."""
-
     methods: dict[str, Any]
     metadata: dict[str, str | bytes] = field(default_factory=dict)
     received: list[dict[str, Any]] = field(default_factory=list)
@@ -32,19 +30,20 @@ class Users:
     tokens: set[str] | None = None
     """Those that are let in; None lets everybody in."""
 
+    @property
+    def url(self) -> str:
+        return f"grpc://127.0.0.1:{self.port}"
+
     def answer(self, method: str, **fields: Any) -> Any:
-        """Return a message of the type that *method* answers with."""
         return GetMessageClass(self.methods[method].output_type)(**fields)
 
     async def emit(self, request: Any, context: Any) -> None:
-        """Remember a request, and what came with it."""
         self.received.append(MessageToDict(request))
         self.metadata = dict(context.invocation_metadata())
         if self.tokens is not None and self.metadata.get("authorization") not in self.tokens:
             await context.abort(GRPC.StatusCode.UNAUTHENTICATED, "who are you?")
 
     async def add(self, request: Any, context: Any) -> Any:
-        """Add the person, but refuse one whose name tells to."""
         await self.emit(request, context)
         if request.full_name == "nobody":
             context.set_trailing_metadata((("hint", "ask for somebody"), ("hint-bin", b"\x00\xff")))
@@ -57,23 +56,19 @@ class Users:
         return self.answer("AddUser", id=7, full_name=request.full_name * (2000 if request.full_name == "loud" else 1))
 
     async def remove(self, request: Any, context: Any) -> Any:
-        """Remove the person."""
         await self.emit(request, context)
         return self.answer("RemoveUser")
 
     async def paint(self, request: Any, context: Any) -> Any:
-        """Give back the portrait."""
         await self.emit(request, context)
         return request
 
     async def list_by_role(self, request: Any, context: Any) -> AsyncIterator[Any]:
-        """Tell two people, one after the other."""
         await self.emit(request, context)
         for name in ("Ada", "Grace") if request.role else ("",) * 100_000:
             yield self.answer("ListUsersByRole", full_name=name)
 
     async def take_in(self, requests: AsyncIterator[Any], context: Any) -> Any:
-        """Count the people."""
         names = []
         async for request in requests:
             await self.emit(request, context)
@@ -81,7 +76,6 @@ class Users:
         return self.answer("ImportUsers", count=len(names), names=names)
 
     async def rename(self, requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        """Tell each person's name in capitals, as soon as it comes."""
         async for request in requests:
             await self.emit(request, context)
             yield self.answer("Rename", full_name=request.full_name.upper())
@@ -110,7 +104,6 @@ def _handlers(users: Users) -> dict[str, Any]:
 async def serving(
     *, credentials: Any = None, reflection: str | None = "v1alpha", port: int = 0
 ) -> AsyncIterator[Users]:
-    """Serve until the block ends: over TLS with *credentials*, and describing itself by a version of reflection."""
     services = await Protos().load("users.proto", str(PROTOS / "users.proto"), None)
     described = services.known["shop.users.UserService"]
     users = Users(dict(described.methods_by_name))
@@ -131,7 +124,6 @@ async def serving(
 
 
 def _reflecting(version: str, service: str, pool: Any) -> Any:
-    """Return the service that describes *service*; its messages are the same in every version."""
     answer = _REFLECTION.aio.ReflectionServicer((service,), pool=pool).ServerReflectionInfo
     method = GRPC.stream_stream_rpc_method_handler(
         answer,

@@ -12,16 +12,12 @@ FORM = PartedForm(("service", "method"), "https://example.com/service#Method")
 
 
 class SoapType(DeclaredType):
-    """Functions that name a service and a method."""
-
     may_need_credentials = True
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is missing in the operation."""
         return FORM.problems(function)
 
     def performer(self, services: Services) -> Performer:
-        """Return what calls the method."""
         return Soap(services)
 
 
@@ -29,20 +25,15 @@ TYPE = SoapType()
 
 
 class Soap(Performer):
-    """Answers with what it was called with, until it is closed."""
-
     def __init__(self, services: Services) -> None:
         self.services = services
         self.is_closed = False
 
     async def perform(self, call: Call) -> JSON:
-        """Return the method and its arguments."""
         return {**FORM.split(call.function.operation), "body": call.arguments}
 
     async def look(self, call: Call) -> Described:
-        """Return the method."""
         return Described({"soapAction": FORM.split(call.function.operation)["method"]})
 
     async def aclose(self) -> None:
-        """Take note."""
         self.is_closed = True

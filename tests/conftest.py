@@ -89,7 +89,6 @@ _MAX_SEED = 1 << 32
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what a person decides of a run."""
     group = parser.getgroup("swf-temporal")
     group.addoption("--seed", type=int, help="what is sampled or generated follows from it; by default the commit's")
     group.addoption("--all", action="store_true", help="run everything: no samples, and the tests that wait for long")
@@ -121,12 +120,10 @@ def _seed_of_commit() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of pytest-xdist the seed."""
     node.workerinput[_SEED] = node.config.option.seed
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Tell how to run the same again."""
     return f"seed: {config.option.seed}{', everything' if config.option.all else ''}"
 
 

@@ -36,7 +36,6 @@ def _is_free(value: JSON, path: list[str]) -> bool:
 
 
 def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
-    """Return *target* with *addition* merged into the element at *path*."""
     merger = Merger(target)
     merger.merge_at(path, addition)
     return merger.data
@@ -120,7 +119,6 @@ def test_an_empty_path_is_the_root(target: JSON, addition: JSON) -> None:
 
 @given(OBJECTS, KEYS, VALUES)
 def test_merging_at_a_path_makes_the_parents(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
-    """Merging at a path makes it an element, and what was merged can be found there."""
     merged = merge_at({}, path, addition)
     assert _at(merged, path) == addition
     assume(_is_free(target, path))
@@ -189,8 +187,7 @@ def test_json_is_copied_as_it_is(value: JSON) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "where"),
-    [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")],
+    ("value", "where"), [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")]
 )
 def test_what_is_not_json_is_refused_with_its_place(value: object, where: str) -> None:
     """The message says where in the value it stands, as an expression would name the place."""

@@ -14,7 +14,6 @@ from swf_temporal.temporal.records import Pinned, catalogue_of, program_of
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Remember definitions of 10,000 characters."""
     monkeypatch.setattr(definition_cache, "MAX_TEXT", 10_000)
     monkeypatch.setattr(definition_cache, "_read", 0)
     definition_cache.forget()

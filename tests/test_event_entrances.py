@@ -41,22 +41,18 @@ WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
 
 
 def by_gateway(event: dict[str, Any]) -> None:
-    """Receive *event* over HTTP."""
     events_of([("content-type", STRUCTURED)], json.dumps(event).encode(), 1)
 
 
 def by_broker(event: dict[str, Any]) -> None:
-    """Take *event* from a broker."""
     event_in(Message(json.dumps(event).encode(), STRUCTURED), "kafka")
 
 
 def by_command(event: dict[str, Any]) -> None:
-    """Name *event* on the command line."""
     given_events(json.dumps(event))
 
 
 def by_update(event: dict[str, Any]) -> None:
-    """Send *event* to an instance, which answers."""
     check_form(event)
 
 
@@ -71,7 +67,6 @@ def by_mailbox(event: dict[str, Any]) -> None:
 
 
 def by_simulation(event: dict[str, Any]) -> None:
-    """Simulate with *event*."""
     simulate(DEFINITION, events=[event])
 
 
@@ -96,7 +91,6 @@ def test_capitals_in_names_are_let_in(entrance: Callable[[dict[str, Any]], None]
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_times_may_have_small_letters(entrance: Callable[[dict[str, Any]], None]) -> None:
-    """As RFC 3339 lets them."""
     entrance({**EVENT, "time": "2018-04-05t17:31:00.5z"})
 
 

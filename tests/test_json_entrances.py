@@ -211,7 +211,6 @@ def _outcome(enter: Callable[[Any], Any], given: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* in Python's own types."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
@@ -222,7 +221,6 @@ def _shown(text: str) -> str:
 
 
 def _table(enter: Callable[[Any], Any], expected: dict[str, str], given: Callable[[str], Any] = str) -> dict[str, str]:
-    """Return what is not as it should be, by text."""
     outcomes = {text: _outcome(enter, given(text)) for text in expected}
     return {_shown(text): _shown(outcomes[text]) for text in expected if outcomes[text] != expected[text]}
 
@@ -233,7 +231,6 @@ def _exact(texts: list[str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("entrance", TEXTS)
 def test_json(entrance: str) -> None:
-    """Whatever reads JSON."""
     expected = _exact(EXACT) | dict.fromkeys([*WORDS, *TOO_MUCH, *MALFORMED], REFUSED)
     assert _table(TEXTS[entrance], expected) == {}
 
@@ -249,7 +246,6 @@ def test_yaml(entrance: str) -> None:
 
 @pytest.mark.parametrize("entrance", VALUES)
 def test_values_of_python(entrance: str) -> None:
-    """Whatever is given values."""
     expected = {text: repr(json.loads(text)) if text in EXACT else REFUSED for text in FOR_PYTHON}
     large = {text for text in FOR_PYTHON if text.strip("-[]").isdigit() and len(text) > 4300}
     assert _table(VALUES[entrance], {text: expected[text] for text in expected if text not in large}, json.loads) == {}

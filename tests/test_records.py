@@ -18,8 +18,6 @@ from swf_temporal.base.records import MalformedRecord, Record, nested
 
 @dataclass(slots=True)
 class Leaf(Record):
-    """Of one kind."""
-
     KIND: ClassVar[str] = "leaf"
     value: JSON = None
     deadline: float | None = None
@@ -27,8 +25,6 @@ class Leaf(Record):
 
 @dataclass(slots=True)
 class Fork(Record):
-    """Of another, which holds more."""
-
     KIND: ClassVar[str] = "fork"
     name: str
     left: "Leaf | Fork | None" = None
@@ -149,7 +145,6 @@ class Parcel(Record):
     others: dict[str, JSON] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse a parcel of nothing."""
         if not self.count:
             raise ValueError("it has nothing in it")
 
@@ -183,7 +178,6 @@ def test_each_type_of_a_field_has_one_form() -> None:
 
 
 def test_what_is_equal_to_a_default_is_not_written() -> None:
-    """Whichever object it is."""
     equal = json.loads('{"weight": 1.0, "count": 1, "sort": "box"}')
     assert Parcel("me", **equal).to_json() == {"sentTo": "me"}
 
@@ -229,7 +223,6 @@ def test_what_is_refused_is_told_with_its_place(case: str) -> None:
 
 
 def test_a_key_that_is_no_integer_is_refused() -> None:
-    """Where integers are the keys."""
     with pytest.raises(MalformedRecord, match="in Fork, numbered has the key 'x', which is not an integer"):
         Fork.from_json({"name": "a", "numbered": {"x": {"name": "b"}}})
 

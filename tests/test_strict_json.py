@@ -24,7 +24,6 @@ _WAYS: dict[str, dict[str, Any]] = {"plain": {}, "readable": {"ensure_ascii": Fa
 
 
 def _large(choices: random.Random) -> Any:
-    """Return data that are cut at several depths."""
     many = [any_json(choices) for _ in range(20_000)]
     fields = {f"ключ {choices.random()}": any_json(choices) for _ in range(6_000)}
     numbers = [choices.choice([1, 2.5, True, None]) for _ in range(100_000)]

@@ -9,7 +9,6 @@ from tests.sampling import chance
 
 
 def any_json(choices: random.Random, depth: int = 0) -> Any:
-    """Return some JSON, which is small."""
     kind = choices.randrange(8 if depth < 4 else 5)
     if kind < 2:
         return choices.choice([1, 0, -1.5, True, None, 12_345])
@@ -60,7 +59,6 @@ def test_nested_too_deeply() -> None:
 
 
 def test_memory_of_what_is_held_counts_each_object_once() -> None:
-    """Whatever refers to it."""
     text = "x" * 10_000
 
     assert memory_of([[text]]) > 10_000

@@ -25,14 +25,12 @@ states:
 
 @pytest.fixture(scope="session")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the session has."""
     async with local_server() as server:
         yield await Client.connect(server.client.service_client.config.target_host)
 
 
 @pytest.fixture
 def registry() -> Registry:
-    """Return the function of the definition."""
     registry = Registry()
 
     @registry.custom("double")

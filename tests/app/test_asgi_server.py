@@ -34,7 +34,6 @@ def test_answers_are_sent_at_once(host: str) -> None:
 
 @asynccontextmanager
 async def served(answer: Callable[[Request], Awaitable[Response]], **options: Any) -> AsyncIterator[Address]:
-    """Serve what *answer* returns at any path."""
     application: Any = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
     async with asgi_server.asgi_server(application, Address("127.0.0.1", 0), "", **options) as address:
         yield address
@@ -42,7 +41,6 @@ async def served(answer: Callable[[Request], Awaitable[Response]], **options: An
 
 @asynccontextmanager
 async def connected(address: Address, sent: bytes, source: str = "127.0.0.1") -> AsyncIterator[asyncio.StreamReader]:
-    """Open a connection, and send something."""
     reader, writer = await asyncio.open_connection(address.host, address.port, local_addr=(source, 0))
     try:
         writer.write(sent)

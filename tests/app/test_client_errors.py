@@ -42,7 +42,6 @@ PAID = {"type": "com.paid", "source": "shop", "id": "1"}
 
 
 def refuse(_: object = None) -> None:
-    """Answer as a service that refuses."""
     raise CallFailed("the card has expired", code="CardExpired", status=402, body={"card": 1}, retryable=False)
 
 
@@ -50,13 +49,11 @@ FACTS = ("CallFailed", "CardExpired", "the card has expired", "Charge", "once", 
 
 
 def facts(ended: RunEnded) -> tuple[object, ...]:
-    """Return what a service would tell apart."""
     return (ended.name, ended.code, ended.message, ended.state, ended.action, ended.status, ended.body)
 
 
 @pytest.fixture(scope="module")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the module has."""
     async with local_server() as server:
         yield Client(server.client)
 

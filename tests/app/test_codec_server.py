@@ -39,7 +39,6 @@ CARD = "4111-1111"
 
 @pytest.fixture
 def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings:
-    """Return settings with a key and a storage."""
     monkeypatch.setenv("CODEC_KEY", base64.b64encode(bytes([1] * 32)).decode())
     return PayloadSettings(
         storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000),
@@ -49,7 +48,6 @@ def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings
 
 @asynccontextmanager
 async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve with *settings*; yield a client."""
     codec = codec_application(
         CodecServerSettings(address=LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
     )
@@ -61,13 +59,11 @@ async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[ht
 
 
 async def encoded(payloads: PayloadSettings, *values: object, namespace: str = "orders") -> dict[str, Any]:
-    """Return what a worker sends, as the UI sends it on."""
     sent = Payloads(payloads=await converter_of(payloads, namespace).encode(values))
     return MessageToDict(sent)
 
 
 def values_of(answer: httpx.Response) -> list[Any]:
-    """Return the values in the payloads of an answer."""
     assert answer.status_code == 200, answer.text
     return [json.loads(base64.b64decode(one["data"])) for one in answer.json()["payloads"]]
 

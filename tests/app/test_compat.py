@@ -25,12 +25,10 @@ SCHEDULED = {"stateName": "Charge", "schedule": "R/PT1H"}
 
 
 def changed(**changes: Any) -> dict[str, Any]:
-    """Return the definition with another version and other members."""
     return {**OLD, "version": "1.1.0", **changes}
 
 
 def codes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is told of two definitions."""
     return [(one.code, str(one.severity)) for one in compare(load(old), load(new)).consequences]
 
 

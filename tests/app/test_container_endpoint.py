@@ -13,10 +13,7 @@ from swf_temporal.settings.values import Address
 
 
 class Nothing:
-    """A store in which there is nothing."""
-
     async def read_variable(self, of: VariableRef) -> Variable | None:  # noqa: ARG002 - the port's
-        """Return None."""
         return None
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:

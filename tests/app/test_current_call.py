@@ -31,7 +31,6 @@ states:
 
 @pytest.fixture(scope="module")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server."""
     async with local_server() as server:
         yield Client.of(server)
 

@@ -38,8 +38,6 @@ MANY = count(8, 40)
 
 @workflow.defn(name="shouting")
 class Same:
-    """A workflow of the definition's name."""
-
     @workflow.run
     async def run(self) -> None:
         """Do nothing."""
@@ -47,8 +45,6 @@ class Same:
 
 @workflow.defn(dynamic=True)
 class Dynamic:
-    """A workflow of all names."""
-
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> None:
         """Do nothing."""
@@ -59,14 +55,12 @@ FUNCTIONS = {"double": lambda n: 2 * n}
 
 @pytest.fixture(scope="module")
 async def address() -> AsyncIterator[str]:
-    """Return the address of a server."""
     async with local_server() as server:
         yield server.client.service_client.config.target_host
 
 
 @pytest.fixture
 def plugin() -> Plugin:
-    """Return a plugin that serves the definition."""
     return Plugin(definitions=[DEFINITION], functions=FUNCTIONS)
 
 

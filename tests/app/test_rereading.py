@@ -29,16 +29,13 @@ class Followed:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the definitions that are served."""
         return [one.id for one in self.catalogue]
 
     @property
     def unreadable(self) -> str | None:
-        """What cannot be read."""
         return self.catalogue.unreadable
 
     async def refresh(self) -> str:
-        """Look at the files; return what is told."""
         if isinstance(self.catalogue, LiveCatalogue):
             return "\n".join(self.catalogue.refresh())
         self._caplog.clear()
@@ -48,7 +45,6 @@ class Followed:
 
 @pytest.fixture(params=[False, True], ids=["gateway", "dev"])
 def follow(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Follow:
-    """Return what follows a folder."""
     caplog.set_level("INFO", "swf")
     return lambda folder: Followed(folder, caplog, is_live=request.param)
 
@@ -60,7 +56,6 @@ def moved(folder: Path) -> str:
 
 
 def replaced(folder: Path) -> str:
-    """Put a file in its place."""
     moved(folder)
     folder.write_text("")
     return f"{folder}"

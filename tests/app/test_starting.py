@@ -41,14 +41,10 @@ states:
 
 
 class Colour(str, Enum):  # noqa: UP042 - whose text is its name
-    """A choice, in the way of before Python 3.11."""
-
     RED = "red"
 
 
 class Customer(BaseModel):
-    """A model."""
-
     name: str
     since: date
 
@@ -85,7 +81,6 @@ WRITTEN: JSON = {
 
 @pytest.fixture(scope="module")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the module has."""
     async with local_server() as server:
         yield Client(server.client)
 

@@ -42,7 +42,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 @FUNCTIONS.custom
 def double(n: int) -> int:
-    """Return twice *n*."""
     return 2 * n
 
 

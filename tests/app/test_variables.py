@@ -46,26 +46,22 @@ COUNTING: Any = {
 
 @pytest.fixture(scope="session")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the session has."""
     async with local_server() as server:
         yield await Client.connect(server.client.service_client.config.target_host)
 
 
 @pytest.fixture
 def queue() -> str:
-    """Return a task queue that nobody serves."""
     return f"variables-{uuid4().hex}"
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    """Return the URL of a file."""
     return f"sqlite:///{tmp_path / 'variables.db'}"
 
 
 @pytest.fixture(scope="session")
 def server() -> Any:
-    """Return a PostgreSQL server."""
     with postgresql() as running:
         yield running
 
@@ -76,7 +72,6 @@ def worker(client: Client, queue: str, where: str = "temporal") -> Worker:
 
 
 async def run(client: Client, queue: str) -> JSON:
-    """Run an instance to its end."""
     return await (await client.start("counting", {}, task_queue=queue)).result()
 
 

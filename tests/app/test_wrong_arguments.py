@@ -34,12 +34,10 @@ def greet() -> None:
 
 
 def opening() -> Iterator[int]:
-    """Open what is not a context manager."""
     yield 1
 
 
 async def opening_async() -> Any:
-    """As above."""
     yield 1
 
 
@@ -134,10 +132,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: registry.custom(partial(greet)),
         f"{partial(greet)!r} has no name\n  give it one, as in registry.custom('price')(…)",
     ),
-    "what is not a function": (
-        lambda: registry.custom("a")(1),
-        "a custom function must be callable, and 1 is an int",
-    ),
+    "what is not a function": (lambda: registry.custom("a")(1), "a custom function must be callable, and 1 is an int"),
     "the name of a function": (
         lambda: registry.custom(1),
         "the name of a custom function must be a text, and is an int",
@@ -193,7 +188,6 @@ def test_a_lambda_has_no_name() -> None:
 
 
 async def test_arguments_of_a_connection_are_named() -> None:
-    """Before anything is connected."""
     connect: Any = Client.connect
     with pytest.raises(UsageError, match=r"^address must be a text, and is an int$"):
         await connect(5)

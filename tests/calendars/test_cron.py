@@ -151,9 +151,5 @@ def test_compiled() -> None:
         ((Range(31, 31),), (Range(1, 7, 2), Range(8, 12, 2)), ()),
         ((Range(30, 30),), (Range(4, 4), Range(6, 6), Range(9, 9), Range(11, 11)), ()),
         ((Range(29, 29),), (Range(2, 2),), (Range(2000, 2096, 4),)),
-        (
-            (Range(28, 28),),
-            (Range(2, 2),),
-            (Range(2001, 2099, 2), Range(2002, 2098, 4), Range(2100, 2100)),
-        ),
+        ((Range(28, 28),), (Range(2, 2),), (Range(2001, 2099, 2), Range(2002, 2098, 4), Range(2100, 2100))),
     ]

@@ -70,8 +70,6 @@ states:
 
 @dataclass(frozen=True)
 class Ended:
-    """What came of a process."""
-
     code: int
     out: str
     err: str
@@ -123,27 +121,21 @@ class Place:
 
 
 class Swf(Place):
-    """Runs commands to their end, too."""
-
     def __init__(self, folder: Path, forked: Forked) -> None:
         super().__init__(folder)
         self._forked = forked
 
     def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
-        """Run to the end."""
         return Ended(*self._forked.run(arguments, self.folder, {**self.env, **(env or {})}, stdin, PATIENCE))
 
 
 @dataclass
 class Running:
-    """A process that runs beside the test."""
-
     process: subprocess.Popen[str]
     output: str = ""
     stream: str = "stderr"
 
     def until(self, text: str) -> str:
-        """Return the line that has *text*, once it is written."""
         lines: IO[str] = getattr(self.process, self.stream)
         for line in lines:
             self.output += line
@@ -160,14 +152,12 @@ class Running:
 
 @pytest.fixture(scope="session")
 def forked() -> Iterator[Forked]:
-    """Return what runs commands to their end."""
     with forking() as running:
         yield running
 
 
 @pytest.fixture
 def swf(tmp_path: Path, forked: Forked) -> Swf:
-    """Return the command, in a fresh folder that holds a few files."""
     command = Swf(tmp_path, forked)
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)
@@ -178,14 +168,11 @@ def swf(tmp_path: Path, forked: Forked) -> Swf:
 
 @dataclass(frozen=True)
 class Dev:
-    """`swf dev`, running."""
-
     address: str
     folder: Path
     log: Path
 
     def until(self, text: str) -> None:
-        """Wait until it has said *text*."""
         end = time.monotonic() + PATIENCE
         while text not in self.log.read_text():
             assert time.monotonic() < end, f"it did not say {text!r}, but said:\n{self.log.read_text()}"
@@ -246,13 +233,11 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Tell whether something listens on *port*."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def answer_of(port: int, path: str) -> int:
-    """Return the status with which a worker answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
             status: int = answer.status

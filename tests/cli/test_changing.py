@@ -15,7 +15,6 @@ QUERY = "WorkflowId STARTS_WITH 'many-'"
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
     return On(swf, dev)
 
 
@@ -38,10 +37,7 @@ def test_many_instances(on: On) -> None:
     _until_found(on, "pause", 2)
     assert on("pause", "many-1")[0] == 0
     lines = _until_found(on, "resume", 1).splitlines()
-    assert [line.split()[:3] for line in lines] == [
-        ["id", "definition", "status"],
-        ["many-1", "waiter", "paused"],
-    ]
+    assert [line.split()[:3] for line in lines] == [["id", "definition", "status"], ["many-1", "waiter", "paused"]]
     told = "1 instance to resume of waiter (1)\nresumed 1 instance\n"
     assert on("resume", "--query", QUERY, "--yes") == (0, "", told)
     _until_found(on, "terminate", 2)

@@ -29,7 +29,6 @@ def started(dev: Dev, forked: Forked, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def exported(dev: Dev, workflow_id: str) -> str:
-    """Return the history of an instance as operators export it."""
     program = find_program()
     assert program is not None
     command = [program, "workflow", "show", "--address", dev.address, "-w", workflow_id, "--output", "json"]
@@ -74,7 +73,7 @@ def _other_timer(events: list[dict[str, Any]]) -> None:
                 "activityType": {"name": "other"},
                 "workflowTaskCompletedEventId": done["eventId"],
             },
-        },
+        }
     ]
 
 
@@ -121,7 +120,6 @@ def test_what_cannot_be_looked_at(swf: Swf, arguments: tuple[str, ...], told: st
 
 
 def test_a_file_that_is_no_history(swf: Swf) -> None:
-    """It is told which."""
     swf.write("histories/no.json", '{"events": [{"eventId": "1"}]}')
     ended = swf("compat", "--histories", "histories")
     assert ended.code == 2

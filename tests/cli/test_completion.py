@@ -14,7 +14,6 @@ NOWHERE = "127.0.0.1:1"
 
 
 def completed(swf: Swf, line: str, **env: str) -> list[str]:
-    """Return what bash offers for the last word of *line*."""
     words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
     ended = swf(env={**words, **env})
     assert ended.err == ""
@@ -23,7 +22,6 @@ def completed(swf: Swf, line: str, **env: str) -> list[str]:
 
 @pytest.fixture
 def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
-    """Return the command where two instances were seen a moment ago."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(swf.folder / "cache"))
     monkeypatch.setenv("TEMPORAL_ADDRESS", NOWHERE)
     swf.env |= {"XDG_CACHE_HOME": str(swf.folder / "cache"), "TEMPORAL_ADDRESS": NOWHERE}
@@ -44,7 +42,6 @@ def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
     ],
 )
 def test_commands_options_and_their_values(swf: Swf, line: str, found: list[str]) -> None:
-    """Commands, those of a group, options, and what an option can be."""
     assert completed(swf, line) == found
 
 

@@ -36,7 +36,6 @@ API = {
 
 
 def asking(operation: str, kind: str = "rest") -> str:
-    """Return a definition that calls one function."""
     return CALLER.format(kind=kind, operation=operation)
 
 

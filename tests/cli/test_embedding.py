@@ -23,7 +23,6 @@ states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
 
 
 def until_nothing_listens(port: int) -> None:
-    """Wait until nothing listens on *port* any more."""
     end = time.monotonic() + PATIENCE
     while listens(port):
         assert time.monotonic() < end, f"something still listens on port {port}"
@@ -37,7 +36,6 @@ def kill(running: Running) -> None:
 
 
 def dev_on(port: int, *more: str) -> list[str]:
-    """Return the arguments of `swf dev` on *port*."""
     return ["dev", "definitions", "--port", str(port), "--ui-port", str(free_port()), *more]
 
 

@@ -29,7 +29,6 @@ states:
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
     swf.write("twice.yaml", TWICE)
     return On(swf, dev)
 
@@ -38,11 +37,7 @@ def test_what_became_of_it(on: On) -> None:
     """Taken, kept and duplicate are told apart, to people and to programs."""
     on("start", "twice.yaml", "-w", "e-1")
     on("status", "e-1")
-    assert on("event", "e-1", "--name", "Shipped") == (
-        0,
-        "",
-        "e-1 keeps event 'Shipped' until a state waits for it\n",
-    )
+    assert on("event", "e-1", "--name", "Shipped") == (0, "", "e-1 keeps event 'Shipped' until a state waits for it\n")
     paid = ["event", "-w", "e-1", "com.paid", "--source", "shop", "--attribute", "id=7"]
     code, out, err = on(*paid, "-o", "json")
     assert (code, json.loads(out)) == (0, {"id": "e-1", "event": "com.paid", "status": "taken"})

@@ -158,10 +158,7 @@ def test_send_nowhere(swf: Swf, dev: Dev) -> None:
     swf.write("order.yaml", ORDER)
     at = ("--address", dev.address)
     ended = swf("events", "send", "order.yaml", "-", *at, stdin=PLACED.replace("placed", "lost"))
-    assert (ended.code, ended.err) == (
-        1,
-        "the event '1' of type 'lost' has no destination: see swf events explain\n",
-    )
+    assert (ended.code, ended.err) == (1, "the event '1' of type 'lost' has no destination: see swf events explain\n")
     ended = swf("events", "send", "order.yaml", "-", *at, stdin='{"type": "placed", "source": "shop", "order": 1}')
     assert ended.code == 2
     assert "has no id" in ended.err

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.temporal
 
 
 def asked(url: str, content: object = None, **headers: str) -> tuple[int, Any]:
-    """Return the status and the JSON of an answer."""
     with httpx.Client(trust_env=False, timeout=60, headers=headers) as client:
         answer = client.get(url) if content is None else client.post(url, json=content)
     return answer.status_code, answer.json()
@@ -83,7 +82,6 @@ def test_a_file_has_its_sub_workflows(swf: Swf, dev: Dev, calling: str) -> None:
 
 
 def test_consumers_start_instances_with_their_sub_workflows(swf: Swf, calling: str) -> None:
-    """As the gateway does."""
     swf.write("swf.yaml", 'events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}]}')
     told: list[object] = []
     catalogue = prepare([swf.folder / calling], config=swf.folder / "swf.yaml", tell=told.append).catalogue

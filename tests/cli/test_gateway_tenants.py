@@ -76,8 +76,6 @@ class Order:
 
 @dataclass
 class Client:
-    """A tenant's client of the gateway."""
-
     tenant: str
     http: httpx.Client
     orders: list[Order] = field(default_factory=list)
@@ -116,7 +114,6 @@ STRUCTURED = {"Content-Type": "application/cloudevents+json"}
 
 
 def at(instance: str, *rest: str) -> str:
-    """Return the path of an instance."""
     return "/".join(["/instances", quote(instance, safe=""), *rest])
 
 
@@ -234,7 +231,6 @@ def test_who_takes_the_id_of_one_that_has_ended_gets_none_of_its_events(clients:
 
 
 def waits(client: Client, instance: str) -> None:
-    """Wait until an instance waits for an event."""
     until = time.monotonic() + PATIENCE
     while not (found := client.ask("GET", at(instance)).json()).get("awaiting"):
         assert time.monotonic() < until, found

@@ -35,7 +35,6 @@ def test_several_definitions_are_a_page(swf: Swf) -> None:
 
 
 def test_a_file_that_cannot_be_written(swf: Swf) -> None:
-    """What cannot be written is told."""
     ended = swf("graph", "waiter.yaml", "--save", "not/there.svg")
     assert ended.code == 2
     assert "cannot be written" in ended.err

@@ -18,7 +18,6 @@ _ESCAPE = "\x1b["
 
 
 def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-    """Return what the command writes where stdout and stderr are a terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in swf.env.items() if name not in {"NO_COLOR", "TERM"}}
     process = subprocess.Popen(

@@ -42,19 +42,15 @@ states:
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> "On":
-    """Return the command, told of the server."""
     return On(swf, dev)
 
 
 class On:
-    """Runs commands on the server of `swf dev`."""
-
     def __init__(self, swf: Swf, dev: Dev) -> None:
         self.swf = swf
         self.env = {"TEMPORAL_ADDRESS": dev.address}
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Return the exit code, and what was written to stdout and stderr."""
         ended = self.swf(*arguments, env=self.env)
         assert "Traceback" not in ended.err
         return ended.code, ended.out, ended.err
@@ -162,7 +158,6 @@ def test_functions_of_the_server(on: On) -> None:
 
 
 def test_status_tells_why_an_instance_failed(on: On) -> None:
-    """Of an instance that failed the status has the reason, and tells it to programs too."""
     on("start", "caller", "--id", "failed-1", "--input", '{"n": "x"}', "--wait")
     _, out, _ = on("status", "failed-1")
     assert out.startswith("failed-1: caller, failed\n  workflow 'caller' failed in state 'Work'\n")

@@ -37,7 +37,6 @@ OF_SERVERS = [
 
 
 def test_help_lists_every_command(swf: Swf) -> None:
-    """The help names every command and says what it does."""
     ended = swf("--help")
     assert ended.code == 0
     for name, command in COMMANDS.items():

@@ -20,7 +20,6 @@ states: [{name: Nap, type: sleep, duration: PT4S, end: true}]
 
 @pytest.fixture
 def proxy(dev: Dev) -> Iterator[Proxy]:
-    """Return a proxy before the server."""
     with proxying(int(dev.address.rpartition(":")[2])) as one:
         yield one
 

@@ -47,7 +47,6 @@ ODD = {"paused": "paused", "reset": "running", "continued": "running", "late": "
 
 @pytest.fixture(scope="module")
 def serving(dev: Dev) -> Dev:
-    """Return the server, whose worker serves the definitions here."""
     for name, text in (("standing", STANDING), ("calling-on", CALLING)):
         (dev.folder / f"{name}.yaml").write_text(text)
         dev.until(f"serving {name}")
@@ -56,7 +55,6 @@ def serving(dev: Dev) -> Dev:
 
 @pytest.fixture
 def on(swf: Swf, serving: Dev) -> Iterator[On]:
-    """Return the command, told of the server; no instance is left on it."""
     command = On(swf, serving)
     yield command
     for instance in (*ODD, "calling", "once", "away"):

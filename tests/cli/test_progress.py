@@ -7,7 +7,6 @@ from swf_temporal.cli.progress import line_of, news
 
 
 def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:
-    """Return a trace of entries by name and second."""
     return [{"kind": "state-entered", "name": name, "at": f"2030-01-01T00:00:{at:02}+00:00"} for name, at in entries]
 
 

@@ -26,7 +26,6 @@ states:
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server, whose worker serves the definition."""
     (dev.folder / "later.yaml").write_text(LATER)
     return On(swf, dev)
 
@@ -41,10 +40,7 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     lines = out.splitlines()
     assert (code, lines[0]) == (0, "later-1: later, failed")
     assert lines[1].startswith("  goes on in Charge, where it came at 20")
-    assert lines[2:] == [
-        "  is made again, with the same idempotency keys:",
-        "    calls ask (Charge/ask#1), failed",
-    ]
+    assert lines[2:] == ["  is made again, with the same idempotency keys:", "    calls ask (Charge/ask#1), failed"]
     assert "stdin is no terminal\n  give --yes" in on("retry", "later-1")[2]
 
     before = json.loads(on("status", "later-1", "-o", "json")[1])["runId"]

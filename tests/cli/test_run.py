@@ -26,7 +26,6 @@ states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
 
 
 def ports_in(text: str) -> list[int]:
-    """Return the ports of the addresses in *text*."""
     return [int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", text)]
 
 

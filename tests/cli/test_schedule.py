@@ -33,13 +33,11 @@ class On:
         self.env = {"TEMPORAL_ADDRESS": dev.address}
 
     def __call__(self, *arguments: str) -> Ended:
-        """Return what came of it."""
         ended = self.swf("schedule", *arguments, env=self.env)
         assert "Traceback" not in ended.err
         return ended
 
     def json(self, *arguments: str) -> Any:
-        """Return the JSON that it printed."""
         ended = self(*arguments, "--output", "json")
         assert ended.code == 0, ended.err
         return json.loads(ended.out)
@@ -47,7 +45,6 @@ class On:
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
     return On(swf, dev)
 
 
@@ -98,7 +95,6 @@ def test_folder(on: On) -> None:
 @pytest.mark.temporal
 @pytest.mark.parametrize("command", ["show", "pause", "resume", "trigger", "delete"])
 def test_no_such_schedule(on: On, command: str) -> None:
-    """A schedule that is not there is told as such."""
     ended = on(command, "nowhere")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: the definition 'nowhere' has no schedule on the server\n")

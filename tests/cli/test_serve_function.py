@@ -83,7 +83,6 @@ esac
 
 @pytest.fixture(autouse=True)
 def files(swf: Swf) -> None:
-    """Write what is served."""
     swf.write("served.py", FUNCTIONS)
     (swf.folder / swf.write("program", PROGRAM)).chmod(0o755)
 
@@ -93,8 +92,6 @@ Serving = Callable[..., AbstractContextManager[tuple[str, Running]]]
 
 @pytest.fixture
 def serving(swf: Swf) -> Serving:
-    """Return what serves a function on a free port."""
-
     @contextmanager
     def serve(*arguments: str) -> Iterator[tuple[str, Running]]:
         with swf.running("serve-function", "--port", "0", *arguments, stream="stdout") as running:
@@ -104,7 +101,6 @@ def serving(swf: Swf) -> Serving:
 
 
 async def call(url: str, given: Any, key: str = "1") -> Any:
-    """Call the function as a worker does."""
     functions = Functions(settings=Settings(calls=Options(base_url=url)))
     try:
         operation = {"type": "knative-workflow", "image": "served"}
@@ -114,7 +110,6 @@ async def call(url: str, given: Any, key: str = "1") -> Any:
 
 
 async def until_there(path: Path) -> None:
-    """Wait for a file."""
     while not await asyncio.to_thread(path.exists):
         await asyncio.sleep(0.01)
 
@@ -215,7 +210,6 @@ async def test_program_that_fails(serving: Serving) -> None:
 
 
 async def test_a_call_that_is_cancelled_ends_the_program(serving: Serving, swf: Swf) -> None:
-    """What the program has started ends with it."""
     with serving("./program", "waits") as (url, _):
         calling = asyncio.create_task(call(url, {}))
         await until_there(swf.folder / "begun")

@@ -25,8 +25,6 @@ BOUNDED = [name for name in OPTIONS if getattr(OPTIONS[name].annotation.__metada
 
 
 class Colour(StrEnum):
-    """A choice."""
-
     RED = "red"
     BLUE = "blue"
 
@@ -56,14 +54,12 @@ class Invented(Section):
 
 @pytest.fixture
 def runner() -> tuple[typer.Typer, dict[str, object]]:
-    """Return a program with those options, and what it was given."""
     given: dict[str, object] = {}
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
     @app.command(cls=QuickCommand)
     @taking("settings", Invented)
     def command(path: str = ".", *, settings: Given, strict: bool = False) -> None:
-        """Do nothing."""
         given.update(settings, path=path, strict=strict)
 
     return app, given
@@ -155,6 +151,5 @@ def test_a_worker_refuses_what_is_out_of_bounds(name: str) -> None:
 
 
 def test_a_gateway_has_all_of_its_section() -> None:
-    """As a worker has."""
     gateway: Any = LazyGroup().get_command(None, "gateway")
     assert {name for name, _ in options_of(GatewaySettings)} <= {one.name for one in gateway.params}

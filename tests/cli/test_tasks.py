@@ -40,14 +40,11 @@ states:
 
 
 class On:
-    """Runs commands on the server of `swf dev`."""
-
     def __init__(self, swf: Swf, dev: Dev) -> None:
         self.swf = swf
         self.env = {"TEMPORAL_ADDRESS": dev.address}
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Return the exit code, and what was written to stdout and stderr."""
         ended = self.swf(*arguments, env=self.env)
         assert "Traceback" not in ended.err
         return ended.code, ended.out, ended.err
@@ -55,7 +52,6 @@ class On:
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
     return On(swf, dev)
 
 

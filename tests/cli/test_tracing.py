@@ -65,20 +65,14 @@ states:
 
 
 class Collector(Protocol):
-    """What receives spans."""
-
     url: str
     """Where it receives them, by OTLP over HTTP."""
 
     @property
-    def spans(self) -> list[Span]:
-        """Return those that it has received."""
-        ...
+    def spans(self) -> list[Span]: ...
 
 
 class Ours(ThreadingHTTPServer):
-    """A collector that keeps spans."""
-
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Receiving)
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -135,14 +129,12 @@ class _Receiving(_Answering):
 
 
 def spans_of(message: bytes) -> list[Span]:
-    """Return the spans of a message of OTLP."""
     resources = ExportTraceServiceRequest.FromString(message).resource_spans
     return [span for resource in resources for scope in resource.scope_spans for span in scope.spans]
 
 
 @pytest.fixture(params=["a collector of ours", "a collector of OpenTelemetry's"])
 def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collector]:
-    """Run a collector."""
     if request.param == "a collector of ours":
         ours = Ours()
         with listening(ours):

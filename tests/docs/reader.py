@@ -73,7 +73,6 @@ QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")
 
 
 def comparable(text: str) -> str:
-    """Return *text* without what is another each time."""
     for pattern, name in PLACEHOLDERS:
         text = pattern.sub(name, text)
     return text.strip("\n")
@@ -127,12 +126,10 @@ class Terminal:
         return int(code), printed
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that the next command would have."""
         pairs = self.type("env -0 | tr '\\0' '\\1'")[1].split("\1")
         return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
     def close(self) -> None:
-        """End the shell."""
         self._shell.kill()
         self._shell.communicate()
 
@@ -157,7 +154,6 @@ class Background:
             time.sleep(0.05)
 
     def seen(self, text: str) -> str:
-        """Remember that *text* was looked at; return it."""
         self.read += len(text)
         return text
 
@@ -183,7 +179,6 @@ class Reader:
     compared: list[Comparison] = field(default_factory=list)
 
     def follow(self, block: Block) -> None:
-        """Do what the block says."""
         if block.language == "console":
             for command in block.commands:
                 self.do(command)
@@ -196,7 +191,6 @@ class Reader:
             self._write(block.file, block.text)
 
     def do(self, command: Command) -> None:
-        """Type the command, and compare what it prints."""
         for server in SERVERS:
             if command.typed.startswith(server):
                 self._start(command, server)
@@ -292,7 +286,6 @@ def follow_page(page: str, folder: Path) -> None:
 
 
 def follow_section(page: str, folder: Path) -> None:
-    """Follow the section of *page* that is followed by itself."""
     with reading(folder) as reader:
         follow(reader, [block for block in blocks_of(page) if block.heading == APART[page]])
 

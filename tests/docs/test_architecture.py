@@ -146,7 +146,6 @@ def _lists(file: Path, names: list[str]) -> bool:
 
 
 def _pattern(name: str) -> str:
-    """Return what finds *name*: an everyday word only where it is quoted."""
     quoted = rf"""["'`]{re.escape(name)}["'`]"""
     return quoted if name.isalpha() else rf"{quoted}|(?<![\w-]){re.escape(name)}(?![\w-])"
 

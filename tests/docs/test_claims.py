@@ -49,7 +49,6 @@ _GATEWAY_ONLY = {("GET", path) for path in ("/console", "/openapi.json", "/docs"
 
 
 def page(name: str) -> str:
-    """Return the text of a page."""
     return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -62,7 +61,6 @@ def table(name: str, head: str) -> Iterator[list[str]]:
 
 
 def size(number: int) -> str:
-    """Return how pages write a number of bytes."""
     unit, factor = ("MiB", 1 << 20) if number % (1 << 30) else ("GiB", 1 << 30)
     return f"{number // factor} {unit}"
 
@@ -119,7 +117,6 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _options(word: str) -> dict[str, str]:
-    """Return the row of each option of a command, and of its subcommands."""
     section = re.split(r"^## ", page("cli").partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
     rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)
     found = {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}

@@ -212,7 +212,6 @@ def _without_code(text: str) -> str:
 
 
 def _listed(page: Path) -> set[str]:
-    """Return the codes in the first columns of the tables of *page*."""
     cells = _TABLE_CODE.findall(page.read_text(encoding="utf-8"))
     return {code for cell in cells for code in _BACKTICKED.findall(cell)}
 

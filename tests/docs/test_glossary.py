@@ -93,7 +93,6 @@ def test_no_page_uses_a_former_word(former: str) -> None:
 
 @pytest.mark.parametrize("former", BANNED)
 def test_no_message_uses_a_former_word(former: str) -> None:
-    """The messages do, too."""
     word = re.compile(rf"\b(?:{former})\b", re.IGNORECASE)
     found = [f"{place}: {text}" for place, text in _messages() if word.search(text)]
     assert found == [], f"say {BANNED[former]}"

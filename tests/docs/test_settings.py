@@ -40,7 +40,6 @@ _UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
 def page(name: str) -> str:
-    """Return the text of a page."""
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 

@@ -31,5 +31,4 @@ def test_the_page_on_events_is_true(tmp_path: Path) -> None:
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 def test_its_part_about_http_is_true(tmp_path: Path) -> None:
-    """So is its part about events over HTTP, by itself."""
     follow_section("docs/events.md", tmp_path)

@@ -50,10 +50,7 @@ def test_comparisons(path: str, operator: str, value: str | None, *, holds: bool
 @pytest.mark.parametrize(("join", "holds"), [("all", False), ("any", True), ("none", False)])
 def test_several_comparisons(join: str, *, holds: bool) -> None:
     """Several comparisons make one condition, joined as their key says."""
-    several = [
-        {"path": "$.age", "operator": "EQ", "value": "18"},
-        {"path": "$.age", "operator": "EQ", "value": "19"},
-    ]
+    several = [{"path": "$.age", "operator": "EQ", "value": "18"}, {"path": "$.age", "operator": "EQ", "value": "19"}]
     expressions = EarlyExpressions()
     condition: Any = {join: several}
     assert expressions.condition(condition)(DATA, {}) is holds

@@ -24,7 +24,6 @@ FUNCTIONS = {
 
 @pytest.fixture
 def expressions() -> Expressions:
-    """Return the expressions of a definition with an iteration parameter and functions."""
     return Expressions(variables=["item", "CONST", "SECRETS", "args"], functions=FUNCTIONS)
 
 
@@ -209,16 +208,7 @@ def test_no_more_structures_are_kept_than_memory_is_to_hold(expressions: Express
 
 @pytest.mark.parametrize(
     ("outcome", "holds"),
-    [
-        (None, False),
-        (False, False),
-        (NOTHING, False),
-        (0, True),
-        ("", True),
-        ([], True),
-        ({}, True),
-        (True, True),
-    ],
+    [(None, False), (False, False), (NOTHING, False), (0, True), ("", True), ([], True), ({}, True), (True, True)],
 )
 def test_truth_is_jqs(outcome: Any, holds: bool) -> None:  # noqa: FBT001 - a column of the table
     """Null, false and no output at all are false; everything else is true."""

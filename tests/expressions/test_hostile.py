@@ -174,10 +174,7 @@ def test_data_that_is_no_json_is_a_failure(number: Any) -> None:
 
 def test_numbers_that_are_no_json_become_json() -> None:
     """Jq's NaN becomes null, and what is infinite the largest number."""
-    assert run("[nan, infinite, -infinite, 1e999]") == [
-        None,
-        *[sign * 1.7976931348623157e308 for sign in (1, -1, 1)],
-    ]
+    assert run("[nan, infinite, -infinite, 1e999]") == [None, *[sign * 1.7976931348623157e308 for sign in (1, -1, 1)]]
 
 
 def test_numbers_survive() -> None:

@@ -16,7 +16,6 @@ NOW = 1_700_000_000.25
 
 
 def run(script: str, data: JSON = None) -> Any:
-    """Return what *script* returns."""
     return JsProgram(script)(data, {"__now": NOW})
 
 

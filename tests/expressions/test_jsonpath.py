@@ -19,7 +19,6 @@ VARIABLES: dict[str, Any] = {"CONST": {"k": 5}, "item": {"z": 7}, "WORKFLOW": {"
 
 @pytest.fixture
 def expressions() -> Expressions:
-    """Expressions in JSONPath, in which `$item` is declared."""
     return Expressions(language="jsonpath", variables=["item", "CONST", "WORKFLOW"])
 
 

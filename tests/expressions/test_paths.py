@@ -22,9 +22,7 @@ numbers = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
 )
 texts = st.one_of(
-    st.sampled_from(
-        ["", "a", "b", "é", "😀", "\uffff", "\x00", 'q"'],
-    ),
+    st.sampled_from(["", "a", "b", "é", "😀", "\uffff", "\x00", 'q"']),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
 )
 scalars = st.one_of(st.none(), st.booleans(), numbers, texts)

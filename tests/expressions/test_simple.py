@@ -20,7 +20,6 @@ FAILED = "fails"
 
 
 def _of_jq(program: str, inputs: list[Any]) -> list[Any]:
-    """Return what *program* yields for each of *inputs*; FAILED where it fails."""
     answer = guard().run(f'[.[] | try ({program}) catch "{FAILED}"] | tojson', json.dumps(inputs))
     found: list[Any] = json.loads(answer.text)
     return found

@@ -31,13 +31,11 @@ HINT = "the setting SWF_RESOURCE_HOSTS names the hosts that may be asked"
 
 
 def asking(*sites: Site, **credentials: str) -> Web:
-    """Return what may ask *sites*, and has asked nobody before."""
     hosts = [site.host for site in sites]
     return Web(hosts, credentials, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: 0)
 
 
 def refused_by(web: Web, url: str) -> str:
-    """Return why *web* has no document at *url*."""
     with pytest.raises(UnreadableResourceError) as refused:
         web.get(url)
     return refused.value.reason

@@ -22,7 +22,6 @@ ENDLESS = "[range(1e18)] | tojson"
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:
-    """Return a pool of two helpers with short limits, stopped after the test."""
     pool = Guard(EvaluationLimits(seconds=0.2, memory=256 << 20, output=1000, processes=2))
     yield pool
     pool.stop()
@@ -216,8 +215,6 @@ def test_there_are_no_more_helpers_than_there_may_be() -> None:
 
 
 class _Counted(contextlib.AbstractContextManager[None]):
-    """A lock that counts who takes it."""
-
     def __init__(self) -> None:
         self.taken = 0
 

@@ -27,7 +27,6 @@ LIMITS = EvaluationLimits(seconds=30, memory=256 << 20, output=10, processes=1)
 
 @pytest.fixture
 def helper() -> Iterator[Helper]:
-    """Return a helper that may answer with ten characters, ended after the test."""
     started = Helper(JQ, LIMITS, 0)
     yield started
     started.end()

@@ -28,7 +28,6 @@ WARMING = ("warming", "null")
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Iterator[Helper]:
-    """Return a helper with an engine that counts what it compiles."""
     driver = tmp_path / "counting.py"
     driver.write_text(COUNTING)
     helper = Helper(Engine("counting", "json", "json", str(driver)), EvaluationLimits(seconds=30), 0)

@@ -9,7 +9,6 @@ from swf_temporal.languages.port import Definition
 
 
 def defined(workflow_id: str, version: str | None = None, **more: object) -> Definition:
-    """Return a workflow that does nothing."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     written: dict[str, object] = {"id": workflow_id, "specVersion": "0.8", "states": states, **more}
     return load(written if version is None else {**written, "version": version})

@@ -14,7 +14,6 @@ BROKEN = TEXT.replace("end: true", "transition: B")
 
 
 def test_a_text_a_file_and_an_object_are_the_same(tmp_path: Path) -> None:
-    """A definition loads from a text, a path, a path as a text, and an object."""
     path = tmp_path / "hello.yaml"
     path.write_text(TEXT)
     document = {

@@ -104,7 +104,6 @@ metadata: {a: b}
 
 
 def _as_parent(value: Any) -> Any:
-    """Return *value* in the spelling of the draft's parent."""
     names = {"tasks": "states", "nextTask": "nextState", "taskDataFilter": "stateDataFilter"}
     if isinstance(value, dict):
         return {names.get(key, key): _as_parent(item) for key, item in value.items()}

@@ -8,8 +8,6 @@ from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 
 
 class Work:
-    """Something that fails, yields 0, and yields 1."""
-
     def __init__(self) -> None:
         self.frame = AttemptsFrame()
         self.outcomes: list[object] = [CallFailed("no"), 0, 1]
@@ -17,7 +15,6 @@ class Work:
         self.is_suspended = False
 
     async def attempt(self) -> object:
-        """Come to the next outcome."""
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -28,7 +25,6 @@ class Work:
         return None if outcome == 1 else 10.0 * self.frame.number
 
     async def pause(self, moment: float) -> None:
-        """Be suspended, if this is to be."""
         self.waits.append(moment)
         if self.is_suspended:
             raise SuspendRequested
@@ -42,7 +38,6 @@ async def test_a_fault_and_a_result_may_be_tried_again() -> None:
 
 
 async def test_a_fault_that_is_not_tried_again_is_raised() -> None:
-    """As it was."""
     work, fault = Work(), CallFailed("no")
 
     async def never(_: object) -> None:

@@ -233,7 +233,6 @@ def test_limits_survive_as_json() -> None:
 
 
 def test_what_is_held_is_limited() -> None:
-    """As much as the limit may be held."""
     InstanceLimits(held_bytes=2_000).check_held(2_000)
     with pytest.raises(PayloadTooLarge, match=r"holds 2,001 bytes .*may hold 2,000"):
         InstanceLimits(held_bytes=2_000).check_held(2_001)

@@ -29,7 +29,6 @@ def _taken(events: list[list[str]]) -> Taken:
 
 
 def _most(events: list[list[str]], free: frozenset[str] = frozenset(REFS)) -> int:
-    """Return how many definitions can have an event, tried in every way."""
     if not events:
         return 0
     first, *others = events

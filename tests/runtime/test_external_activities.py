@@ -33,12 +33,7 @@ def test_an_operation_names_an_activity_and_a_task_queue(operation: str, activit
 
 @pytest.mark.parametrize(
     "function",
-    [
-        _function("temporal:Charge", "rest"),
-        _function("charge"),
-        _function({"temporal:": "Charge"}),
-        _function(None),
-    ],
+    [_function("temporal:Charge", "rest"), _function("charge"), _function({"temporal:": "Charge"}), _function(None)],
 )
 def test_other_functions_name_none(function: Function) -> None:
     """Only a custom function with a text that begins with the word does."""

@@ -305,5 +305,4 @@ async def test_what_was_handed_over_in_vain_is_shown_to_those_that_searched_befo
 
 
 def _resumed(inbox: Inbox) -> Inbox:
-    """Return the inbox as it is after a suspension."""
     return Inbox(InboxRecord.from_json(json.loads(json.dumps(inbox.record().to_json()))))

@@ -16,7 +16,6 @@ class _Iterations:
         self.log: list[str] = []
 
     def begin(self, index: int) -> Callable[[], Coroutine[Any, Any, None]] | None:
-        """Return the path of an iteration, if that is not complete."""
         self.log.append(f"asked for {index}")
         if index in self._complete:
             return None

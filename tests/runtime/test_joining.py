@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.runtime.joining import (
-    MISSING,
-    SuspendRequested,
-    heeding_cancellation,
-    join,
-    join_each,
-    within,
-)
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, heeding_cancellation, join, join_each, within
 
 Log = list[str]
 FOREVER = -1
@@ -49,7 +42,6 @@ async def test_returns_results_in_the_order_written() -> None:
 
 
 async def test_starts_in_the_order_written() -> None:
-    """Paths start in the order in which they are written."""
     log: Log = []
     await join([_path(name, log, 3) for name in "abc"])
     assert log == ["+a", "+b", "+c"]
@@ -303,7 +295,6 @@ class Library:
 
     @heeding_cancellation
     async def waited(self) -> str:
-        """Wait within the path."""
         return await self._swallowing()
 
     @heeding_cancellation

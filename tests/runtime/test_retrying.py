@@ -27,7 +27,6 @@ def _delays(rule: RetryRule, count: int = 4, draw: JitterSource = no_jitter) -> 
 
 
 def _dealt(*numbers: float) -> JitterSource:
-    """Return a chance that deals the first attempts these numbers."""
     return lambda attempt: numbers[attempt - 1]
 
 

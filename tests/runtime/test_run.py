@@ -38,29 +38,23 @@ class Clock:
         self.evaluated: list[Evaluation] = []
 
     def now(self) -> datetime:
-        """Return the time."""
         return self.time
 
     def emit(self, entry: TraceEntry) -> None:
-        """Take note."""
         self.told.append(entry)
 
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
-        """Make it at once."""
         self.evaluated.append(evaluation)
         return answer_to(evaluation, 1_000_000)
 
     async def yield_control(self) -> None:
-        """Have control for a while."""
         self.had_control += 1
         await asyncio.sleep(0)
 
     async def settled(self) -> None:
-        """Let others go on."""
         await asyncio.sleep(0)
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        """Let the time pass at once, or never."""
         self.slept.append((duration.total_seconds(), timer))
         if self.is_stuck:
             await asyncio.get_running_loop().create_future()
@@ -70,12 +64,7 @@ class Clock:
 NOTHING: dict[str, Any] = {"type": "inject", "data": {}}
 
 
-def _run(
-    state: dict[str, Any],
-    clock: Clock,
-    progress: dict[str, Any] | None = None,
-    **more: Any,
-) -> Run:
+def _run(state: dict[str, Any], clock: Clock, progress: dict[str, Any] | None = None, **more: Any) -> Run:
     definition = load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", **state, "end": True}], **more})
     program = definition.language.prepare(definition, SEMANTICS)
     return Run(program, cast("Host", clock), {}, InstanceIdentity("a", "a"), progress)

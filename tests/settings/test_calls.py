@@ -52,7 +52,6 @@ scripts: true
 
 
 def configured(tmp_path: Path, text: str, **env: str) -> Settings:
-    """Return the settings that a file with *text* gives."""
     file = tmp_path / "swf.yaml"
     file.write_text(text, encoding="utf-8")
     return read_settings({"SWF_CONFIG": str(file), **env})
@@ -249,7 +248,6 @@ def test_json_is_yaml(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    """Nothing has to be in it."""
     assert configured(tmp_path, "# nothing yet\n") == read_settings({})
 
 

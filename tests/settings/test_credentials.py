@@ -26,7 +26,6 @@ def test_a_url_has_a_login() -> None:
 
 
 def test_settings_have_credentials_for_all_for_functions_and_in_urls() -> None:
-    """Each is there once."""
     settings = Settings(
         calls=Options(headers={"X-Api-Key": "all", "X-Team": "a"}, proxy="http://bob:tw0@proxy"),
         functions={"stock": Options(base_url="https://ada:0ne@stock", headers={"X-Api-Key": "all", "Session": "own"})},

@@ -11,14 +11,12 @@ from swf_temporal.settings.events import ROUTER, ConsumerSettings, EventSettings
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    """Return a configuration file."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     return path
 
 
 def test_without_a_file_there_is_nothing() -> None:
-    """Neither consumers nor sinks."""
     settings = EventSettings.read({})
     assert (settings.consumers, settings.sinks, settings.lifecycle) == ((), (), frozenset())
 
@@ -80,7 +78,6 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
-    """With their place."""
     path = written(tmp_path, f"events:\n  {section}\n")
     with pytest.raises(UsageError, match=said):
         EventSettings.read({}, file=path)
@@ -93,7 +90,6 @@ def test_a_mistake_in_the_variable_names_it() -> None:
 
 
 def test_a_sink_takes_events_by_type_and_source() -> None:
-    """Both have to match."""
     sink = SinkSettings(name="a", url=ROUTER, types=("com.*",), sources=("shop/*", "bank", "https://bank?b=1"))
     takes = [sink.takes(CloudEvent("1", source, type_)) for source, type_ in (
         ("bank", "com.a"), ("shop/x", "com.a"), ("shop", "com.a"), ("bank", "org.a"),

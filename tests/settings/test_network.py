@@ -7,13 +7,11 @@ from swf_temporal.settings.network import Network, read_pattern
 
 
 def network(allow: str = "", deny: str = "", named: str = "", *, local: bool = False) -> Network:
-    """Return the network that such lists make."""
     allowed, denied, servers = (tuple(map(read_pattern, texts.split())) for texts in (allow, deny, named))
     return Network(allow=allowed, deny=denied, named=servers, local=local)
 
 
 async def verdict(one: Network, host: str, port: int = 443) -> str:
-    """Return `ok`, or the code of the refusal."""
     try:
         return "ok" if await one.allowed_addresses(host, port) else "nothing"
     except CallFailed as fault:

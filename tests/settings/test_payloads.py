@@ -30,14 +30,12 @@ compression: true
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a configuration that says something of everything."""
     path = tmp_path / "swf.yaml"
     path.write_text(FILE)
     return path
 
 
 def test_without_a_word_payloads_are_plain() -> None:
-    """Nothing is configured."""
     assert PayloadSettings.read({}) == PLAIN
 
 
@@ -94,20 +92,13 @@ def test_a_variable_wins_over_the_file(file: Path) -> None:
             "encryption: {keys: {a: /run/key}}",
             "encryption › keys › a: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION",
         ),
-        (
-            "encryption: {keys: [a]}",
-            "encryption › keys: it must be an object, with a value for each name",
-        ),
+        ("encryption: {keys: [a]}", "encryption › keys: it must be an object, with a value for each name"),
         ("encryption: {keys: {a: env:A}, key: true}", "encryption › key: it must be a text"),
         ("compression: much", "compression: it must be true or false"),
-        (
-            "storage: {url: 's3://b', threshold: 2MiB}",
-            "storage › threshold: it must be at most 1MiB",
-        ),
+        ("storage: {url: 's3://b', threshold: 2MiB}", "storage › threshold: it must be at most 1MiB"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the file, the place in it, and what has to stand there."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as refused:

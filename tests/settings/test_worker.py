@@ -29,7 +29,6 @@ worker:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a configuration with a setting of each form."""
     path = tmp_path / "swf.yaml"
     path.write_text(FILE)
     return path
@@ -101,7 +100,6 @@ def test_the_nearest_word_wins(file: Path) -> None:
     ],
 )
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the file, the place in it, and what has to stand there."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as refused:

@@ -54,9 +54,7 @@ def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
     """Also where the definition catches what comes of it: the name of a service may be misspelt."""
     simulation, differences = came_of(tmp_path, READ + "services: {https://odrers.example: {GET /orders/7: {}}}")
     assert simulation.status == "completed"
-    assert differences == [
-        "services: the scenario has no service at orders.example:443: describe it in `services`",
-    ]
+    assert differences == ["services: the scenario has no service at orders.example:443: describe it in `services`"]
 
 
 @pytest.mark.parametrize("answer", ["{nmae: Ada}", "[{name: Ada}]", "Ada", "{name: {}}"])

@@ -52,8 +52,7 @@ def _uncollected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_uncollected")
 @pytest.mark.parametrize(
-    ("definitions", "kind"),
-    [([SEQUENCE], FunctionCall), ([OF_SUBFLOWS, ONE], SubflowCall), ([DIREKTIV], FunctionCall)],
+    ("definitions", "kind"), [([SEQUENCE], FunctionCall), ([OF_SUBFLOWS, ONE], SubflowCall), ([DIREKTIV], FunctionCall)]
 )
 def test_a_call_that_has_ended_is_freed_without_the_garbage_collector(
     definitions: list[dict[str, Any]], kind: type

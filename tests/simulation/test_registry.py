@@ -8,16 +8,7 @@ from datetime import date
 import pytest
 from pydantic import BaseModel
 
-from swf_temporal import (
-    JSON,
-    Call,
-    CloudEvent,
-    Registry,
-    UsageError,
-    current_call,
-    current_resource,
-    simulate,
-)
+from swf_temporal import JSON, Call, CloudEvent, Registry, UsageError, current_call, current_resource, simulate
 
 DEFINITION = """
 id: order
@@ -41,15 +32,12 @@ states:
 
 
 class Item(BaseModel):
-    """A model of an argument."""
-
     name: str
     since: date
 
 
 @pytest.fixture
 def registry() -> Registry:
-    """Return what a worker would have, and a stand-in for the service."""
     registry = Registry()
 
     @registry.custom("price")

@@ -87,7 +87,6 @@ def _takes_time(scenario: Scenario, run_: Simulation) -> bool:
 
 
 def _essence(simulation: Simulation) -> dict[str, Any]:
-    """Return what must not depend on when a run was suspended."""
     own = ("id", "time")
     return {
         "status": simulation.status,

@@ -39,7 +39,6 @@ READ = (
 
 
 def scenario(folder: Path, text: str) -> Scenario:
-    """Return the scenario that *text* is."""
     (folder / "scenario.yaml").write_text(text, encoding="utf-8")
     return find_scenarios([folder / "scenario.yaml"])[0]
 

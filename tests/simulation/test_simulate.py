@@ -47,8 +47,6 @@ def test_a_function_may_be_a_callable() -> None:
 
 
 def test_a_function_may_be_an_async_callable() -> None:
-    """An async callable is awaited."""
-
     async def price(arguments: dict[str, Any]) -> dict[str, Any]:
         return {"asked": arguments["item"]}
 

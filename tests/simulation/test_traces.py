@@ -370,7 +370,6 @@ def test_a_fault_knows_its_branch() -> None:
 
 
 def test_a_fault_knows_its_branch_of_states() -> None:
-    """In drafts a branch has states of its own; the fault tells that of the branch, and the branch."""
     definition = """
     id: forked
     name: Forked

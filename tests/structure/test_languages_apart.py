@@ -24,7 +24,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {
-        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios",
+        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios"
     },
     "direktiv": {
         "swf_temporal/base/function_types.py": "the type of functions in containers is called so",
@@ -34,9 +34,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/functions/containers/containers.py": "the contract of these containers: headers, and a code",
         "swf_temporal/cli/lazy.py": "the command that serves such a container",
     },
-    "selectionSet": {
-        "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
-    },
+    "selectionSet": {"swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so"},
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""

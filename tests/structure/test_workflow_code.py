@@ -52,7 +52,6 @@ def _is_banned_in(module: str) -> bool:
 
 
 def _breaches(file: Path) -> list[object]:
-    """Return what ruff would say of *file* if nothing were excused."""
     return _ruff(
         "--ignore-noqa", "--stdin-filename", "swf_temporal/base/data.py", "-", text=file.read_text(encoding="utf-8")
     )

@@ -12,7 +12,6 @@ from swf_temporal.text.parsing import read_object
 
 
 def read(text: str) -> Any:
-    """Return the object in *text*, whatever was tolerated in it."""
     return read_object(Source(text))[0]
 
 

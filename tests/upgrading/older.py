@@ -34,7 +34,6 @@ _PATHS = {
 
 
 def older(seed: int, version: str) -> Document:
-    """Return the scenario of *seed*, whose definition is written in *version*."""
     document = deepcopy(scenario(seed))
     random = Random(seed)  # noqa: S311 - the same seed is to make the same
     workflow = document["workflow"]

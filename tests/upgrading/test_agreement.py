@@ -20,7 +20,6 @@ FOLDERS = ("drafts", "versions", "subflow", "switch", "parallel", "foreach", "er
 
 
 def _scenarios() -> list[Document]:
-    """Return the scenarios whose definition is written beside them, and can be rewritten."""
     found: list[Document] = []
     for folder in FOLDERS:
         for file in sorted((ROOT / "tests/scenarios" / folder).rglob("*.yaml")):
@@ -58,7 +57,6 @@ def test_scenarios_come_to_the_same() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_generated_definitions_come_to_the_same(version: str) -> None:
-    """Definitions of each version, with the means that it has."""
     found = {seed: _differing(generated(seed, version)) for seed in seeds(f"upgraded from {version}", *COUNT)}
 
     assert {seed: told for seed, told in found.items() if told} == {}
@@ -90,9 +88,7 @@ def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
                 {
                     "name": "Done?",
                     "type": "SWITCH",
-                    "choices": [
-                        {"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"}, "nextState": "Tell"},
-                    ],
+                    "choices": [{"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"}, "nextState": "Tell"}],
                     "default": "Wait",
                 },
                 {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},

@@ -88,10 +88,7 @@ tasks:
     - {name: C, type: switch, start: {kind: default}}
   end: {kind: default}
 """,
-            (
-                9,
-                f"branch 'B' of task 'A': task 'C' is of the type 'switch': {ACTIONS}",
-            ),
+            (9, f"branch 'B' of task 'A': task 'C' is of the type 'switch': {ACTIONS}"),
         ),
         (
             """\

@@ -35,7 +35,6 @@ SPEL = (
 
 
 def _data(random: Random, depth: int = 0) -> Any:
-    """Return data with few names, so that paths find something in it."""
     chance = random.random()
     if depth > 2 or (chance < 0.3 and depth):
         return random.choice(OPERANDS)

@@ -95,7 +95,6 @@ def _seen(file: Path, course: Mapping[str, Any]) -> tuple[Any, ...]:
     ],
 )
 def test_an_example_of_2019_comes_to_the_same(name: str, functions: Mapping[str, Any], tmp_path: Path) -> None:
-    """Both that there are."""
     old = EXAMPLES / "draft-states" / name
     new = tmp_path / name
     made = upgrade(Source(old.read_text("utf-8"), name))

@@ -93,7 +93,6 @@ TWO_ACTIONS = """\
 
 
 def made(text: str, to: str = "0.8") -> str:
-    """Return what is made of *text*."""
     return upgrade(Source(text, "a.yaml"), to).text
 
 
@@ -202,10 +201,7 @@ RETRIED = (
             RETRIED,
             "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them",
         ),
-        (
-            TWO_ACTIONS,
-            "state 'A' runs as a whole once more on an error: since 0.7 an action does",
-        ),
+        (TWO_ACTIONS, "state 'A' runs as a whole once more on an error: since 0.7 an action does"),
         (
             TWO_ERRORS,
             "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together",

@@ -24,19 +24,16 @@ EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 
 
 def received(headers: Mapping[str, str], body: bytes | str = b"") -> CloudEvent:
-    """Return the one event of a request."""
     lowered = [(name.lower(), value) for name, value in headers.items()]
     [event] = events_of(lowered, body.encode() if isinstance(body, str) else body, MAX_BATCH).events
     return event
 
 
 def structured(event: Any, content_type: str = STRUCTURED) -> CloudEvent:
-    """Return what is received of an event in JSON."""
     return received({"Content-Type": content_type}, json.dumps(event))
 
 
 def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | str = b"") -> Refused:
-    """Return why a request is refused."""
     pairs = headers if isinstance(headers, list) else list(headers.items())
     sent = body.encode() if isinstance(body, str) else body
     with pytest.raises(Refused) as refused:

@@ -94,7 +94,6 @@ def test_what_travels_says_its_place() -> None:
 
 
 def test_the_diagram_has_every_way() -> None:
-    """Catches lead somewhere, too."""
     parts = {part.path: part for part in load(WHOLE).outline.parts}
     assert {way.to for way in parts["g"].ways} == {"h"}
     assert {way.to for way in parts["b"].ways} == {"c", "d"}

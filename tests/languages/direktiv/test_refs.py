@@ -13,12 +13,10 @@ from swf_temporal.sdk.definitions import catalogue_of
 
 
 def saying(text: str) -> dict[str, Any]:
-    """Return a definition whose output says *text*."""
     return {"states": [{"id": "say", "type": "noop", "transform": {"said": text}}]}
 
 
 def calling(reference: str) -> dict[str, Any]:
-    """Return a definition that calls a subflow."""
     return {
         "functions": [{"id": "child", "type": "subflow", "workflow": reference}],
         "states": [{"id": "call", "type": "action", "action": {"function": "child"}, "transform": "jq(.return)"}],

@@ -93,7 +93,6 @@ def test_variables_are_told_of_a_run_that_failed() -> None:
 
 
 def test_variables_of_other_scopes_are_refused() -> None:
-    """There are three."""
     with pytest.raises(UsageError, match="no scope 'thread'"):
         simulate(CHILD, variables={"thread": {}})
 

@@ -48,7 +48,6 @@ class Lane(LaneBase):
         )
 
     async def value_of(self, written: JSON, data: JSON) -> JSON:
-        """Return what is *written*, with what its expressions yield on *data*."""
         definition = self.execution.definition
         about: dict[str, JSON] = {"id": definition.id}
         variables: dict[str, JSON] = {**self.variables, "kitchen": about, "__now": self.run.time()}
@@ -56,8 +55,6 @@ class Lane(LaneBase):
 
 
 class StepsExecution(ExecutionBase[StepsFrame]):
-    """One instance."""
-
     def __init__(self, definition: "StepsDefinition", run: Run, frame: StepsFrame) -> None:
         super().__init__(run, frame)
         self.definition = definition
@@ -160,7 +157,6 @@ def function_of(step: Step, path: str) -> Function:
 
 
 def _auths_of(step: Step, function: Function) -> tuple[Auth, ...]:
-    """Return the credentials that stand in the step."""
     if function.auth_ref is None:
         return ()
     scheme, properties = next(iter(step.value["as"].items()))

@@ -5,7 +5,6 @@ from swf_temporal.base.errors import WorkflowFault
 
 
 def problem_of(fault: WorkflowFault) -> dict[str, JSON]:
-    """Return *fault* as problem details (RFC 9457)."""
     known: dict[str, JSON] = {
         "type": fault.name,
         "title": fault.message,

@@ -9,7 +9,6 @@ from tests.languages.serverless_workflow.models import load_program
 
 
 def defined(**more: Any) -> dict[str, Any]:
-    """Return a definition that passes its data on."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     return {"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more}
 

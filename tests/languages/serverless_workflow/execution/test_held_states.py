@@ -70,7 +70,6 @@ def holding(text: str, body: str = BODY) -> Workflow:
 
 
 def context(workflow: Workflow) -> SimulationContext:
-    """Return what simulates *workflow*, whose function answers with what it packed."""
     functions: dict[str, Callable[[JSON], JSON]] = {"pack": lambda item: {f"packed {item}": True}}
     return SimulationContext([ServerlessWorkflowDefinition(LANGUAGE, workflow)], functions, (), {})
 

@@ -12,13 +12,11 @@ from tests.languages.serverless_workflow.models import load_program
 
 
 def program(**more: Any) -> Program:
-    """Return the program of a small workflow."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     return load_program({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more})
 
 
 def retry(**fields: Any) -> Program:
-    """Return the program of a workflow with one retry definition."""
     return program(retries=[{"name": "r", **fields}])
 
 

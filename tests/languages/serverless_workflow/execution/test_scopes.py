@@ -57,7 +57,6 @@ class Walking:
         self.execution = self.run.execution
 
     def result(self, work: Coroutine[Any, Any, Ended]) -> JSON:
-        """Return the data that a walk ends with."""
         try:
             return self.loop.run_until_complete(work).data
         finally:

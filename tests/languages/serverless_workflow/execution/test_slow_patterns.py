@@ -27,10 +27,7 @@ CATCHING: dict[str, Any] = {
     ],
 }
 CHECKING: dict[str, Any] = {
-    "dataInputSchema": {
-        "schema": {"properties": {"text": {"pattern": SLOW}}},
-        "failOnValidationErrors": False,
-    },
+    "dataInputSchema": {"schema": {"properties": {"text": {"pattern": SLOW}}}, "failOnValidationErrors": False},
     "states": [{"name": "A", "type": "inject", "data": {}, "end": True}],
 }
 
@@ -41,7 +38,6 @@ def fails(_: JSON) -> JSON:
 
 
 def run(definition: dict[str, Any]) -> Simulation:
-    """Run a definition."""
     workflow = load({"id": "a", "specVersion": "0.8", **definition})
     context = SimulationContext([workflow], {"f": fails}, (), {})
     return context.run({"text": LONG})

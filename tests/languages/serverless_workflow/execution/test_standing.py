@@ -42,8 +42,6 @@ metadata: {compensateOnCancel: true}
 
 
 class Seen(NamedTuple):
-    """Where an instance was when something happened."""
-
     what: str
     state: str | None
     data: JSON

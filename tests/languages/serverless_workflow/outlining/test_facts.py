@@ -10,7 +10,6 @@ from tests.languages.serverless_workflow.outlining.described import describe
 
 
 def named(facts: list[Any], name: str) -> Any:
-    """Return the one of *facts* that bears a name, or an id."""
     return next(one for one in facts if one.get("name", one.get("id")) == name)
 
 

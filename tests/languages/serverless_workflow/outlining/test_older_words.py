@@ -60,7 +60,6 @@ def _described(text: str) -> Description:
 
 
 def _states(text: str, heading: str = "states") -> str:
-    """Return the section about states in the description of the definition in *text*."""
     return next(part for part in _described(text).text().split("\n\n") if part.startswith(f"{heading}\n"))
 
 

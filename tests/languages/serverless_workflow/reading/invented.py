@@ -42,7 +42,6 @@ VERSION: Final = Version(
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root* as 0.5."""
     rename(root, "steps", "states")
     for leaving in leavings(root):
         for transition in children(leaving, "transition"):

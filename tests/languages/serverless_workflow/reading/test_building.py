@@ -7,7 +7,6 @@ from tests.languages.serverless_workflow.models import load_model
 
 
 def problems(text: str) -> list[str]:
-    """Return the errors in *text*, one line each."""
     return [
         f"{one.position.line}:{one.position.column} {one.code} {one.message}" + (f" | {one.hint}" if one.hint else "")
         for one in check(text).errors
@@ -34,10 +33,7 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            STATES,
-            [f"1:1 missing the workflow has no id | {AN_ID}"],
-        ),
+        (STATES, [f"1:1 missing the workflow has no id | {AN_ID}"]),
         ("id: a\n", ["1:1 missing the workflow has no states | write at least one state, with a name and a type"]),
         ("id: a\nstate: []\n", ["2:1 missing the workflow has no states | is 'state' meant as 'states'?"]),
         ("id: a\nstates: {}\n", ["2:9 type the workflow: states must be a list, not an object"]),
@@ -53,10 +49,7 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
         (f"id: [a]\n{STATES}", ["1:5 type the workflow: id must be a text, not a list"]),
         (f"id: a\nsecrets: [a, {{}}]\n{STATES}", ["2:14 type the workflow: secrets must be a text, not an object"]),
         (f"id: a\nconstants: [1]\n{STATES}", ["2:12 type the workflow: constants must be an object, not a list"]),
-        (
-            "id: a\nstates:\n- name: A\n  type: operatoin\n  actions: []\n  end: true\n",
-            [f"4:9 {OPERATOIN}"],
-        ),
+        ("id: a\nstates:\n- name: A\n  type: operatoin\n  actions: []\n  end: true\n", [f"4:9 {OPERATOIN}"]),
         ("id: a\nstates:\n- name: A\n  end: true\n", [f"3:3 missing state 'A' has no type | write one of {TYPES}"]),
         (
             "id: a\nstates:\n- type: inject\n  data: 1\n  end: true\n",

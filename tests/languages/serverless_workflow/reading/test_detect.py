@@ -13,7 +13,6 @@ from tests.languages.serverless_workflow.models import checked_model
 
 
 def root_of(text: str) -> Object:
-    """Return the object that *text* holds."""
     return read_object(Source(text))[0]
 
 

@@ -20,7 +20,6 @@ states:
 
 
 def workflow(functions: str) -> str:
-    """Return a definition whose functions are what *functions* says."""
     return WORKFLOW.replace("{functions}", functions)
 
 

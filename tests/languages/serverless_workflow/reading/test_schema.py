@@ -34,7 +34,6 @@ STATES: list[dict[str, Any]] = [
 
 
 def _clean() -> list[str]:
-    """Return the official examples that are complete and valid."""
     index, found, dialect = EXAMPLES / "INDEX.md", [], ""
     for line in index.read_text().splitlines() if index.is_file() else ():
         heading, entry = re.match(r"## (\S+)", line), re.match(r"- `([^`]+)`", line)
@@ -48,7 +47,6 @@ CLEAN = _clean()
 
 
 def refusals(definition: Any, version: str = "0.8") -> list[str]:
-    """Return what the schema of *version* says against a definition."""
     return [f"{error.json_path}: {error.message}" for error in _validator(version).iter_errors(definition)]
 
 
@@ -75,7 +73,6 @@ def test_a_version_has_its_own_words(version: str, state: dict[str, Any]) -> Non
 
 
 def with_state(state: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a definition of one state."""
     return {"id": "a", "states": [state], **more}
 
 

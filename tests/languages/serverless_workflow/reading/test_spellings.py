@@ -11,14 +11,12 @@ from tests.languages.serverless_workflow.models import checked_model
 
 
 def read(text: str) -> tuple[Workflow, list[str]]:
-    """Return the workflow in *text*, and the messages about tolerated spellings."""
     checked = check(text)
     assert checked.definition is not None, "\n".join(map(str, checked.problems))
     return checked_model(checked), [one.message for one in checked.problems if one.code == "tolerated-spelling"]
 
 
 def first_state(state: str, says: str = "") -> tuple[Any, list[str]]:
-    """Return the state that *state* writes, and the messages about tolerated spellings."""
     workflow, messages = read(
         f"id: a\n{says}states:\n- {state}\n- {{name: Z, id: last, type: inject, data: {{}}, end: true}}\n"
     )
@@ -26,7 +24,6 @@ def first_state(state: str, says: str = "") -> tuple[Any, list[str]]:
 
 
 def action(written: str) -> tuple[Any, list[str]]:
-    """Return the action that is *written*, and the messages about tolerated spellings."""
     workflow, messages = read(
         "id: a\nfunctions: [{name: f, operation: a.json#f}]\n"
         "events: [{name: e, type: t}, {name: p, type: u, kind: produced}]\n"
@@ -61,7 +58,6 @@ def test_ends(written: str, messages: list[str]) -> None:
 
 
 def test_end_false_says_nothing() -> None:
-    """`end: false` beside a transition is no end."""
     state, _ = first_state("{name: A, type: inject, data: {}, end: false, transition: Z}")
     assert state.end is None
 
@@ -85,17 +81,9 @@ def test_start_and_schedule() -> None:
     [
         ("functionRef: f", None, []),
         ("functionRef: {refName: f, arguments: {a: 1}}", {"a": 1}, []),
-        (
-            "functionRef: {refName: f, parameters: {a: 1}}",
-            {"a": 1},
-            ["'parameters' is read as 'arguments'"],
-        ),
+        ("functionRef: {refName: f, parameters: {a: 1}}", {"a": 1}, ["'parameters' is read as 'arguments'"]),
         ("functionRef: {refName: f, args: {a: 1}}", {"a": 1}, ["'args' is read as 'arguments'"]),
-        (
-            "{functionRef: f, args: {a: 1}}",
-            {"a": 1},
-            ["'args' beside functionRef is read as its 'arguments'"],
-        ),
+        ("{functionRef: f, args: {a: 1}}", {"a": 1}, ["'args' beside functionRef is read as its 'arguments'"]),
         (
             "{functionRef: {refName: f}, arguments: {a: 1}}",
             {"a": 1},
@@ -149,7 +137,6 @@ def test_action_filter() -> None:
 
 
 def test_a_single_text_for_a_list() -> None:
-    """A list of texts that is written as one text has that one element."""
     found, told = action("{functionRef: f, retryableErrors: x}")
     assert found.retryable_errors == ("x",)
     assert told == ["retryableErrors is a list: a single text is read as its only element"]

@@ -49,7 +49,6 @@ def test_what_can_be_had(found: Found, asked: str, meant: Concurrency) -> None:
     ],
 )
 def test_what_cannot(found: Found, asked: str, told: str) -> None:
-    """Each is told with what it can be."""
     [problem] = found("concurrency", DEFINITION.format(asked=asked).lstrip())
     assert told in problem
 

@@ -15,10 +15,7 @@ states:
 """.lstrip()
 
 
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [("7", "7"), ("true", "True"), ("plain", "'plain'"), ("[]", "a list")],
-)
+@pytest.mark.parametrize(("data", "kind"), [("7", "7"), ("true", "True"), ("plain", "'plain'"), ("[]", "a list")])
 def test_no_object(found: Callable[[str, str], list[str]], data: str, kind: str) -> None:
     """Anything else takes the place of the data."""
     message = f"state 'A' injects {kind}, which takes the place of all data: only an object is added to it"

@@ -89,7 +89,6 @@ def test_what_names_none_was_not(text: str) -> None:
 
 
 def test_a_name_that_the_definition_knows_is_a_field() -> None:
-    """What else is the name of a file is a field where the definition has one of that name."""
     assert meant(".env", EXPRESSIONS, {"env"}) == ".env"
     assert meant("error.log", EXPRESSIONS, {"log"}) is None
 

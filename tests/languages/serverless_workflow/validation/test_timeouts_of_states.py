@@ -18,7 +18,6 @@ def _with(timeouts: str) -> str:
 
 
 def test_a_state_can_limit_what_is_in_it(found: Callable[[str, str], list[str]]) -> None:
-    """In a state that has nothing in it nothing can be limited but the state."""
     nap = (
         "{name: A, type: sleep, duration: PT1M, timeouts: {stateExecTimeout: PT1M, actionExecTimeout: PT1S}, end: true}"
     )

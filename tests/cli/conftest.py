@@ -1,5 +1,6 @@
-"""The command `swf` as a process, and one development server for the whole session."""
+"""The command `swf`, in this process or one of its own, and one development server for the whole session."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -8,15 +9,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import SystemRandom
-from typing import IO
+from typing import IO, cast
 
 import pytest
 
+from swf_temporal.cli.main import code_of
 from tests.cli.forked import Forked, forking
 from tests.processes import ending_with_us
 
@@ -120,13 +123,62 @@ class Place:
             process.communicate()
 
 
+_APART = frozenset({"dev", "worker", "gateway", "consume", "run"})
+"""The commands that work, serve or start a server, and leave it to the end of their process to take that down."""
+
+
 class Swf(Place):
-    def __init__(self, folder: Path, forked: Forked) -> None:
+    """Runs commands to their end, too: in this process, but for those that need one of their own."""
+
+    def __init__(self, folder: Path, forked: Callable[[], Forked]) -> None:
         super().__init__(folder)
         self._forked = forked
 
     def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
-        return Ended(*self._forked.run(arguments, self.folder, {**self.env, **(env or {})}, stdin, PATIENCE))
+        env = {**self.env, **(env or {})}
+        if _is_apart(arguments, env):
+            return Ended(*self._forked().run(arguments, self.folder, env, stdin, PATIENCE))
+        given = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
+        out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
+            patched.setattr(sys, "stdin", given)
+            patched.chdir(self.folder)
+            for name in os.environ.keys() - env.keys():
+                patched.delenv(name)
+            for name, value in env.items():
+                patched.setenv(name, value)
+            code = code_of(arguments)
+        return Ended(code, *(cast("BytesIO", one.buffer).getvalue().decode() for one in (out, err)))
+
+
+def _is_apart(arguments: Sequence[str], env: Mapping[str, str]) -> bool:
+    if not arguments or any(name.startswith(("OTEL_", "_SWF_COMPLETE")) for name in env):
+        return True
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        return True
+    name = arguments[0]
+    return (name in _APART and "--simulate" not in arguments) or (name == "test" and "--host" in arguments)
+
+
+class On:
+    """Runs commands on the server of `swf dev`; none of them may end in a traceback."""
+
+    def __init__(self, swf: Swf, dev: "Dev") -> None:
+        self.swf = swf
+        self.env = {"TEMPORAL_ADDRESS": dev.address}
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        ended = self.swf(*arguments, env=self.env)
+        assert "Traceback" not in ended.err
+        return ended.code, ended.out, ended.err
+
+    def until(self, holds: Callable[[tuple[int, str, str]], bool], *arguments: str) -> tuple[int, str, str]:
+        """Return what a command says, once that is what is waited for: the lists of a server are a moment behind."""
+        end = time.monotonic() + PATIENCE
+        while not holds(said := self(*arguments)):
+            assert time.monotonic() < end, said
+        return said
 
 
 @dataclass
@@ -157,13 +209,19 @@ def forked() -> Iterator[Forked]:
 
 
 @pytest.fixture
-def swf(tmp_path: Path, forked: Forked) -> Swf:
-    command = Swf(tmp_path, forked)
+def swf(tmp_path: Path, request: pytest.FixtureRequest) -> Swf:
+    """Return the command, in a fresh folder that holds a few files."""
+    command = Swf(tmp_path, lambda: request.getfixturevalue("forked"))
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)
     command.write("caller.yaml", CALLER)
     command.write("functions.py", FUNCTIONS)
     return command
+
+
+@pytest.fixture
+def on(swf: Swf, dev: "Dev") -> On:
+    return On(swf, dev)
 
 
 @dataclass(frozen=True)
@@ -203,16 +261,8 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
 
 
 def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
-    arguments = [
-        "dev",
-        "--functions",
-        "functions.py",
-        "--port",
-        str(port),
-        "--ui-port",
-        str(ui_port),
-        "--sonataflow-api",
-    ]
+    ports = ["--port", str(port), "--ui-port", str(ui_port)]
+    arguments = ["dev", "--functions", "functions.py", *ports, "--sonataflow-api"]
     return subprocess.Popen(
         [*ending_with_us(), *COMMAND, *arguments],
         cwd=command.folder,

@@ -51,8 +51,6 @@ class Container:
 
 @contextmanager
 def container(folder: Path, function: Function, port: int = 0) -> Iterator[Container]:
-    """Serve *function*, which shares *folder*, until the context ends."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = self._asked()

@@ -25,7 +25,6 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
 
     def stall(self) -> None:
-        """Keep connections, and accept new ones, without passing a byte."""
         self._do(self._passing.clear)
 
     def heal(self) -> None:

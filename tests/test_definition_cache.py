@@ -28,7 +28,6 @@ def _text(name: str, length: int = 1_000) -> str:
 
 
 def test_what_was_read_lately_is_remembered() -> None:
-    """It need not be read again."""
     first = load(_text("first"))
     for number in range(9):
         load(_text(f"other {number}"))
@@ -50,7 +49,6 @@ def test_what_would_be_too_much_is_forgotten() -> None:
 
 
 def test_one_that_is_too_long_by_itself() -> None:
-    """It is remembered until another is read."""
     long = load(_text("long", 20_000))
     assert load(_text("long", 20_000)) is long
 

@@ -45,7 +45,6 @@ def test_refuses(text: str) -> None:
 
 @given(st.integers(0, 400), st.integers(0, 30), st.integers(0, 70), st.integers(0, 70))
 def test_adds_its_parts(days: int, hours: int, minutes: int, seconds: int) -> None:
-    """A duration is the sum of its parts."""
     text = f"P{days}DT{hours}H{minutes}M{seconds}S"
     assert parse_duration(text) == timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 

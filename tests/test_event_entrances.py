@@ -57,7 +57,6 @@ def by_update(event: dict[str, Any]) -> None:
 
 
 def by_signal(event: dict[str, Any]) -> None:
-    """Send *event* to an instance, which does not answer."""
     event_of_signal("event", event, DEFINITION)
 
 
@@ -76,7 +75,6 @@ ENTRANCES: Final = (by_gateway, by_broker, by_command, by_update, by_signal, by_
 @pytest.mark.parametrize("entrance", ENTRANCES)
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_no_event_comes_in_nowhere(what: str, entrance: Callable[[dict[str, Any]], None]) -> None:
-    """Each entrance says what is wrong."""
     wrong, told = WRONG[what]
     with pytest.raises((ValueError, UsageError, Refused, NotTakenError)) as refused:
         entrance({**EVENT, **wrong})
@@ -85,7 +83,6 @@ def test_what_is_no_event_comes_in_nowhere(what: str, entrance: Callable[[dict[s
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
 def test_capitals_in_names_are_let_in(entrance: Callable[[dict[str, Any]], None]) -> None:
-    """As events in the specification of Serverless Workflow have them; what is null is not there."""
     entrance({**EVENT, "patientId": "P1", "n": 5, "yes": True, "time": "2018-04-05T17:31:00Z", "subject": None})
 
 
@@ -96,7 +93,6 @@ def test_times_may_have_small_letters(entrance: Callable[[dict[str, Any]], None]
 
 @pytest.mark.parametrize("missing", EVENT)
 def test_other_programs_send_whole_events(missing: str) -> None:
-    """Those that a person writes may leave out what is not needed to tell where they go."""
     for entrance in (by_gateway, by_broker):
         with pytest.raises((ValueError, Refused)) as refused:
             entrance({name: value for name, value in EVENT.items() if name != missing})

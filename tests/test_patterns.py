@@ -6,14 +6,12 @@ from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matche
 
 
 def test_matches() -> None:
-    """A pattern is looked for anywhere in the text."""
     assert matches_somewhere("b+", "abbc")
     assert not matches_somewhere("^b", "abbc")
     assert matches_somewhere(r"(?i)no such (?P<what>\w+)\b", "There is NO SUCH table")
 
 
 def test_is_stopped() -> None:
-    """One that does not come to an end on a text is given up."""
     with pytest.raises(PatternTooSlow, match=r"what matches the pattern '\(a\|aa\)\+\$'"):
         matches_somewhere("(a|aa)+$", "a" * 60 + "!")
 
@@ -27,8 +25,6 @@ def test_refuses() -> None:
 
 
 def test_many_together_are_stopped() -> None:
-    """Each of them is quick enough; all of them are not."""
-
     def again_and_again() -> None:
         while True:
             matches_somewhere("(a|aa)+$", "a" * 18 + "!")

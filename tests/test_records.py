@@ -66,17 +66,14 @@ FORKS = st.recursive(
 
 @given(FORKS)
 def test_a_record_is_read_as_it_was_written(fork: Fork) -> None:
-    """Whatever its values are called."""
     assert Fork.from_json(json.loads(json.dumps(fork.to_json()))) == fork
 
 
 def test_only_what_is_not_at_its_default_is_written() -> None:
-    """What a newer release adds costs nothing where it is not used."""
     assert Fork("a", many=[Leaf()]).to_json() == {"name": "a", "many": [{}]}
 
 
 def test_classes_at_one_place_are_told_apart_by_their_kind() -> None:
-    """Where only one class may stand, nothing is written about it."""
     assert Fork("a", left=Leaf(1), only=Leaf(2)).to_json() == {
         "name": "a",
         "left": {"kind": "leaf", "value": 1},
@@ -85,34 +82,28 @@ def test_classes_at_one_place_are_told_apart_by_their_kind() -> None:
 
 
 def test_values_of_workflows_are_not_copied() -> None:
-    """So that one that stands at several places can be stored once."""
     value: JSON = {"deadline": 5}
     assert Fork("a", only=Leaf(value)).to_json()["only"]["value"] is value
     assert Fork.from_json({"name": "a", "only": {"value": value}}).only == Leaf(value)
 
 
 def test_records_are_found_by_their_class_and_not_by_their_keys() -> None:
-    """A value that looks like one is none."""
     fork = Fork("a", left=Fork("b", many=[Leaf(1), Leaf({"value": 2})]), numbered={7: Fork("c", only=Leaf(3))})
     assert [leaf.value for leaf in nested(fork, Leaf) if leaf.value is not None] == [1, {"value": 2}, 3]
     assert [one.name for one in nested(fork, Fork)] == ["a", "b", "c"]
 
 
 def test_a_field_that_is_not_known_is_passed_over() -> None:
-    """It was written by a newer release."""
     assert Fork.from_json({"name": "a", "speed": 3, "left": {"kind": "leaf", "age": 1}}) == Fork("a", left=Leaf())
 
 
 @pytest.mark.parametrize("written", [{}, {"name": "a", "left": {"kind": "twig"}}, {"name": "a", "many": [3]}, 3])
 def test_what_no_release_writes_is_refused(written: object) -> None:
-    """Instead of being met later, somewhere else."""
     with pytest.raises(MalformedRecord):
         Fork.from_json(written)
 
 
 def test_records_beside_other_values_are_refused() -> None:
-    """What is stored could not be told from a value."""
-
     @dataclass(slots=True)
     class Mixed(Record):
         one: Leaf | str
@@ -156,7 +147,6 @@ PARCEL = Parcel(
 
 
 def test_each_type_of_a_field_has_one_form() -> None:
-    """And is read from it as it was."""
     assert json.loads(json.dumps(PARCEL.to_json())) == {
         "sentTo": "me",
         "weight": 2.5,
@@ -214,7 +204,6 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_refused_is_told_with_its_place(case: str) -> None:
-    """So that who wrote it finds it."""
     written, told = WRONG[case]
     given = written if isinstance(written, list) or not written else {"sentTo": "me", **written}
     with pytest.raises(MalformedRecord) as refused:
@@ -228,14 +217,11 @@ def test_a_key_that_is_no_integer_is_refused() -> None:
 
 
 def test_a_higher_format_is_left_to_a_newer_release() -> None:
-    """Whatever else is wrong with it, to this release."""
     with pytest.raises(NewerRecord, match="the format of a parcel, 2, is newer"):
         Parcel.from_json({"format": 2, "sentTo": 5})
 
 
 def test_a_type_that_has_no_form_is_refused() -> None:
-    """Before anything of it is stored."""
-
     @dataclass(slots=True)
     class Strange(Record):
         one: complex

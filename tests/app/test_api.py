@@ -41,7 +41,6 @@ def registry() -> Registry:
 
 
 def test_every_name_is_there() -> None:
-    """What the package lists can be imported from it, and nothing else is offered."""
     assert all(getattr(swf_temporal, name) is not None for name in swf_temporal.__all__)
     assert set(swf_temporal.__all__) <= set(dir(swf_temporal))
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -70,7 +69,6 @@ def test_importing_costs_nothing() -> None:
     ],
 )
 def test_a_name_imports_no_library_that_it_does_not_need(names: str, libraries: Sequence[str]) -> None:
-    """Nor what works, serves and draws: that is imported where it is used."""
     program = f"import sys\nfrom swf_temporal import {names}\nprint([one for one in {libraries} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout == "[]\n"
@@ -124,7 +122,6 @@ async def test_a_worker_of_known_definitions_refuses_others(client: Client, regi
 
 
 def test_a_worker_that_does_not_work_says_so() -> None:
-    """What a worker has only while it works is asked for in vain before."""
     worker = Worker("127.0.0.1:1", definitions=[WAITER])
     with pytest.raises(UsageError, match="is not running yet"):
         _ = worker.client

@@ -131,7 +131,6 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
 
 
 async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """To those that are made in a moment: nobody is known to be there before."""
     limited(monkeypatch, 64)  # 48 connections, and 64 that shake hands
     authority = trustme.CA()
     files = tmp_path / "chain.pem"
@@ -151,7 +150,6 @@ async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 async def test_an_answer_that_is_not_read_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its connection is closed once nothing of it was read for a while."""
     monkeypatch.setattr(http_connections, "_PATIENCE", 1.0)
     has_ended = asyncio.Event()
 
@@ -190,7 +188,6 @@ def test_nothing_is_accepted_for_a_while_once_there_are_no_more_files() -> None:
 
 
 async def test_half_a_head_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its connection is closed after a while; that of a request that is being answered is not."""
     monkeypatch.setattr(http_connections, "_PATIENCE", 0.5)
     may_answer = asyncio.Event()
 

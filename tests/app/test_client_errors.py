@@ -60,7 +60,6 @@ async def client() -> AsyncIterator[Client]:
 
 @pytest.mark.temporal
 async def test_what_ended_tells_its_own_facts(client: Client) -> None:
-    """Those of the fault are those of the error, whose text says where it happened, too."""
     async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="ended"):
         failed = await client.start("payment", task_queue="ended", events=[PAID])
         with pytest.raises(RunEnded, match="workflow 'payment' failed in state 'Charge'") as ended:
@@ -74,7 +73,6 @@ async def test_what_ended_tells_its_own_facts(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_an_instance_that_is_not_there(client: Client) -> None:
-    """Whatever is asked of it; the message has no word of the command line."""
     nobody = client.instance("nobody")
     for asked in (nobody.result(), nobody.status(), nobody.cancel(), nobody.send_event(PAID)):
         with pytest.raises(InstanceNotFoundError, match=r"^there is no instance 'nobody'$") as error:
@@ -120,7 +118,6 @@ async def test_what_cannot_be_started(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_an_event_that_is_never_taken(client: Client) -> None:
-    """It is told apart from what is no event."""
     async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="never"):
         instance = await client.start("payment", task_queue="never")
         with pytest.raises(NeverTakenError, match="did you mean 'paid'") as refused:
@@ -132,7 +129,6 @@ async def test_an_event_that_is_never_taken(client: Client) -> None:
 
 
 async def test_a_server_that_is_away() -> None:
-    """It is told from a caller's mistake: later it may be there."""
     with pytest.raises(ServerUnavailableError, match=r"no Temporal server answers at 127.0.0.1:1"):
         await asyncio.wait_for(Client.connect("127.0.0.1:1"), 30)
     with pytest.raises(UsageError, match=r"^the address is 'http://x'") as malformed:

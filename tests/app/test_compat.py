@@ -59,12 +59,10 @@ USUAL = [("running-instances", "note"), ("new-instances", "note")]
     ],
 )
 def test_what_it_means(old: dict[str, Any], new: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """Each kind of change is told to those whom it concerns, and nothing else."""
     assert codes(old, new) == told
 
 
 def test_the_places_that_differ() -> None:
-    """They are told by their names; what is the same but for its name was renamed."""
     first, second = OLD["states"]
     states = [
         {**first, "name": "Bill"},
@@ -87,7 +85,6 @@ def test_the_places_that_differ() -> None:
 
 
 def test_workflows_of_direktiv_are_compared_alike() -> None:
-    """Their states have ids, and they have no version."""
     old = {"id": "/pay", "states": [{"id": "a", "type": "consumeEvent", "event": {"type": "paid"}}]}
     new = {"id": "/pay", "states": [{"id": "a", "type": "consumeEvent", "event": {"type": "billed"}}]}
     found = compare(load(old), load(new))
@@ -96,7 +93,6 @@ def test_workflows_of_direktiv_are_compared_alike() -> None:
 
 
 def test_definitions_by_their_ids() -> None:
-    """Without a version the latest is meant."""
     old, new = load(OLD), load(changed())
     catalogue = Catalogue([old, new])
     assert named(catalogue, "orders") is new

@@ -33,5 +33,4 @@ async def test_an_address_that_cannot_be_had_is_told(host: str) -> None:
 
 
 def test_an_address_is_told_as_it_is_written() -> None:
-    """Those of IPv6 stand in brackets."""
     assert [str(Address("::1", 80)), str(Address("localhost", 80))] == ["[::1]:80", "localhost:80"]

@@ -22,8 +22,7 @@ retries: [{name: once, maxAttempts: 2, delay: PT0.01S}]
 states:
   - name: Work
     type: operation
-    actions:
-      - {name: asked, functionRef: ask, retryRef: once}
+    actions: [{name: asked, functionRef: ask, retryRef: once}]
     timeouts: {actionExecTimeout: PT1M}
     end: true
 """
@@ -139,6 +138,5 @@ async def test_where_a_function_failed_is_told_once(client: Client, caplog: pyte
 
 
 def test_without_a_call_there_is_none() -> None:
-    """Outside of a worker nobody calls."""
     with pytest.raises(UsageError, match="no call is being answered here"):
         current_call()

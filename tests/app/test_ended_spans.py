@@ -72,7 +72,6 @@ def _facts(span: ReadableSpan) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("ended", [STATE, INSTANCE], ids=["a state", "a failed instance"])
 def test_a_span_is_what_the_sdk_would_make_of_it(ended: EndedSpan) -> None:
-    """With the same trace, parent, times, status and resource."""
     [ours] = _recorded(ended, ParentBased(ALWAYS_ON))
     tracer, exporter = _exporting(ParentBased(ALWAYS_ON))
     with use_span(NonRecordingSpan(_parent(SAMPLED))):
@@ -90,7 +89,6 @@ def test_a_state_says_how_long_it_took() -> None:
 
 
 def test_an_instance_says_why_it_failed() -> None:
-    """As the work that a client asked for."""
     [span] = _recorded(INSTANCE, ALWAYS_ON)
     assert (span.kind, span.status.status_code, span.status.description) == (
         SpanKind.SERVER,
@@ -105,14 +103,12 @@ def test_an_instance_says_why_it_failed() -> None:
     ids=["the parent is not sampled", "nothing is", "all is"],
 )
 def test_the_sampler_decides(sampler: Sampler, flags: TraceFlags, number: int) -> None:
-    """Whatever the parent's client has decided, if it asks no parent."""
     found = _recorded(STATE, sampler, flags)
     assert len(found) == number
     assert all(span.context.trace_flags.sampled for span in found if span.context is not None)
 
 
 def test_what_belongs_to_no_trace_is_not_recorded() -> None:
-    """As of an instance that no client traces."""
     tracer, exporter = _exporting(ALWAYS_ON)
     recorder(tracer, "scope")(STATE)
     assert not exporter.get_finished_spans()

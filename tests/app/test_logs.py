@@ -6,7 +6,6 @@ from swf_temporal.sdk.logs import HeldDown
 
 
 def test_what_a_library_repeats_is_written_once_a_minute() -> None:
-    """With how often it was said; other lines, and ours, pass at once."""
     now, written = [0.0], list[str]()
     held = HeldDown(lambda: now[0])
 

@@ -21,9 +21,7 @@ DEFINITION = """\
 id: shouting
 version: 1.0.0
 specVersion: "0.8"
-functions:
-  - {name: double, type: custom}
-  - {name: louder, type: custom, operation: "temporal:shout"}
+functions: [{name: double, type: custom}, {name: louder, type: custom, operation: "temporal:shout"}]
 states:
   - name: Work
     type: operation
@@ -163,7 +161,6 @@ async def test_a_definition_runs_workflows_by_hand(address: str) -> None:
 
 @pytest.mark.temporal
 async def test_a_workflow_by_hand_has_an_instance_as_its_child(address: str) -> None:
-    """With a definition that it brings along, or by the id of one that the worker serves."""
     client = await connected(address, Plugin(definitions=GREETING, functions={"double": lambda n: {"twice": 2 * n}}))
     async with Worker(client, task_queue="asking", workflows=[Asking]):
         for by_id in (True, False):
@@ -186,7 +183,6 @@ async def test_what_a_worker_does_not_serve_is_left_to_another(address: str, plu
 
 
 async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
-    """Wait until a workflow task has failed, and return why."""
     async with asyncio.timeout(30):
         while True:
             async for event in handle.fetch_history_events():
@@ -197,7 +193,6 @@ async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
 
 @pytest.mark.temporal
 async def test_definitions_come_and_go_while_a_worker_works(address: str) -> None:
-    """They are checked as those that were there; what runs keeps its own."""
     plugin = Plugin(functions=FUNCTIONS)
     client = await connected(address, plugin)
     text = (
@@ -242,7 +237,6 @@ async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> Non
 
 @pytest.mark.temporal
 async def test_a_worker_of_ours_takes_what_is_written_by_hand(address: str) -> None:
-    """And says when it is entered twice, or there are two of them."""
     client = await Client.connect(address)
     worker = swf_temporal.Worker(
         client, definitions=DEFINITION, functions=FUNCTIONS, task_queue="ours", workflows=[Shouting], activities=[shout]

@@ -87,7 +87,6 @@ async def client() -> AsyncIterator[Client]:
 
 @pytest.mark.temporal
 async def test_values_are_written_alike_everywhere(client: Client) -> None:
-    """As the input, in an event, as the result of a function, and in a simulation."""
     registry = Registry()
     registry.custom("book")(lambda: {"booked": ORDER})
     async with Worker(client, definitions=[WAITER], functions=registry, task_queue="values"):
@@ -105,7 +104,6 @@ async def test_values_are_written_alike_everywhere(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_options_of_the_sdk(client: Client) -> None:
-    """What is said of a start stands on the server, and an unknown word is refused."""
     instance = await client.start(
         "waiter",
         workflow_id="with-options",
@@ -159,7 +157,6 @@ async def test_the_task_queue_is_that_of_workers(
 
 
 async def test_what_is_no_event_or_definition_is_refused(client: Client) -> None:
-    """In a sentence that says what is taken."""
     with pytest.raises(InvalidEventError, match="5 is not an event"):
         await client.instance("nobody").send_event(5)  # type: ignore[arg-type]  # that is what is tried
     assert load(WAITER.source.text.encode()).id == "waiter"

@@ -22,8 +22,7 @@ states:
     type: operation
     actions:
       - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .n }"}}
-      - functionRef: {refName: double, arguments: {n: "${ .n }"}}
-        actionDataFilter: {toStateData: "${ .n }"}
+      - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .n }"}}
     end: true
 """)
 FUNCTIONS = Registry()
@@ -46,7 +45,6 @@ def double(n: int) -> int:
 
 
 def test_fixed_slots() -> None:
-    """Without targets, each kind of work has as many as its setting says."""
     tuning = tuning_of(WorkerSettings(**SETTINGS["fixed"]))
     assert tuning == {
         "max_cached_workflows": 10,
@@ -121,7 +119,6 @@ def test_what_cannot_be_is_told(name: str, value: object, told: str) -> None:
 
 
 def test_options_of_the_command_are_settings(tmp_path: Path) -> None:
-    """Those that the command itself cannot check end it with a sentence."""
     command = [sys.executable, "-m", "swf_temporal.cli", "worker", "--pollers", "1", "--target-cpu", "2"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
     assert ended.returncode == 2
@@ -131,7 +128,6 @@ def test_options_of_the_command_are_settings(tmp_path: Path) -> None:
 
 @pytest.mark.temporal
 async def test_instances_run_with_each_kind() -> None:
-    """And the SDK's worker has what the settings say."""
     async with local_server() as server:
         client = Client.of(server)
         for number, (kind, given) in enumerate(SETTINGS.items()):

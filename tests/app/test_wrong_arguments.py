@@ -175,14 +175,12 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_an_argument_of_another_kind_is_named(case: str) -> None:
-    """By one of the library's errors."""
     wrong, told = WRONG[case]
     with pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
         wrong()
 
 
 def test_a_lambda_has_no_name() -> None:
-    """That of Python is the same for all of them."""
     with pytest.raises(UsageError, match=r"^<function .*<lambda>.* has no name\n"):
         registry.custom(lambda: 1)
 
@@ -196,7 +194,6 @@ async def test_arguments_of_a_connection_are_named() -> None:
 
 
 async def test_a_resource_that_returns_something_else_is_named() -> None:
-    """When a worker opens it."""
     offered = Registry()
     offered.resource(asynccontextmanager(opening_async))
     offered.resource(greet)  # type: ignore[arg-type]
@@ -207,5 +204,4 @@ async def test_a_resource_that_returns_something_else_is_named() -> None:
 
 
 def test_they_are_errors_of_the_library() -> None:
-    """A program that catches `SwfError` has all of them."""
     assert issubclass(UsageError, SwfError)

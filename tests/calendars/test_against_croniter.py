@@ -72,13 +72,11 @@ _COUNT = 5
 
 @given(minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_DAYS, after=_AFTER)
 def test_five_fields(minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
-    """With five fields the next times are those of croniter."""
     _compare(f"{minute} {hour} {days[0]} {month} {days[1]}", after)
 
 
 @given(second=_MINUTES, minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_NAMED_DAYS, after=_AFTER)
 def test_six_fields(second: str, minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
-    """With six fields, the seconds first, the next times are those of croniter."""
     _compare(f"{second} {minute} {hour} {days[0]} {month} {days[1]}", after)
 
 

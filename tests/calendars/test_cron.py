@@ -135,7 +135,6 @@ WRONG: dict[str, tuple[int, str]] = {
 
 @pytest.mark.parametrize(("cron", "offset", "message"), [(cron, *rest) for cron, rest in WRONG.items()], ids=WRONG)
 def test_wrong(cron: str, offset: int, message: str) -> None:
-    """What is no cron expression is refused, saying what is wrong and where it stands."""
     with pytest.raises(InvalidTime) as refused:
         parse_cron(cron)
     assert message in refused.value.message

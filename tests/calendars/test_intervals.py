@@ -172,7 +172,6 @@ ALL: dict[str, Case] = {
 
 @pytest.mark.parametrize(("schedule", "after", "expected"), MORE.values(), ids=MORE)
 def test_next(schedule: dict[str, str], after: str, expected: list[str]) -> None:
-    """The next times of a schedule are these."""
     assert _times(schedule, after, len(expected)) == expected
 
 
@@ -217,7 +216,6 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
 
 @pytest.mark.parametrize(("schedule", "offset", "message"), WRONG.values(), ids=WRONG)
 def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
-    """What says no time is refused, saying what is wrong and where it stands."""
     with pytest.raises(InvalidTime) as refused:
         compile_schedule(**schedule)
     assert message in refused.value.message
@@ -229,7 +227,6 @@ def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
     cron=st.text(alphabet="0123456789*?/-,#LWlwMONJAN@ \t²", max_size=40),
 )
 def test_anything(interval: str, cron: str) -> None:
-    """Whatever is written there, it has times or is refused."""
     for schedule in ({"interval": interval}, {"cron": cron}, {"interval": f"R{interval}/2030-01-01/P1D"}):
         with suppress(InvalidTime):
             assert len(preview(compile_schedule(**schedule), datetime(2026, 1, 1, tzinfo=UTC), 3)) <= 3
@@ -280,6 +277,5 @@ def test_distance(schedule: dict[str, str], expected: timedelta) -> None:
     ],
 )
 def test_ranges(values: list[int], expected: tuple[Range, ...]) -> None:
-    """Numbers become few ranges that hold just them."""
     assert ranges_of(values) == expected
     assert sorted(number for one in ranges_of(values) for number in one) == values

@@ -97,7 +97,6 @@ class Place:
         self.env = {**kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
 
     def write(self, name: str, text: str) -> str:
-        """Write a file into the folder and return its name."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -196,7 +195,6 @@ class Running:
         pytest.fail(f"it ended without writing {text!r}, but wrote:\n{self.output}")
 
     def stop(self, number: signal.Signals) -> Ended:
-        """Send a signal and return what came of the process."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE)
         return Ended(self.process.returncode, out, self.output + err)

@@ -57,7 +57,6 @@ def test_many_instances(on: On) -> None:
     ],
 )
 def test_mistakes(swf: Swf, arguments: list[str], told: str) -> None:
-    """It is one instance or many, and options for many have no silent meaning for one."""
     ended = swf("cancel", *arguments)
     assert (ended.code, told in ended.err) == (2, True)
 

@@ -51,7 +51,6 @@ def test_an_exported_history_goes_on(started: Swf) -> None:
 
 
 def test_instances_on_a_server(started: Swf, dev: Dev) -> None:
-    """A list filter finds them."""
     ended = started(
         "compat", "--query", 'WorkflowId = "compat-1"', "--limit", "5", env={"TEMPORAL_ADDRESS": dev.address}
     )
@@ -89,7 +88,6 @@ def _newer(events: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize(("change", "reason"), [(_other_timer, "Nondeterminism error"), (_newer, "is newer than this")])
 def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: Any, reason: str) -> None:
-    """It is told which, and why; the exit code is 1."""
     history = json.loads((started.folder / "histories" / "one.json").read_text())
     (tmp_path / "good.json").write_text(json.dumps(history))
     change(history["events"])
@@ -114,7 +112,6 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
     ],
 )
 def test_what_cannot_be_looked_at(swf: Swf, arguments: tuple[str, ...], told: str) -> None:
-    """It is refused, with what to do instead."""
     ended = swf("compat", *arguments)
     assert (ended.code, told in ended.err) == (2, True), ended.err
 

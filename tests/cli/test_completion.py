@@ -47,7 +47,6 @@ def test_commands_options_and_their_values(swf: Swf, line: str, found: list[str]
 
 @pytest.mark.parametrize("command", ["status ", "logs ", "event ", "result -w ", "cancel --workflow-id "])
 def test_instances(known: Swf, command: str) -> None:
-    """Ids of instances that were seen on the server."""
     assert completed(known, f"swf {command}") == ["order-7", "invoice-1"]
     assert completed(known, f"swf {command}in") == ["invoice-1"]
     assert completed(known, f"swf status --address {NOWHERE} in") == []
@@ -85,7 +84,6 @@ def test_imports_nothing_heavy(known: Swf, line: str) -> None:
 
 
 def test_what_cannot_be_read(known: Swf) -> None:
-    """Nothing is offered, and nothing said, where what was seen cannot be read or written."""
     for file in (known.folder / "cache").rglob("*.json"):
         file.write_text("[1]")
     assert recall(None, None).instances == {}
@@ -93,7 +91,6 @@ def test_what_cannot_be_read(known: Swf) -> None:
 
 
 def test_the_latest_are_kept(known: Swf) -> None:
-    """What is seen later comes first, and no more is kept than somebody would choose from."""
     remember([("order-8", "orders")], None, None)
     assert list(recall(None, None).instances) == ["order-8", "order-7", "invoice-1"]
     remember(((f"n-{number}", "n") for number in range(300)), None, None)

@@ -28,7 +28,6 @@ expect: {output: {never: true}}
 
 
 def test_coverage(swf: Swf) -> None:
-    """What no scenario has reached is listed, and too little of it is a failure."""
     swf.write("chooses.yaml", DEFINITION)
     swf.write("small.yaml", SMALL)
     ended = swf("test", "small.yaml", "--coverage", "60")

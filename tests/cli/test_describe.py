@@ -10,13 +10,11 @@ PARENT = """\
 id: parent
 specVersion: "0.8"
 version: "1.0"
-states:
-  - {name: Run, type: operation, actions: [{subFlowRef: hello}, {subFlowRef: waiter}], end: true}
+states: [{name: Run, type: operation, actions: [{subFlowRef: hello}, {subFlowRef: waiter}], end: true}]
 """
 
 
 def test_text(swf: Swf) -> None:
-    """A workflow is told in plain lines on stdout."""
     ended = swf("describe", "hello.yaml")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == (
@@ -32,7 +30,6 @@ def test_text(swf: Swf) -> None:
 
 
 def test_json(swf: Swf) -> None:
-    """Programs read the same as an object."""
     ended = swf("describe", "waiter.yaml", "--output", "json")
     facts = json.loads(ended.out)
     assert ended.code == 0
@@ -40,7 +37,6 @@ def test_json(swf: Swf) -> None:
 
 
 def test_mermaid(swf: Swf) -> None:
-    """A diagram is printed as its source."""
     ended = swf("describe", "waiter.yaml", "--output", "mermaid")
     assert ended.code == 0
     assert ended.out.splitlines()[0] == "stateDiagram-v2"
@@ -84,7 +80,6 @@ def test_the_schema_of_scenarios(swf: Swf) -> None:
 
 
 def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
-    """Both may be named; of what is not known the command says what is."""
     named = swf("schema", "--language", "serverless-workflow", "--version", "0.9")
     assert (named.code, named.out) == (0, swf("schema").out)
     unknown = swf("schema", "--language", "bpmn")

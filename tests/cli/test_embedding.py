@@ -30,7 +30,6 @@ def until_nothing_listens(port: int) -> None:
 
 
 def kill(running: Running) -> None:
-    """Kill a process in the way that it cannot notice."""
     running.process.kill()
     running.process.wait(PATIENCE)
 
@@ -78,7 +77,6 @@ def test_one_dev_on_a_database(swf: Swf) -> None:
 
 
 def test_a_killed_dev_is_no_obstacle(swf: Swf) -> None:
-    """Its server ends with it, and the next one has the database with what was in it."""
     swf.write("definitions/sleeper.yaml", SLEEPER)
     port = free_port()
     with swf.running(*dev_on(port)) as first:

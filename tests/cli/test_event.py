@@ -72,7 +72,6 @@ def test_duplicate(on: On) -> None:
     ],
 )
 def test_never_taken(on: On, arguments: list[str], told: str) -> None:
-    """What the definition never takes is refused with exit code 1, and what was perhaps meant."""
     on("start", "twice.yaml", "-w", "e-3")
     code, out, err = on("event", "e-3", *arguments)
     assert (code, out) == (1, "")
@@ -96,7 +95,6 @@ def test_without_a_worker(on: On) -> None:
 
 
 def test_no_instance_of_a_definition(on: On) -> None:
-    """An instance that has ended takes nothing."""
     on("start", "hello", "-w", "e-5", "--wait")
     code, _, err = on("event", "e-5", "--name", "any")
     assert code == 2

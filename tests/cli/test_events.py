@@ -19,20 +19,18 @@ version: '1.0'
 specVersion: '0.8'
 start: Wait
 events:
-- name: Arrived
-  type: arrived
-  source: depot
-  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
-- {name: Lost, type: lost, source: depot}
-- {name: Found, type: found, source: depot}
+  - name: Arrived
+    type: arrived
+    source: depot
+    correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+  - {name: Lost, type: lost, source: depot}
+  - {name: Found, type: found, source: depot}
 states:
-- name: Wait
-  type: switch
-  eventConditions:
-  - {eventRef: Arrived, end: true}
-  - {eventRef: Lost, transition: Search}
-  defaultCondition: {end: true}
-- {name: Search, type: event, onEvents: [{eventRefs: [Found]}], end: true}
+  - name: Wait
+    type: switch
+    eventConditions: [{eventRef: Arrived, end: true}, {eventRef: Lost, transition: Search}]
+    defaultCondition: {end: true}
+  - {name: Search, type: event, onEvents: [{eventRefs: [Found]}], end: true}
 """
 ARRIVED = '{"id": "1", "source": "depot", "type": "arrived", "parcel": "7"}'
 
@@ -58,7 +56,6 @@ def test_explain(swf: Swf) -> None:
 
 
 def test_explain_at_the_end_of_a_chain(swf: Swf) -> None:
-    """What sending the event would not do is not told as if it would."""
     swf.write("order.yaml", ORDER)
     swf.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{free_port()}"
     last = json.dumps({**json.loads(PLACED), "swfhops": 100})
@@ -154,7 +151,6 @@ def test_send(swf: Swf, dev: Dev) -> None:
 
 
 def test_send_nowhere(swf: Swf, dev: Dev) -> None:
-    """What no definition consumes is told, and an event without an id is refused."""
     swf.write("order.yaml", ORDER)
     at = ("--address", dev.address)
     ended = swf("events", "send", "order.yaml", "-", *at, stdin=PLACED.replace("placed", "lost"))

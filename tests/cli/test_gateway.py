@@ -53,8 +53,7 @@ CALLING = """\
 id: calling
 specVersion: "0.8"
 version: "1.0"
-states:
-  - {name: Call, type: operation, actions: [{subFlowRef: beside}], end: true}
+states: [{name: Call, type: operation, actions: [{subFlowRef: beside}], end: true}]
 """
 
 
@@ -68,7 +67,6 @@ def calling(swf: Swf) -> str:
 
 
 def test_a_file_has_its_sub_workflows(swf: Swf, dev: Dev, calling: str) -> None:
-    """Those beside it go along with its instances, and are not served themselves."""
     with swf.running("gateway", calling, "--port", "0", "--address", dev.address, stream="stdout") as gateway:
         url = gateway.until("http://").strip()
         served = asked(f"{url}/workflows")[1]["workflows"]
@@ -106,7 +104,6 @@ def test_what_it_needs(swf: Swf) -> None:
 
 
 def test_what_is_not_installed_is_named_first(swf: Swf) -> None:
-    """Before any server is looked for, or a definition read."""
     swf.write("without/sitecustomize.py", "import sys; sys.modules['uvicorn'] = None")
     command = ["env", f"PYTHONPATH={swf.folder / 'without'}", *COMMAND]
     with swf.running("gateway", "nowhere", "--address", "127.0.0.1:1", command=command) as gateway:
@@ -223,7 +220,6 @@ def test_of_the_development_server(dev: Dev) -> None:
 
 
 def test_an_empty_task_queue_is_refused(swf: Swf) -> None:
-    """No worker could serve it."""
     ended = swf("gateway", "--task-queue", "")
     assert (ended.code, ended.out) == (2, "")
     assert "'--task-queue': it is empty" in ended.err

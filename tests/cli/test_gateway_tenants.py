@@ -46,8 +46,7 @@ version: '1.0'
 specVersion: '0.8'
 start: Go
 events: [{name: Go, type: go, source: shop}]
-states:
-- {name: Go, type: event, onEvents: [{eventRefs: [Go]}], end: true}
+states: [{name: Go, type: event, onEvents: [{eventRefs: [Go]}], end: true}]
 """
 
 WATCH = """
@@ -88,7 +87,6 @@ class Client:
         return answer
 
     def send(self, type_: str, source: str, order: object, path: str = "/events", **rest: object) -> httpx.Response:
-        """Send an event with the tenant's own data."""
         event = {"specversion": "1.0", "id": f"{type_}-{order}", "source": source, "type": type_, "order": str(order)}
         return self.ask("POST", path, json=event | {"data": f"of {self.tenant}"} | rest, headers=STRUCTURED)
 
@@ -195,7 +193,6 @@ def tries(kind: str, thief: Client, order: Order) -> Sequence[httpx.Response]:
 @pytest.mark.parametrize("thief", TENANTS)
 @pytest.mark.parametrize("kind", ["instances", "events", "ids", "sub-workflows", "mailboxes", "tasks"])
 def test_nothing_of_another_tenant_is_reached(clients: dict[str, Client], kind: str, thief: str) -> None:
-    """What is answered says nothing of it, and all that was there goes on as before."""
     [owner] = [client for tenant, client in clients.items() if tenant != thief]
     answers = at_once(lambda order: tries(kind, clients[thief], order), owner.orders)
     told = [answer for each in answers for answer in each if answer.is_success and owner.tenant in answer.text]

@@ -45,7 +45,6 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_three_ways_to_ask_for_help(swf: Swf, name: str) -> None:
-    """`-h`, `--help` and `swf help` say the same."""
     wanted = swf(name, "--help").out
     assert wanted
     assert swf(name, "-h").out == wanted
@@ -117,7 +116,6 @@ def test_stdin_is_there_once(swf: Swf, command: list[str]) -> None:
 
 
 def test_output(swf: Swf) -> None:
-    """`--output` gives text, JSON or YAML."""
     swf.write("broken.yaml", BROKEN)
     problems = json.loads(swf("validate", "broken.yaml", "-o", "json").out)
     assert yaml.safe_load(swf("validate", "broken.yaml", "--output", "yaml").out) == problems
@@ -130,7 +128,6 @@ def test_output(swf: Swf) -> None:
 
 
 def test_output_of_scenarios(swf: Swf) -> None:
-    """What became of scenarios is told to programs, too."""
     swf.write("s.yaml", "scenario: Greets\nworkflow: hello.yaml\nexpect: {output: {greeting: Hello }}\n")
     ended = swf("test", "s.yaml", "-o", "json")
     [verdict] = json.loads(ended.out)
@@ -185,7 +182,6 @@ def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str
 
 
 def test_configuration_of_the_environment_says_nothing_of_a_simulation(swf: Swf) -> None:
-    """What is set for all commands is not refused by one that does not need it."""
     assert swf("run", "--simulate", "hello.yaml", "-i", '{"name": 1}', env={"SWF_CONFIG": "nowhere.yaml"}).code == 0
 
 
@@ -218,7 +214,6 @@ def test_input_as_other_programs_take_it(swf: Swf, given: str, told: str) -> Non
 )
 @pytest.mark.parametrize("command", [["list"], ["run", "hello.yaml"]])
 def test_malformed_address(swf: Swf, command: list[str], address: str, meant: str) -> None:
-    """What is not HOST:PORT is told as that, wherever it was given."""
     for ended, named_by in (
         (swf(*command, "--address", address), "the address"),
         (swf(*command, env={"TEMPORAL_ADDRESS": address}), "TEMPORAL_ADDRESS"),
@@ -232,7 +227,6 @@ def test_malformed_address(swf: Swf, command: list[str], address: str, meant: st
 
 
 def test_colours(swf: Swf) -> None:
-    """There are colours on a terminal, but not where they are not wanted or cannot be shown."""
     swf.write("broken.yaml", BROKEN)
     assert _ESCAPE in on_a_terminal(swf, "validate", "broken.yaml")
     assert _ESCAPE not in on_a_terminal(swf, "validate", "broken.yaml", env={"NO_COLOR": "1"})
@@ -288,7 +282,6 @@ _PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
     ],
 )
 def test_options_without_effect(swf: Swf, arguments: str, told: str) -> None:
-    """They are refused: who gives one expects something of it."""
     swf.write("swf.yaml", "compression: true")
     ended = swf(*(_PAID if one == "EVENT" else one for one in arguments.split()))
     assert (ended.code, ended.out) == (2, "")

@@ -32,8 +32,7 @@ id: gathering
 specVersion: "0.8"
 version: "1.0"
 start: Start
-events:
-  - {name: Ours, type: com.ours, source: shop, correlation: [{contextAttributeName: order}]}
+events: [{name: Ours, type: com.ours, source: shop, correlation: [{contextAttributeName: order}]}]
 states:
   - {name: Start, type: sleep, duration: PT1S, transition: Wait}
   - {name: Wait, type: event, onEvents: [{eventRefs: [Ours]}], end: true}
@@ -179,7 +178,6 @@ def test_unknown_definition(on: On) -> None:
 
 
 def test_no_worker(on: On) -> None:
-    """Where no worker serves the task queue, that is told; the instance waits for one."""
     code, out, err = on("start", "hello", "--id", "lonely", "--task-queue", "nobody")
     assert (code, out) == (0, "lonely\n")
     assert "is one serving the task queue 'nobody'?" in err
@@ -253,7 +251,6 @@ def test_terminate(on: On) -> None:
 
 
 def test_logs(on: On) -> None:
-    """What happened is told while it happens until the end, and afterwards, to people and to programs."""
     on("start", "waiter", "-w", "l-1")
     with on.swf.running("logs", "l-1", "--follow", "--address", on.env["TEMPORAL_ADDRESS"], stream="stdout") as logs:
         assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d  Wait\n", logs.until("Wait"))
@@ -270,7 +267,6 @@ def test_logs(on: On) -> None:
 
 
 def test_logs_without_a_worker(on: On) -> None:
-    """Where nobody can tell what happened, that is said."""
     on("start", "hello", "-w", "l-2", "--task-queue", "nobody")
     code, out, err = on("logs", "l-2")
     assert (code, out) == (2, "")
@@ -321,7 +317,6 @@ def test_running_already(on: On) -> None:
 
 @pytest.mark.parametrize("command", [["list"], ["start", "hello"], ["worker", "--no-wait"]])
 def test_no_server(swf: Swf, command: list[str]) -> None:
-    """Without a server there is a message, and exit code 2."""
     ended = swf(*command, "--address", f"127.0.0.1:{free_port()}")
     assert ended.code == 2
     assert "no Temporal server answers" in ended.err

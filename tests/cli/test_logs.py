@@ -44,8 +44,7 @@ CHILD = """\
 id: child
 specVersion: "0.8"
 version: "1.0"
-states:
-  - {name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}
+states: [{name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}]
 """
 FUNCTIONS = """\
 from swf_temporal import CallFailed, Registry

@@ -79,7 +79,6 @@ def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -
 
 
 def test_version(swf: Swf) -> None:
-    """`--version` prints the version and nothing else."""
     assert swf("--version").out == f"swf {__version__}\n"
 
 
@@ -125,7 +124,6 @@ def test_bug_is_told_in_a_line(swf: Swf) -> None:
 
 
 def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
-    """It is no bug of ours."""
     home = str(swf.folder / "hello.yaml" / "home")
     # Without this the shell that runs the tests decides.
     detection = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "true"}
@@ -135,6 +133,5 @@ def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
 
 
 def test_completion(swf: Swf) -> None:
-    """Shells complete the names of commands."""
     env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}
     assert swf(env=env).out.split() == ["validate"]

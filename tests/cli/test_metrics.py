@@ -45,11 +45,7 @@ states:
     actions: [{subFlowRef: failing, retryRef: once}]
     onErrors: [{errorRef: "*", transition: Wait}]
     end: true
-  - name: Wait
-    type: event
-    onEvents: [{eventRefs: [Go]}]
-    timeouts: {eventTimeout: PT0.1S}
-    transition: Late
+  - {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], timeouts: {eventTimeout: PT0.1S}, transition: Late}
   - name: Late
     type: operation
     timeouts: {actionExecTimeout: PT0.1S}

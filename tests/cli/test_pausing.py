@@ -153,7 +153,6 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
 
 
 async def test_whose_worker_is_away(on: On, serving: Dev) -> None:
-    """What the server knows of it is told, and that no worker answers for the rest."""
     client = await Client.connect(serving.address)
     await client.start_workflow("standing", {}, id="away", task_queue="nobody")
     assert on("status", "away")[1] == "away: standing, running\n  no worker is currently responding\n"
@@ -165,7 +164,6 @@ async def test_whose_worker_is_away(on: On, serving: Dev) -> None:
 
 
 def test_cancelling_what_is_paused(on: On) -> None:
-    """It is cancelled once it is resumed, which the command says. Only what runs is paused."""
     on("start", "standing", "--id", "once")
     assert "the instance 'once' is not paused" in on("resume", "once")[2]
     on("pause", "once")
@@ -177,7 +175,6 @@ def test_cancelling_what_is_paused(on: On) -> None:
 
 
 def test_the_result_of_what_is_paused(on: On, serving: Dev) -> None:
-    """It is waited for, and said what it waits for."""
     on("start", "standing", "--id", "once")
     on("pause", "once")
     with on.swf.running("result", "once", "--address", serving.address) as waiting:
@@ -185,7 +182,6 @@ def test_the_result_of_what_is_paused(on: On, serving: Dev) -> None:
 
 
 async def test_a_paused_call_is_told_of(on: On, serving: Dev) -> None:
-    """Of an activity that is paused, the status of its instance says when, by whom and why."""
     on("start", "calling-on", "--id", "calling")
     _until(on, "running", "calling", "attempt 2")
     client = await Client.connect(serving.address)

@@ -28,7 +28,6 @@ def test_a_run_that_continues_as_new() -> None:
 
 
 def test_a_run_that_was_replayed() -> None:
-    """Its first entries may have earlier times than before, and are not told again."""
     seen = trace_of(("A", 5), ("B", 5))
     replayed = trace_of(("A", 4), ("B", 4), ("C", 7))
     assert news(replayed, seen[-1]) == replayed[2:]
@@ -36,6 +35,5 @@ def test_a_run_that_was_replayed() -> None:
 
 
 def test_a_failed_action_is_shown_with_its_error() -> None:
-    """Whatever is done about the error."""
     entry = {"kind": "action-failed", "name": "pay", "detail": {"function": "card", "error": "Declined"}}
     assert line_of(entry, StringIO()) == "  ✗ pay failed: Declined"

@@ -84,7 +84,6 @@ def refusing() -> Iterator[str]:
 
 
 def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
-    """It is told what to look at, and is no bug of ours."""
     ended = swf("worker", ".", "--functions", "functions.py", "--address", refusing)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.endswith(
@@ -94,7 +93,6 @@ def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
 
 
 def test_a_run_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
-    """Neither its worker nor its start are: either is said, without a traceback."""
     ended = swf("run", "hello.yaml", "--address", refusing)
     assert (ended.code, ended.out) == (2, "")
     assert "does not permit this" in ended.err or "Request unauthorized" in ended.err

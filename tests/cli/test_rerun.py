@@ -59,7 +59,6 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
 
 
 def test_with_other_data(on: On, dev: Dev) -> None:
-    """It is shown before, and the instance begins in the state."""
     dev.until("serving later")
     on("start", "later", "--id", "later-2")
     on("event", "later-2", "--name", "Paid")

@@ -14,8 +14,7 @@ PARENT = """\
 id: parent
 specVersion: "0.8"
 version: "1.0"
-states:
-  - {name: Greet, type: operation, actions: [{subFlowRef: hello}], end: true}
+states: [{name: Greet, type: operation, actions: [{subFlowRef: hello}], end: true}]
 """
 SLEEPER = """\
 id: sleeper
@@ -79,7 +78,6 @@ def test_runs_sub_workflows(swf: Swf, dev: Dev) -> None:
 
 
 def test_takes_events(swf: Swf, dev: Dev) -> None:
-    """Events from files are there from the start."""
     swf.write("paid.yaml", "- {type: com.paid, source: shop, data: {paid: 3}}\n")
     ended = swf("run", "waiter.yaml", "--event", "paid.yaml", "--address", dev.address)
     assert json.loads(ended.out) == {"paid": 3}
@@ -103,7 +101,6 @@ def test_a_profile_that_is_not_there(swf: Swf) -> None:
 
 
 def test_a_database_that_cannot_be(swf: Swf) -> None:
-    """A file is no folder for a database."""
     ended = swf("dev", ".", "--db", "hello.yaml/instances.db")
     assert (ended.code, ended.out) == (2, "")
     assert "the folder hello.yaml cannot be made" in ended.err
@@ -136,7 +133,6 @@ def test_told_to_stop(swf: Swf, number: signal.Signals, code: int) -> None:
 
 
 def test_told_to_stop_cancels(swf: Swf, dev: Dev) -> None:
-    """On a server that lives on, the run that was stopped is cancelled, too."""
     swf.write("sleeper.yaml", SLEEPER)
     with swf.running("run", "sleeper.yaml", "--id", "stopped", "--address", dev.address) as run:
         run.until("sleeping PT1H")
@@ -195,15 +191,12 @@ states:
 
 
 def test_warnings_are_told(swf: Swf) -> None:
-    """What is doubtful about a definition is told on stderr, and it runs."""
     swf.write(
         "doubtful.yaml",
         """\
 id: doubtful
 specVersion: "0.8"
-states:
-  - {name: A, type: inject, data: {a: 1}, end: true}
-  - {name: B, type: inject, data: {}, end: true}
+states: [{name: A, type: inject, data: {a: 1}, end: true}, {name: B, type: inject, data: {}, end: true}]
 """,
     )
     ended = swf("run", "doubtful.yaml", "--simulate")
@@ -265,14 +258,12 @@ def test_unknown_function(swf: Swf, dev: Dev) -> None:
 
 
 def test_a_simulation_has_no_timeout(swf: Swf) -> None:
-    """An option that would do nothing is refused."""
     ended = swf("run", "hello.yaml", "--simulate", "--timeout", "5")
     assert ended.code == 2
     assert "--timeout is for a run on a server" in ended.err
 
 
 def test_a_simulated_circle_is_given_up(swf: Swf) -> None:
-    """After as many steps as are let, which is for simulations alone."""
     nap = "{name: Nap, type: sleep, duration: PT1S, transition: Nap}"
     swf.write("naps.yaml", f"id: naps\nversion: '1.0'\nspecVersion: '0.8'\nstates: [{nap}]\n")
     ended = swf("run", "naps.yaml", "--simulate", "--max-steps", "20")

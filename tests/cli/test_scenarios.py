@@ -122,7 +122,6 @@ def test_what_is_refused_is_only_read(swf: Swf, host: str) -> None:
 
 @pytest.mark.temporal
 def test_on_both_hosts(swf: Swf) -> None:
-    """On both hosts scenarios come to the same, and a report is written for other programs."""
     only = "hosts: [simulation]\nwhy: it is so\n"
     swf.write("all.yaml", "---\n".join([HOLDS, FAILS, HOLDS.replace("Waits", "Hopes") + only]))
     ended = swf("test", "all.yaml", "--host", "both", "--junit", "report.xml")
@@ -133,7 +132,6 @@ def test_on_both_hosts(swf: Swf) -> None:
 
 @pytest.mark.temporal
 def test_starts_and_delays(swf: Swf) -> None:
-    """Both hosts tell the same of what is started when, and of the pauses between attempts."""
     swf.write("starts.yaml", STARTS)
     swf.write("delays.yaml", DELAYS)
     ended = swf("test", "delays.yaml", "starts.yaml", "--host", "both")

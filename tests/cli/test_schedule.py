@@ -79,7 +79,6 @@ def test_life_of_a_schedule(on: On) -> None:
 
 @pytest.mark.temporal
 def test_folder(on: On) -> None:
-    """Of a folder, the definitions that have a schedule are applied; they are listed by their ids."""
     for name in ("b", "a"):
         on.swf.write(f"flows/{name}.yaml", TIMED.format(id=f"listed-{name}", version="1.0"))
     on.swf.write("flows/plain.yaml", (on.swf.folder / "hello.yaml").read_text())
@@ -138,7 +137,6 @@ def test_preview_of_nothing(swf: Swf) -> None:
     ],
 )
 def test_wrong_use(swf: Swf, arguments: list[str], told: str) -> None:
-    """What cannot be done is told before any server is asked."""
     swf.write("timed.yaml", TIMED.format(id="timed", version="1.0"))
     (swf.folder / "empty").mkdir()
     ended = swf("schedule", *arguments)

@@ -115,7 +115,6 @@ async def until_there(path: Path) -> None:
 
 
 async def test_connections_that_wait_leave_room(serving: Serving) -> None:
-    """Those are closed that have waited for longest with half a request; calls are answered."""
     with serving("served.py:answer") as (url, _):
         address = urlsplit(url)
         halves = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(300)]
@@ -310,6 +309,5 @@ def test_taken_port(swf: Swf) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process is there, and no zombie."""
     ran = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], check=False, capture_output=True, text=True)
     return ran.stdout.strip() not in ("", "Z")

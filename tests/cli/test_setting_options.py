@@ -123,7 +123,6 @@ def test_its_bounds_are_those_of_the_field(runner: Program, arguments: list[str]
 
 
 def test_a_name_that_is_no_option_is_noticed() -> None:
-    """Where the command is written, and not where it is used."""
     with pytest.raises(AssertionError):
         taking("settings", Invented, "quiet")
 
@@ -142,7 +141,6 @@ def test_a_worker_has_each_with_its_default(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_worker_refuses_what_is_out_of_bounds(name: str) -> None:
-    """By the name of the option, and with the bounds of the field."""
     [parameter] = [one for one in WORKER.params if one.name == name]
     least = OPTIONS[name].annotation.__metadata__[0].min
     with pytest.raises(typer.BadParameter, match=f"greater than or equal to {least}$") as refused:

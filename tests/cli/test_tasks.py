@@ -15,27 +15,24 @@ specVersion: '0.8'
 start: Ask
 functions: [{name: ask, type: expression, operation: '{}'}]
 events:
-- name: Decided
-  type: visa.decided
-  source: desk/+
-  correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
-  metadata:
-    dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}
-- {name: Withdrawn, type: visa.withdrawn, source: applicant}
+  - name: Decided
+    type: visa.decided
+    source: desk/+
+    correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
+    metadata: {dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}}
+  - {name: Withdrawn, type: visa.withdrawn, source: applicant}
 states:
-- name: Ask
-  type: callback
-  action: {functionRef: {refName: ask}}
-  eventRef: Decided
-  eventDataFilter: {toStateData: .decision}
-  timeouts: {eventTimeout: P1D}
-  transition: Wait
-- name: Wait
-  type: switch
-  eventConditions:
-  - {eventRef: Decided, end: true}
-  - {eventRef: Withdrawn, end: true}
-  defaultCondition: {end: true}
+  - name: Ask
+    type: callback
+    action: {functionRef: {refName: ask}}
+    eventRef: Decided
+    eventDataFilter: {toStateData: .decision}
+    timeouts: {eventTimeout: P1D}
+    transition: Wait
+  - name: Wait
+    type: switch
+    eventConditions: [{eventRef: Decided, end: true}, {eventRef: Withdrawn, end: true}]
+    defaultCondition: {end: true}
 """
 
 

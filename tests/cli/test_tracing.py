@@ -44,8 +44,7 @@ id: traced
 specVersion: "0.8"
 version: "1.0"
 functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
-states:
-  - {name: Ask, type: operation, actions: [{functionRef: ask}, {subFlowRef: beneath}], end: true}
+states: [{name: Ask, type: operation, actions: [{functionRef: ask}, {subFlowRef: beneath}], end: true}]
 """
 FAILING = """\
 id: failing
@@ -59,8 +58,7 @@ id: beneath
 specVersion: "0.8"
 version: "1.0"
 functions: [{name: look, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
-states:
-  - {name: Look, type: operation, actions: [{functionRef: look}], end: true}
+states: [{name: Look, type: operation, actions: [{functionRef: look}], end: true}]
 """
 
 
@@ -234,7 +232,6 @@ def test_a_process_that_ends_sends_what_it_has_traced(swf: Swf, dev: Dev) -> Non
 
 
 def test_a_collector_that_is_away_holds_no_command_up(swf: Swf, dev: Dev) -> None:
-    """What could not be sent is given up."""
     [port] = free_ports(1)
     swf.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://{HOST}:{port}"
     assert swf("start", "nobody", "--address", dev.address, "--task-queue", "failing").code == 0

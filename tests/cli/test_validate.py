@@ -10,8 +10,7 @@ WARNED = """\
 id: warned
 version: "1.0"
 specVersion: "0.8"
-states:
-  - {name: Say, type: inject, data: {}, end: true, colour: red}
+states: [{name: Say, type: inject, data: {}, end: true, colour: red}]
 """
 
 
@@ -31,7 +30,6 @@ def test_problems_as_text(swf: Swf) -> None:
 
 
 def test_problems_as_json(swf: Swf) -> None:
-    """Programs read the same as a list of objects."""
     ended = swf("validate", "hello.yaml", swf.write("broken.yaml", BROKEN), "--output", "json")
     found = json.loads(ended.out)
     assert ended.code == 1
@@ -93,7 +91,6 @@ def test_strict(swf: Swf) -> None:
     ],
 )
 def test_bad_definitions(swf: Swf, name: str, text: str, code: int, told: str) -> None:
-    """Whatever is wrong with a definition is a problem of it, and never a traceback."""
     ended = swf("validate", swf.write(name, text))
     assert ended.code == code
     assert told in ended.out

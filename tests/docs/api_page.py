@@ -139,7 +139,6 @@ def _signature(node: _Function, name: str) -> str:
 
 
 def _unquote(function: _Function) -> None:
-    """Have annotations without the quotation marks that spare an import."""
     for one in [*ast.walk(function.args), function]:
         field = "returns" if isinstance(one, _Function) else "annotation"
         written = getattr(one, field, None)

@@ -37,7 +37,6 @@ def _section(page: str, heading: str) -> str:
 
 
 def test_a_newcomer_can_read_it() -> None:
-    """It has 2,500 words at most."""
     assert len(PAGE.split()) <= 2500
 
 
@@ -70,7 +69,6 @@ def _is_path(code: str) -> bool:
 
 
 def test_the_table_names_what_is_there() -> None:
-    """Every path in the table exists."""
     for kind, paths in _rows().items():
         for path in paths:
             assert (ROOT / path).exists(), f"{kind}: {path}"

@@ -72,7 +72,6 @@ def test_exit_codes() -> None:
 
 
 def test_requests_to_the_gateway() -> None:
-    """The page about the gateway has every operation."""
     named: set[tuple[str, str]] = set()
     for cells in table("gateway", "| request |"):
         method = ""
@@ -83,7 +82,6 @@ def test_requests_to_the_gateway() -> None:
 
 
 def test_requests_of_sonataflow() -> None:
-    """It has every operation of SonataFlow's instances that there is, and the one that is refused."""
     named = {
         (method, path.replace("/ID", "/{id}").replace("/INSTANCE", "/{instance}"))
         for cells in table("gateway", "| request as in SonataFlow |")

@@ -65,7 +65,6 @@ def test_definitions_load(where: str, text: str) -> None:
 
 @pytest.mark.parametrize(("where", "text"), SCENARIOS, ids=[where for where, _ in SCENARIOS])
 def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
-    """Every scenario in the documentation is one, and holds."""
     file = tmp_path / "scenario.yaml"
     file.write_text(text, encoding="utf-8")
     scenarios = read_scenarios(file)
@@ -93,7 +92,6 @@ def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch:
 def test_the_page_about_embedding_can_be_followed(
     server_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From top to bottom: its programs are files in one folder, and run one after the other."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
     monkeypatch.syspath_prepend(tmp_path)
     for number, block in enumerate(EMBEDDING):
@@ -125,7 +123,6 @@ def test_the_public_names_are_documented() -> None:
 
 
 def test_programs_import_public_names_alone() -> None:
-    """No page, and no example, has its reader import from a submodule."""
     programs = [(where, text) for where, text in _blocks("python")]
     programs += [(str(path), path.read_text(encoding="utf-8")) for path in (ROOT / "examples").rglob("functions.py")]
     assert [where for where, text in programs if re.search(r"(?:from|import) swf_temporal\.", text)] == []
@@ -169,7 +166,6 @@ def test_every_problem_has_a_scenario() -> None:
 
 
 def test_every_rule_has_scenarios() -> None:
-    """Each rule of validation has a file of scenarios that bears its name."""
     rules = {path.stem for path in RULES.glob("*.py")} - {"__init__"}
     assert rules
     assert rules - {path.stem for path in REFUSED.glob("*.yaml")} == set()
@@ -196,7 +192,6 @@ def test_contributing_names_files_that_exist() -> None:
 
 
 def test_nothing_is_said_of_where_it_was_made() -> None:
-    """No page names a path of the machine that it was written on."""
     pages = [page for page in PAGES if re.search(r"(?<![\w.])/(?:work|tmp|root)/", page.read_text(encoding="utf-8"))]
     assert pages == []
 

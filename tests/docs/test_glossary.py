@@ -65,7 +65,6 @@ def _messages_in(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_glossary_is_in_order() -> None:
-    """Each term stands once, in the order of the alphabet within its section, with one sentence."""
     assert len(TERMS) > 50
     names = [term for term, _ in TERMS]
     assert sorted({term for term in names if names.count(term) > 1}) == []
@@ -77,7 +76,6 @@ def test_glossary_is_in_order() -> None:
 
 @pytest.mark.parametrize("term", [term for term, _ in TERMS])
 def test_each_term_is_used(term: str) -> None:
-    """What the glossary explains is a word that another page uses."""
     word = re.compile(rf"\b{term.removesuffix('y')}(?:y|s|es|ies|ing)?\b", re.IGNORECASE)
     others = [page for page in PAGES if page.name not in {"glossary.md", "CHANGELOG.md"}]
     assert any(word.search(_prose(page)) for page in others)

@@ -10,21 +10,18 @@ from tests.docs.reader import follow_page, follow_section
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 def test_it_is_true(tmp_path: Path) -> None:
-    """From an empty folder, with an empty environment, each command prints what the page says."""
     follow_page("docs/tutorial.md", tmp_path)
 
 
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 def test_the_one_from_direktiv_is_true(tmp_path: Path) -> None:
-    """So is the page for those who come from Direktiv."""
     follow_page("docs/direktiv-tutorial.md", tmp_path)
 
 
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 def test_the_page_on_events_is_true(tmp_path: Path) -> None:
-    """So is the page on events that start instances."""
     follow_page("docs/events.md", tmp_path)
 
 

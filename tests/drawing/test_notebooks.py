@@ -21,7 +21,6 @@ def test_definitions_and_simulations_are_drawn() -> None:
 
 
 def test_without_the_extra_there_is_a_text() -> None:
-    """Where nothing can draw, a notebook shows what it shows of any object."""
     program = (
         "import sys; sys.modules['pygraphviz'] = None\n"
         "from swf_temporal import load\n"

@@ -109,7 +109,6 @@ def test_every_language_can_be_read(folder: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.sw.yaml")), ids=lambda path: path.parent.name)
 def test_examples_can_be_read(path: Path) -> None:
-    """The same holds for the examples."""
     assert overlaps(load(path).picture().scope) == []
 
 

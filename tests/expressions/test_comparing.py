@@ -84,6 +84,5 @@ def test_operators_of_2019(operator: str, found: list[JSON], value: JSON, *, hol
 
 
 def test_a_pattern_that_takes_too_long_is_named() -> None:
-    """So that the author finds it among others."""
     with pytest.raises(ExpressionLimitExceeded, match=r"what matches the pattern '\(a\|aa\)\+\$'"):
         matches("a" * 60 + "!", "(a|aa)+$")

@@ -63,7 +63,6 @@ def test_a_text_is_a_condition_in_spel() -> None:
 
 
 def test_an_operator_has_to_be_known() -> None:
-    """An operator that no draft has is refused."""
     with pytest.raises(BadExpression, match="'LIKE' is not an operator"):
         EarlyExpressions().condition({"path": "$.a", "operator": "LIKE", "value": "x"})
 

@@ -134,7 +134,6 @@ def test_what_does_not_compile_says_where(expressions: Expressions, text: str, m
     ],
 )
 def test_knows_the_kinds_of_what_it_yields(expressions: Expressions, text: Any, kinds: set[str]) -> None:
-    """As far as that is plain, an expression says of which kinds its value can be."""
     assert expressions.expression(text).kinds == kinds
 
 
@@ -169,7 +168,6 @@ def test_a_variable_without_a_value_is_a_failure(expressions: Expressions, text:
 
 @pytest.mark.parametrize("text", ["${ .n.x }", "${ .n.x | tostring }"])
 def test_a_failure_names_the_expression_and_the_reason(expressions: Expressions, text: str) -> None:
-    """Whether Python or jq evaluates it, a failure carries jq's reason and the expression."""
     with pytest.raises(ExpressionFailed) as fault:
         expressions.expression(text)(DATA, VARIABLES)
     assert fault.value.message == f'Cannot index number with string ("x"): {text}'
@@ -177,7 +175,6 @@ def test_a_failure_names_the_expression_and_the_reason(expressions: Expressions,
 
 
 def test_error_texts_of_the_author_come_through(expressions: Expressions) -> None:
-    """What an expression says with `error` starts the failure's message, unchanged."""
     with pytest.raises(ExpressionFailed, match="No stock left: "):
         expressions.expression('${ error("No stock left") }')(DATA, VARIABLES)
 

@@ -14,7 +14,6 @@ VARIABLES: dict[str, Any] = {"CONST": {}, "WORKFLOW": {"id": "w"}, "__now": NOW}
 
 
 def run(text: str, data: Any = None) -> Any:
-    """Evaluate one expression as a definition would have it."""
     return Expressions().expression(f"${{ {text} }}")(data, VARIABLES)
 
 
@@ -51,7 +50,6 @@ HARMLESS: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("text", "yields"), HARMLESS, ids=[text for text, _ in HARMLESS])
 def test_sees_only_the_workflow(text: str, yields: Any) -> None:
-    """What asks for the world outside gets the workflow's time, an empty environment, or nothing."""
     data = 0 if "recurse" in text else None
     assert run(text, data) == yields
 
@@ -107,7 +105,6 @@ def test_no_file_can_be_opened(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_environment_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever builtin without parameters is called, no value of the environment turns up in what it says."""
     monkeypatch.setenv("SWF_TEST_MARK", "mark-of-the-environment")
     outputs = []
     for name in run('builtins | map(select(endswith("/0")) | .[:-2]) | sort'):

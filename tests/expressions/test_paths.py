@@ -110,7 +110,6 @@ def written(value: Any) -> Any:
 @example("1 == 1 == 1", None, None)
 @example("-1.a", None, None)
 def test_agrees_with_jq(text: str, data: Any, item: Any) -> None:
-    """Whatever expression the fast path takes on compiles in jq, and yields there what it yields here."""
     fast = paths.compiled(text, DECLARED)
     if fast is None:
         return

@@ -114,7 +114,6 @@ def test_what_only_jq_can_tell(sign: str, left: Any, right: Any) -> None:
     ],
 )  # fmt: skip
 def test_looking_up(container: Any, key: Any, yields: Any) -> None:
-    """What is not there is null, and so is all that is within null."""
     assert index(container, key) == yields
 
 
@@ -358,7 +357,6 @@ def test_constants_are_known() -> None:
     ],
 )
 def test_knows_which_variables_it_reads(text: str, mentions: set[str]) -> None:
-    """Wherever in an expression they stand."""
     fast = paths.compiled(text, GIVEN)
     assert fast is not None
     assert fast.mentions == mentions

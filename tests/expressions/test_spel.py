@@ -46,7 +46,6 @@ DATA: JSON = {
     ],
 )
 def test_holds(text: str, *, holds: bool) -> None:
-    """A condition holds or not, and yields nothing else."""
     assert SpelCondition(text)(DATA, {}) is holds
 
 
@@ -74,7 +73,6 @@ def test_holds(text: str, *, holds: bool) -> None:
     ],
 )
 def test_refuses(text: str, message: str, offset: int) -> None:
-    """What is not known is named, at the character at which it stands."""
     with pytest.raises(BadExpression, match=message) as refused:
         SpelCondition(text)
     assert refused.value.offset == offset

@@ -46,7 +46,6 @@ def test_filling(value: Any, yields: Any) -> None:
 
 
 def test_a_template_without_expressions_is_the_value_itself() -> None:
-    """Constants are passed through, not copied."""
     value: dict[str, Any] = {"a": [1, {"b": "plain"}]}
     compiled = Expressions().template(value)
     assert compiled.constant
@@ -90,7 +89,6 @@ def test_splitting(text: str, pieces: list[str | EmbeddedExpression]) -> None:
     ],
 )
 def test_an_unclosed_expression_is_refused_where_it_starts(text: str, what: str, offset: int) -> None:
-    """What is not closed is reported at its opening, and what closes nothing where it stands."""
     with pytest.raises(BadExpression) as error:
         split(text)
     message = what if "closes" in what else f"{what} is not closed"

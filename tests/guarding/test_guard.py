@@ -49,7 +49,6 @@ def test_answers_with_outputs_and_messages(guard: Guard) -> None:
 
 
 def test_a_helper_is_used_again(guard: Guard) -> None:
-    """One thread needs one helper, however many evaluations it asks for."""
     before = children()
     for _ in range(5):
         guard.run("1 | tojson", "null")
@@ -63,7 +62,6 @@ def test_a_large_request_and_answer_pass(guard: Guard) -> None:
 
 
 def test_a_killed_helper_leaves_nothing(guard: Guard) -> None:
-    """After a limit was hit there is no process and no open file more than before."""
     guard.stop()
     files, before = open_files(), children()
     with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
@@ -176,7 +174,6 @@ def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
 
 
 def test_a_pool_that_was_stopped_has_its_helpers_again() -> None:
-    """As many as it may have: none of those that were ended counts."""
     pool = Guard(EvaluationLimits(processes=1))
     for _ in range(2):
         pool.start()
@@ -262,7 +259,6 @@ def test_a_fresh_helper_takes_the_place_of_those_that_are_idle() -> None:
 
 
 def test_other_limits_hold_from_the_next_evaluation_on() -> None:
-    """For every engine; the helpers with the limits before are ended."""
     guarding.stop()
     before = children()
     guarding.start()
@@ -295,7 +291,6 @@ def test_helpers_that_are_gone_do_not_count() -> None:
 
 
 def test_a_helper_that_comes_back_to_a_stopped_pool_is_ended() -> None:
-    """However often the pool was stopped."""
     pool = Guard(EvaluationLimits(processes=1))
     for _ in range(2):
         helper = pool._take()

@@ -25,7 +25,6 @@ def defined(workflow_id: str, version: str | None = None, **more: object) -> Def
     ],
 )
 def test_latest(ascending: list[str | None]) -> None:
-    """Without a version the latest is meant, in the order of SemVer, however the definitions came."""
     for end in range(1, len(ascending) + 1):
         present = [defined("a", version) for version in ascending[:end]]
         for order in (present, present[::-1]):

@@ -26,7 +26,6 @@ def _call(template: JSON, data: JSON = None, variables: dict[str, JSON] | None =
 
 
 def test_arguments_are_filled_with_secrets_and_with_what_the_path_knew() -> None:
-    """They see the data and the variables of the action, and no others."""
     template: JSON = {"key": "${ $SECRETS.KEY }", "item": "${ $item }", "order": "${ .order }", "now": "${ now }"}
     call = _call(template, {"order": 7}, {"item": "lamp", "__now": 5})
     assert filled(call, SECRETS) == {"key": "p8Xz-41Lw", "item": "lamp", "order": 7, "now": 5}
@@ -38,7 +37,6 @@ def test_arguments_are_filled_with_secrets_and_with_what_the_path_knew() -> None
     ["${ $SECRETS.KEY | keys }", ["a", "${ $SECRETS.KEY | keys }"], {"a": 1, "b": {"c": ["${ $SECRETS.KEY | keys }"]}}],
 )
 def test_an_argument_that_fails_is_shown_as_it_is_written(template: JSON) -> None:
-    """Wherever it stands: but not what it failed on, which is a secret."""
     with pytest.raises(ExpressionFailed) as told:
         filled(_call(template), SECRETS)
     shown = "an argument of function 'pay' that uses secrets cannot be evaluated: ${ $SECRETS.KEY | keys }"

@@ -12,8 +12,7 @@ PARENT = """
 id: parent
 specVersion: "0.8"
 functions: shared/functions.yaml
-states:
-- {name: A, type: operation, actions: [{functionRef: f}, {subFlowRef: child}], end: {continueAs: next}}
+states: [{name: A, type: operation, actions: [{functionRef: f}, {subFlowRef: child}], end: {continueAs: next}}]
 """.lstrip()
 CHILD = """
 id: child

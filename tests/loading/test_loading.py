@@ -115,7 +115,6 @@ def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
 
 
 def test_errors_and_warnings_are_told_apart() -> None:
-    """What is checked names its errors and its warnings, and is a workflow only without errors."""
     checked = check(BROKEN.replace('specVersion: "0.8"\n', ""))
     assert checked.definition is None
     assert [problem.code for problem in checked.errors] == ["transition-target"]

@@ -115,7 +115,6 @@ def mutated(draw: st.DrawFn, original: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_document_is_valid() -> None:
-    """What is broken below is valid as it stands."""
     assert [str(problem) for problem in check(json.dumps(DOCUMENT)).problems] == []
 
 

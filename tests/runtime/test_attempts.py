@@ -21,7 +21,6 @@ class Work:
         return outcome
 
     async def again_at(self, outcome: object) -> float | None:
-        """Try again whatever is not one, ten seconds after it."""
         return None if outcome == 1 else 10.0 * self.frame.number
 
     async def pause(self, moment: float) -> None:
@@ -50,7 +49,6 @@ async def test_a_fault_that_is_not_tried_again_is_raised() -> None:
 
 
 async def test_a_wait_goes_on_until_the_same_moment() -> None:
-    """What failed before is not done again."""
     work = Work()
     work.is_suspended = True
     with pytest.raises(SuspendRequested):

@@ -72,7 +72,6 @@ def test_covers(name: str, code: str | None, fault: WorkflowFault) -> None:
     ],
 )
 def test_does_not_cover(name: str, code: str | None, fault: WorkflowFault) -> None:
-    """An error covers nothing else."""
     assert not covers((name, code), fault)
 
 
@@ -84,7 +83,6 @@ def test_takes_the_first_entry_that_covers() -> None:
 
 
 def test_a_fatal_fault_is_never_caught() -> None:
-    """No entry covers a fault after which nothing can go on."""
     assert handler_of(STATE, ERRORS, FatalFault()) is None
 
 

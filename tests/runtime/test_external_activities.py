@@ -36,13 +36,11 @@ def test_an_operation_names_an_activity_and_a_task_queue(operation: str, activit
     [_function("temporal:Charge", "rest"), _function("charge"), _function({"temporal:": "Charge"}), _function(None)],
 )
 def test_other_functions_name_none(function: Function) -> None:
-    """Only a custom function with a text that begins with the word does."""
     assert not is_external_activity(function)
     assert parse_activity(function) is None
 
 
 def test_terms_stand_in_the_metadata() -> None:
-    """Each has its own key, and other keys are somebody else's."""
     terms = parse_activity(
         _function(
             "temporal:Charge",
@@ -77,7 +75,6 @@ def test_terms_stand_in_the_metadata() -> None:
     ],
 )
 def test_a_retry_policy_says_only_what_is_written(written: JSON, policy: ExternalRetryPolicy) -> None:
-    """Everything else is left to the engine."""
     terms = parse_activity(_function("temporal:Charge", retryPolicy=written))
     assert terms is not None
     assert terms.policy == policy

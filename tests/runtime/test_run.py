@@ -122,7 +122,6 @@ async def test_what_a_run_carries_on_of_its_events_is_there_once(length: int) ->
 
 
 async def test_what_a_run_does_by_itself_belongs_to_no_path() -> None:
-    """Its entries of the trace name the definition, and no state."""
     clock = Clock()
     await _run(NOTHING, clock).run()
     first, *_, last = clock.told
@@ -131,13 +130,11 @@ async def test_what_a_run_does_by_itself_belongs_to_no_path() -> None:
 
 
 def test_no_id_is_given_twice() -> None:
-    """Each thing is counted by itself, and a run that goes on counts on."""
     run = _run(NOTHING, Clock(), {"numbers": {"call": 2}})
     assert [run.next_id(what) for what in ("call", "call", "child")] == ["call#3", "call#4", "child#1"]
 
 
 async def test_paths_side_by_side_give_way_together() -> None:
-    """They go on in their order."""
     clock = Clock()
     run = _run(NOTHING, clock)
     went_on: list[int] = []
@@ -190,7 +187,6 @@ async def test_what_is_compiled_costs_nothing() -> None:
 
 
 async def test_all_paths_wait_while_the_host_has_control() -> None:
-    """Who is cancelled meanwhile holds up nobody else."""
     clock = Clock()
     run = _run(NOTHING, clock)
     run.pacing.charge(MAX_COST)
@@ -217,7 +213,6 @@ def test_ids_of_iterations_are_counted_by_the_state() -> None:
 
 
 def test_ids_of_iterations_within_iterations_are_counted_alike() -> None:
-    """What is within one that is complete counts for all that come later."""
     run = _run(NOTHING, Clock())
     run.begin_iterations("A")
     for outer in range(2):
@@ -232,7 +227,6 @@ def test_ids_of_iterations_within_iterations_are_counted_alike() -> None:
 
 
 async def test_a_moment_that_has_come_is_not_waited_for() -> None:
-    """Neither where a path sleeps nor where its time is over."""
     clock = Clock()
     run = _run(NOTHING, clock)
     for moment in (run.time() - 1, run.time()):

@@ -58,14 +58,12 @@ def configured(tmp_path: Path, text: str, **env: str) -> Settings:
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
-    """Nothing has to be set. Whoever tries things out is not held back from their own machine."""
     assert read_settings({"PATH": "/bin"}, local=True) == Settings(scripts=True)
     assert read_settings({}) != read_settings({}, local=True)
     assert not read_settings({}).scripts
 
 
 def test_a_file_says_everything(tmp_path: Path) -> None:
-    """Every option of the file becomes a setting."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
@@ -91,7 +89,6 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
 
 
 def test_the_nearest_word_counts(tmp_path: Path) -> None:
-    """What is said of the function, else of the host, else of all."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.options_for(Callee("check-stock"), "api.example.com").timeout == timedelta(seconds=5)
@@ -108,7 +105,6 @@ def test_the_nearest_word_counts(tmp_path: Path) -> None:
 
 
 def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
-    """Where two places name the same header, in whatever case, the nearer one counts."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.options_for(Callee("check-stock"), "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
@@ -144,7 +140,6 @@ def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_variables_say_it_too() -> None:
-    """For all calls, for a function or for a host, each in its form."""
     settings = read_settings(
         {
             "SWF_BASE_URL": "https://all.example.com",
@@ -201,7 +196,6 @@ def test_an_empty_variable_says_nothing() -> None:
 
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
-    """It is nearer to the process that it is set for."""
     settings = configured(
         tmp_path,
         EVERYTHING,
@@ -237,13 +231,11 @@ async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
 
 
 def test_files_are_beside_the_configuration(tmp_path: Path) -> None:
-    """So that both can be mounted together."""
     with pytest.raises(UsageError, match=str(tmp_path / "ca.pem")):
         configured(tmp_path, "calls: {tls: {ca: ca.pem}}")
 
 
 def test_json_is_yaml(tmp_path: Path) -> None:
-    """A file may be written in either."""
     assert configured(tmp_path, json.dumps({"calls": {"timeout": 3}})).calls.timeout == timedelta(seconds=3)
 
 
@@ -290,7 +282,6 @@ def test_a_variable_that_means_nothing_is_refused(name: str, value: str) -> None
 
 
 def test_what_may_be_secret_is_not_told() -> None:
-    """Headers and proxies hold passwords."""
     for name in ("SWF_HEADERS", "SWF_PROXY_STOCK"):
         with pytest.raises(UsageError) as refused:
             read_settings({name: "hunter2"})
@@ -324,7 +315,6 @@ def test_what_may_be_secret_is_not_told() -> None:
     ],
 )
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
-    """And by the name of the file."""
     with pytest.raises(UsageError) as refused:
         configured(tmp_path, text)
     assert told in str(refused.value)

@@ -19,7 +19,6 @@ def test_a_header_of_credentials_is_one_with_and_without_its_scheme() -> None:
 
 
 def test_a_url_has_a_login() -> None:
-    """Its characters may be escaped."""
     assert list(credentials.in_url("amqp://ada:s3cr%3Aet@host/queue")) == ["s3cr:et", LOGIN]
     assert list(credentials.in_url("https://host/path@2")) == []
     assert list(credentials.in_url("https://ada@host")) == []

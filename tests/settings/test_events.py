@@ -22,7 +22,6 @@ def test_without_a_file_there_is_nothing() -> None:
 
 
 def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
-    """With what variables and files hold."""
     (tmp_path / "token").write_text("abc\n")
     path = written(
         tmp_path,
@@ -84,7 +83,6 @@ def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
 
 
 def test_a_mistake_in_the_variable_names_it() -> None:
-    """With what has to stand there."""
     with pytest.raises(UsageError, match="SWF_SINK is 'ftp://other'\n  it must be a URL with one of the schemes"):
         EventSettings.read({"SWF_SINK": "ftp://other"})
 

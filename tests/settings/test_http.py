@@ -16,7 +16,6 @@ KEY = "0123456789abcdef-key"
 
 
 def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
-    """On the loopback address it may be open; elsewhere only if that is configured."""
     assert read_gateway_settings({}, LOOPBACK).is_open
     with pytest.raises(UsageError, match="would start workflows for everyone"):
         read_gateway_settings({}, EVERYWHERE)
@@ -26,7 +25,6 @@ def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_an_asterisk_stands_for_other_characters() -> None:
-    """In the ids and sources of a tenant: question marks and brackets are characters of URLs."""
     tenant = Tenant(workflows=("a[1]*",), sources=("https://shop/orders?from=*", "urn:[ab]"))
     ids, sources = (
         ("a[1]", "a[1]-b", "a1"),
@@ -37,7 +35,6 @@ def test_only_an_asterisk_stands_for_other_characters() -> None:
 
 
 def test_settings_of_the_file(tmp_path: Path) -> None:
-    """Everything can stand there; options add origins."""
     path = tmp_path / "swf.yaml"
     (tmp_path / "key").write_text(f"{KEY}\n")
     path.write_text(
@@ -128,7 +125,6 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the place in the file."""
     path = tmp_path / "swf.yaml"
     path.write_text(f"gateway: {text}")
     with pytest.raises(UsageError) as refused:

@@ -59,7 +59,6 @@ def test_a_file_says_everything(file: Path) -> None:
 
 
 def test_a_variable_wins_over_the_file(file: Path) -> None:
-    """What is empty says nothing."""
     env = {"SWF_STORAGE": "file:///srv/payloads", "SWF_STORAGE_MAX_BYTES": "1GiB", "SWF_STORAGE_THRESHOLD": ""}
     storage = PayloadSettings.read(env, file=file).storage
     assert storage is not None

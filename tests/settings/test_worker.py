@@ -35,7 +35,6 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_without_a_word_there_are_defaults() -> None:
-    """What is said nowhere is as the record has it."""
     assert WorkerSettings.read({}) == WorkerSettings()
 
 
@@ -119,7 +118,6 @@ def test_the_version_of_a_worker() -> None:
 
 
 def test_a_mistake_in_a_variable_names_it() -> None:
-    """By the variable, what it says, and what it has to say."""
     with pytest.raises(UsageError) as refused:
         WorkerSettings.read({"SWF_HEALTH_PORT": "http"})
     assert refused.value.message == "SWF_HEALTH_PORT is 'http'"

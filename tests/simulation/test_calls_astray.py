@@ -12,25 +12,17 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import find_scenarios, run, stub_services_of
 
-HEAD = """\
-scenario: Calls
-workflow:
-  id: calls
-  version: 1.0.0
-  specVersion: "0.8"
-"""
+HEAD = '{scenario: Calls, workflow: {id: calls, version: 1.0.0, specVersion: "0.8"}}\n'
 
 CAUGHT = (
     HEAD
     + """\
-  functions: [{name: read, OPERATION}]
-  errors: [{name: any, code: "*"}]
-  states:
-    - name: Read
-      type: operation
-      actions: [{functionRef: read}]
-      onErrors: [{errorRef: any, end: true}]
-      end: true
+functions:
+  - name: read
+    OPERATION:
+errors: [{name: any, code: "*"}]
+states:
+  - {name: Read, type: operation, actions: [{functionRef: read}], onErrors: [{errorRef: any, end: true}], end: true}
 """
 )
 READ = CAUGHT.replace("OPERATION", 'operation: "rest:GET:https://orders.example/orders/7?tag=a&tag=b&page=2"')
@@ -51,7 +43,6 @@ def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
 
 
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """Also where the definition catches what comes of it: the name of a service may be misspelt."""
     simulation, differences = came_of(tmp_path, READ + "services: {https://odrers.example: {GET /orders/7: {}}}")
     assert simulation.status == "completed"
     assert differences == ["services: the scenario has no service at orders.example:443: describe it in `services`"]
@@ -72,13 +63,11 @@ def test_an_answer_that_is_no_message_is_told(tmp_path: Path, answer: str, caplo
     "more", ["functions: {raed: {}}", "expect: {calls: {raed: 0}}", "expect: {delays: {raed: []}}"]
 )
 def test_functions_that_there_are_not(tmp_path: Path, more: str) -> None:
-    """What is said of them would hold whatever happens."""
     _, differences = came_of(tmp_path, READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + more)
     assert differences == ["functions: no definition has a function 'raed'"]
 
 
 def test_a_field_that_comes_several_times(tmp_path: Path) -> None:
-    """It has all its values: one of them is not what was asked."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\nexpect: {requests: [{query: QUERY}]}"
     assert came_of(tmp_path, text.replace("QUERY", '{tag: [a, b], page: "2"}'))[1] == []
     assert came_of(tmp_path, text.replace("QUERY", '{tag: b, page: "2"}'))[1] != []
@@ -130,7 +119,6 @@ operations: {hear: {action: receive, channel: {$ref: "#/channels/news"}}}
     ],
 )
 def test_says_what_to_do_in_a_scenario(tmp_path: Path, text: str, message: str) -> None:
-    """A worker would be configured; a scenario is written."""
     (tmp_path / "users.proto").write_text(PROTO, encoding="utf-8")
     simulation, _ = came_of(tmp_path, text.replace("      onErrors: [{errorRef: any, end: true}]\n", ""))
     assert simulation.error is not None

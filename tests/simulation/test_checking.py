@@ -40,7 +40,6 @@ def _entry(kind: TraceKind, lane: str, name: str, seconds: int = 0, **detail: An
 
 
 def test_finds_nothing_where_all_is_as_expected() -> None:
-    """What is not said is not compared."""
     assert _check(Expected(), output={"any": 1}, calls=[("f", None)]) == []
 
 
@@ -105,12 +104,10 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
     ],
 )
 def test_tells_a_difference(expected: Expected, seen: dict[str, Any], difference: str) -> None:
-    """Each difference is one readable text."""
     assert _check(expected, **seen) == [difference]
 
 
 def test_shows_large_differences_line_by_line() -> None:
-    """Where values are large, only the lines that differ are marked."""
     expected: JSON = {"customer": {"name": "John", "address": "1234 street", "city": "somewhere else"}}
     actual = {"customer": {"name": "Jane", "address": "1234 street", "city": "somewhere else"}}
     (difference,) = _check(Expected(output=expected), output=actual)

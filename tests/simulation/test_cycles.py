@@ -85,13 +85,11 @@ def test_what_goes_on_is_given_up(states: list[dict[str, Any]]) -> None:
 
 
 def test_states_that_wait_are_no_cycle() -> None:
-    """Where time passes between them, states may begin with the same data as often as they like."""
     course = _course()
     for moment in range(2 * MAX_STEPS):
         course.enter("A", {}, float(moment))
 
 
 def test_a_large_cycle_is_named_in_part() -> None:
-    """Of many states the first ten are named."""
     _, message = _given_up(_course(), ((str(n % 25), {}) for n in count()))
     assert "states '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' and 15 more" in message

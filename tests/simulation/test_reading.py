@@ -22,7 +22,6 @@ def _file(folder: Path, text: str, name: str = "test.yaml") -> Path:
 
 
 def test_reads_all_that_a_scenario_says(tmp_path: Path) -> None:
-    """Every field of the format is read."""
     _file(tmp_path, "id: child", "child.yaml")
     text = """
 scenario: Ships
@@ -247,13 +246,11 @@ expect:
     ["expect: {elapsed: }", "expect: {states: }", "functions: {f: {raises: }}", "expect: {requests: [{query: }]}"],
 )
 def test_refuses_a_key_without_a_value(tmp_path: Path, key: str) -> None:
-    """What was to be claimed would not be, and nobody would notice."""
     with pytest.raises(UsageError, match="has no value: write one, or leave out the key"):
         read_scenarios(_file(tmp_path, f"scenario: a\n{WORKFLOW}{key}\n"))
 
 
 def test_names_the_line_of_a_slip_in_a_later_document(tmp_path: Path) -> None:
-    """Lines are counted through the whole file."""
     text = f"scenario: a\n{WORKFLOW}---\nscenario: b\n{WORKFLOW}spce: []\n"
     with pytest.raises(UsageError, match=r"test\.yaml:6:1 "):
         read_scenarios(_file(tmp_path, text))

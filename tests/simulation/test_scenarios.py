@@ -43,7 +43,6 @@ def _can_be_suspended(scenario: Scenario) -> bool:
 
 @pytest.mark.parametrize("scenario", CORPUS, ids=_id)
 def test_holds(scenario: Scenario) -> None:
-    """What a scenario claims is what happens."""
     _, differences = run(scenario)
     assert not differences, "\n".join([str(scenario), *differences])
 

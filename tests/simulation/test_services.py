@@ -21,13 +21,7 @@ from swf_temporal.simulation.scenario import (
     workflows_of,
 )
 
-HEAD = """\
-scenario: Calls
-workflow:
-  id: calls
-  version: 1.0.0
-  specVersion: "0.8"
-"""
+HEAD = '{scenario: Calls, workflow: {id: calls, version: 1.0.0, specVersion: "0.8"}}\n'
 
 READ = (
     HEAD
@@ -86,7 +80,6 @@ services:
 
 @pytest.mark.parametrize("key", ["headers: {A: b}", "file: users.proto"])
 def test_refuses_answers_of_grpc(tmp_path: Path, key: str) -> None:
-    """What would be left out is told."""
     (tmp_path / "users.proto").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match="an answer of gRPC has a body, or a status"):
         scenario(tmp_path, READ + f"services: {{users.proto: {{Users/Add: {{{key}}}}}}}")
@@ -109,7 +102,6 @@ def test_no_other_service_is_reached(tmp_path: Path) -> None:
 
 
 def test_a_service_of_another_protocol_is_none(tmp_path: Path) -> None:
-    """Host and port alone do not make a service."""
     simulation, _ = came_of(tmp_path, READ + "services: {'http://orders.example:443': {GET /orders/7: {}}}")
     assert simulation.error is not None
     assert simulation.error.message == (
@@ -130,7 +122,6 @@ expect: {error: {code: NotScripted}}
 
 
 def test_a_request_without_an_answer_is_told(tmp_path: Path) -> None:
-    """Also where the definition catches what comes of it."""
     text = READ.replace("end: true}]", "onErrors: [{errorRef: any, end: true}], end: true}]").replace(
         "  functions", "  errors: [{name: any, code: '501'}]\n  functions"
     )
@@ -238,7 +229,6 @@ operations:
 
 @pytest.mark.parametrize("protocol", ["mqtt", "amqp", "nats", "kafka", "ws"])
 def test_messages_come_once(tmp_path: Path, protocol: str) -> None:
-    """Those of a channel come in order, and when there are none left nobody waits for ever."""
     (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", protocol), encoding="utf-8")
     text = (
         HEAD
@@ -305,7 +295,6 @@ expect: {error: {code: BadDocument, message: users.proto}}
 
 
 def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
-    """Answers begin anew with every run."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {then: [{n: 1}, {n: 2}]}}}"
     one = scenario(tmp_path, text)
     outputs: list[Any] = [observed(one, context_of(one).run({})).output for _ in range(2)]
@@ -357,7 +346,6 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
     ],
 )
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
-    """What is wrong is told with its place."""
     with pytest.raises(UsageError) as caught:
         scenario(tmp_path, READ + f"services: {services}")
     assert message in str(caught.value)
@@ -403,7 +391,6 @@ def test_refuses_requests(tmp_path: Path, requests: str, message: str) -> None:
     ],
 )
 def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: str) -> None:
-    """Only what is said of a request is compared."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + f"expect: {{requests: {requests}}}"
     [told] = came_of(tmp_path, text)[1]
     assert difference in told

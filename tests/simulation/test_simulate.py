@@ -34,7 +34,6 @@ WAITING: dict[str, Any] = {
 
 
 def test_a_function_may_be_its_result() -> None:
-    """A scripted value is what the function returns."""
     run = simulate(ORDER, {"item": "book"}, functions={"price": {"price": 5}})
     assert (run.status, run.output) == ("completed", {"item": "book", "price": 5})
     assert run.calls == (("price", {"item": "book"}),)
@@ -117,7 +116,6 @@ def test_what_json_can_write_as_it_is() -> None:
 
 
 def test_what_is_nested_too_deeply_is_refused() -> None:
-    """Neither an input nor a result can be nested more deeply than Python goes."""
     run = simulate(ORDER, _nested(100_000), functions={"price": 5})
     assert run.error is not None
     assert run.error.message == "the input of a workflow is one JSON value: it is nested too deeply"
@@ -173,8 +171,6 @@ def test_a_function_cannot_change_the_data() -> None:
 
 
 def test_a_function_may_fail() -> None:
-    """CallFailed is the error that the workflow meets."""
-
     def price(_: dict[str, Any]) -> None:
         raise CallFailed("no such item", code=404)
 
@@ -224,7 +220,6 @@ def test_refuses_an_invalid_definition() -> None:
 
 
 def test_knows_other_definitions_by_their_ids() -> None:
-    """Sub-workflows are found among the given definitions."""
     parent = {
         "id": "parent",
         "specVersion": "0.8",
@@ -239,7 +234,6 @@ def test_knows_other_definitions_by_their_ids() -> None:
 
 
 def test_fills_secrets() -> None:
-    """The given secrets are what $SECRETS holds."""
     states = [
         {
             **ORDER["states"][0],
@@ -273,7 +267,6 @@ def test_takes_a_file_a_text_an_object_or_a_workflow(tmp_path: Path) -> None:
 
 
 async def test_runs_inside_a_running_loop() -> None:
-    """It can be called from async code, too."""
     assert simulate(ORDER, functions={"price": 5}).output == 5
 
 
@@ -309,7 +302,6 @@ def test_two_runs_are_equal() -> None:
 
 
 def test_tells_how_long_it_would_have_taken() -> None:
-    """Elapsed is virtual time, exact over years."""
     states = [{"name": "Nap", "type": "sleep", "duration": "P10Y", "end": True}]
     assert simulate({"id": "x", "specVersion": "0.8", "states": states}).elapsed == timedelta(days=3650)
 
@@ -350,7 +342,6 @@ def test_gives_up_attempts_without_an_end() -> None:
 
 
 def test_gives_up_sub_workflows_that_always_fail() -> None:
-    """An attempt at a sub-workflow is an attempt."""
     child = {**ORDER, "id": "child"}
     states = [{**ORDER["states"][0], "actions": [{"subFlowRef": "child", "retryRef": "on"}]}]
 
@@ -379,7 +370,6 @@ def test_times_that_last_longer_than_a_simulation_limit_nothing() -> None:
 
 
 def test_short_waits_after_centuries() -> None:
-    """Where numbers have grown so large that they no longer tell microseconds apart, time still passes."""
     naps = [
         {"name": "Long", "type": "sleep", "duration": "P900Y", "transition": "Short"},
         {"name": "Short", "type": "sleep", "duration": "PT0.5S", "end": True},

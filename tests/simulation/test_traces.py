@@ -27,16 +27,10 @@ states:
     type: operation
     compensatedBy: Cancel
     actions:
-      - name: hotel
-        functionRef: {refName: book, arguments: {what: hotel}}
-        retryRef: Twice
-        sleep: {after: PT5M}
+      - {name: hotel, functionRef: {refName: book, arguments: {what: hotel}}, retryRef: Twice, sleep: {after: PT5M}}
       - {name: guide, condition: "${ .guided }", functionRef: book}
     transition: Pay
-  - name: Pay
-    type: event
-    onEvents: [{eventRefs: [paid]}]
-    transition: Remind
+  - {name: Pay, type: event, onEvents: [{eventRefs: [paid]}], transition: Remind}
   - name: Remind
     type: switch
     eventConditions: [{eventRef: paid, transition: Fly}]
@@ -291,7 +285,6 @@ def test_nothing_is_awaited_that_came_before() -> None:
 
 
 def test_a_run_that_is_to_be_suspended_begins_no_wait() -> None:
-    """It is told of once the run goes on."""
     states: JSON = [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}]
     events: JSON = [{"name": "go", "type": "go", "source": "s"}]
     definition: Any = {"id": "go", "specVersion": "0.8", "events": events, "states": states}
@@ -329,7 +322,6 @@ def test_another_attempt_at_a_whole_state_is_told() -> None:
 
 
 def test_a_change_of_the_data_is_told() -> None:
-    """Where every path has stopped, the data are changed, and the run goes on with them."""
     definition = """
     id: changed
     specVersion: "0.8"
@@ -351,7 +343,6 @@ def test_a_change_of_the_data_is_told() -> None:
 
 
 def test_a_fault_knows_its_branch() -> None:
-    """What fails in a branch of a parallel state tells in which, and in which action."""
     definition = """
     id: forked
     specVersion: "0.8"
@@ -451,7 +442,6 @@ def test_the_priority_of_a_call_is_told() -> None:
 
 
 def test_the_end_of_a_workflows_time_is_told() -> None:
-    """It is told between what was broken off and what runs before the end."""
     definition = """
     id: slow
     specVersion: "0.8"
@@ -489,7 +479,6 @@ def test_undoing_after_a_cancellation_is_told() -> None:
 
 
 def test_what_an_instance_says_of_itself_is_told() -> None:
-    """What it logs, and the metadata that it has from then on, before its state does anything."""
     run = simulate({"states": [{"id": "a", "type": "noop", "log": "begun", "metadata": {"step": "jq(.n)"}}]}, {"n": 1})
     assert _told(run)[1:4] == [
         ("state-entered", "a", "a", "a", {"type": "noop"}),
@@ -507,8 +496,7 @@ states:
     type: OPERATION
     actionMode: SEQUENTIAL
     actions:
-      - function: {name: work, type: custom}
-        retry: [{match: "Broken", retryInterval: R1/PT3S, nextState: Other}]
+      - {function: {name: work, type: custom}, retry: [{match: "Broken", retryInterval: R1/PT3S, nextState: Other}]}
     end: true
   - {name: Other, type: DELAY, timeDelay: PT1S, end: true}
 """
@@ -543,8 +531,6 @@ FAILING: Any = {
     ids=["November 2019", "Direktiv", "a sub-workflow"],
 )
 def test_an_action_that_failed_for_good_is_told_once(definition: str, failed: list[Any]) -> None:
-    """With what it calls, whatever is done about it, and whatever the language is."""
-
     def work(_: JSON) -> JSON:
         raise CallFailed("it broke", name="Broken", code="broken")
 

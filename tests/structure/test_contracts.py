@@ -74,7 +74,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_each_contract_has_a_breach() -> None:
-    """There is a breach for every contract, and none for what is not one."""
     names = _contracts()
     assert len(names) == len(BREACHES)
     assert all(sum(name.startswith(beginning) for name in names) == 1 for beginning in BREACHES)
@@ -82,5 +81,4 @@ def test_each_contract_has_a_breach() -> None:
 
 @pytest.mark.parametrize("name", _contracts())
 def test_a_contract_fails_when_broken(told: str, name: str) -> None:
-    """import-linter says of each that it is broken."""
     assert f"{name} BROKEN" in told, told

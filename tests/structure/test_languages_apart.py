@@ -47,7 +47,6 @@ def test_languages_are_named_in_their_packages_alone() -> None:
 
 
 def test_each_excuse_is_needed() -> None:
-    """No file is excused that does not name what it is excused for."""
     assert _excused() - {(word, file) for file, word in _named()} == set()
 
 

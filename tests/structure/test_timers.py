@@ -21,7 +21,6 @@ OF_OTHERS = {
 
 
 def test_an_instance_has_no_timer_of_its_own() -> None:
-    """What gives way, or waits for room, does so by what a worker answers."""
     found = set[str]()
     for file in (PACKAGE / "temporal").rglob("*.py"):
         for part in ast.parse(file.read_text(encoding="utf-8")).body:

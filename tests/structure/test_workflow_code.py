@@ -37,7 +37,6 @@ def test_the_ban_holds_wherever_workflow_code_is(reached: set[str]) -> None:
 
 
 def test_each_reason_is_needed(reached: set[str]) -> None:
-    """No module is excused that is not reached, or that asks the machine nothing."""
     needed = {_reason_of(name) for name in reached if _breaches(_file(name))}
     assert needed - {None} == set(REACHED)
 

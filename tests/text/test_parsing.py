@@ -74,7 +74,6 @@ def test_what_is_written_again_is_the_same() -> None:
     ],
 )
 def test_json_is_read_as_json(text: str) -> None:
-    """Whatever is valid JSON reads as Python's own reader has it."""
     assert read(text) == json.loads(text.removeprefix("\ufeff"))
 
 
@@ -180,7 +179,6 @@ def test_unreadable_texts(text: str, code: str, place: tuple[int, int] | None, m
 
 
 def test_a_tab_is_told() -> None:
-    """Where YAML stumbles over a tab, the hint says so."""
     with pytest.raises(UnreadableText, match="replace the tab"):
         read("a:\n\tb: 1\n")
 

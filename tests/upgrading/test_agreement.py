@@ -65,7 +65,6 @@ def test_generated_definitions_come_to_the_same(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_successor_comes_to_the_same(version: str) -> None:
-    """What is rewritten in the text after 0.8."""
     document = generated(9_000, version)
     rewritten, made = upgraded(document, "0.8-next")
     before, after = run(document), run(rewritten)
@@ -76,7 +75,6 @@ def test_the_successor_comes_to_the_same(version: str) -> None:
 
 
 def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
-    """What is generated leads forward only."""
     document: Document = {
         "scenario": "asks until it is done",
         "workflow": {

@@ -65,7 +65,6 @@ def test_an_example_is_rewritten(file: Path) -> None:
     ],
 )
 def test_an_example_comes_to_the_same(file: Path, course: Mapping[str, Any], tmp_path: Path) -> None:
-    """Output, error, calls, events and time."""
     new = tmp_path / file.name
     new.write_text(upgrade(Source(file.read_text("utf-8"), file.name)).text, encoding="utf-8")
     assert _seen(new, course) == _seen(file, course)

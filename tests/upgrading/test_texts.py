@@ -148,19 +148,16 @@ def test_a_change_of_what_is_shared_is_one_of_its_place_alone() -> None:
 
 
 def test_what_was_written_has_no_problems() -> None:
-    """Nothing of the older version is left to be warned of."""
     assert [problem.code for problem in check(made(OLD)).problems] == []
 
 
 def test_nothing_more_is_changed_the_second_time() -> None:
-    """What is of 0.8 stays as it is, to the letter."""
     again = upgrade(Source(NEW))
     assert (again.text, again.changes) == (NEW, ())
 
 
 @pytest.mark.parametrize(("indent", "end"), [(4, "\n"), (2, ""), (None, "\n")])
 def test_json_stays_json(indent: int | None, end: str) -> None:
-    """With the indentation that it had."""
     state = {"name": "A", "type": "delay", "timeDelay": "PT1S", "end": True}
     text = json.dumps({"id": "ä", "schemaVersion": "0.6", "states": [state]}, indent=indent, ensure_ascii=False) + end
     expected = {
@@ -173,7 +170,6 @@ def test_json_stays_json(indent: int | None, end: str) -> None:
 
 
 def test_a_sub_workflow_that_is_not_waited_for() -> None:
-    """It is invoked async, with a retry too."""
     state = "{name: A, type: subflow, workflowId: w, waitForCompletion: false, onErrors: [{error: '*', retryRef: r}]}"
     [written] = yaml.safe_load(made(f"id: a\nstates:\n- {state}\n"))["states"]
     invoked = {"workflowId": "w", "invoke": "async", "onParentComplete": "continue"}
@@ -213,7 +209,6 @@ RETRIED = (
     ],
 )
 def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
-    """It is left as it was, and the report says so."""
     result = upgrade(Source(f"id: a\nstates:\n- {state}\n"))
 
     assert not result.is_complete
@@ -221,7 +216,6 @@ def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
 
 
 def test_the_report_tells_names_from_forms() -> None:
-    """What is only called otherwise is no change of form."""
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
 
     assert kinds["timeDelay is duration"] == "respelled"
@@ -229,7 +223,6 @@ def test_the_report_tells_names_from_forms() -> None:
 
 
 def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None:
-    """Nothing else is changed of a definition that says 0.8."""
     text = (
         'id: a\nspecVersion: "0.8"\nstates:\n- name: A\n  type: event\n'
         "  stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}\n  onEvents:\n"
@@ -281,7 +274,6 @@ def test_the_successor_has_other_names() -> None:
 
 
 def test_other_languages_are_not_rewritten() -> None:
-    """What is no definition, or of no version that is known here, is refused with its name."""
     with pytest.raises(UsageError, match="is written for Amazon States Language"):
         made('{"StartAt": "A", "States": {}}')
     with pytest.raises(UsageError, match="not rewritten in version"):
@@ -292,5 +284,4 @@ def test_other_languages_are_not_rewritten() -> None:
 
 @pytest.mark.parametrize("state", ["7", "{name: A, type: {a: 1}}", "{name: [], onErrors: 1, actions: {}, type: event}"])
 def test_what_has_the_wrong_form_is_left(state: str) -> None:
-    """Only `swf validate` says what is wrong with it."""
     assert state in made(f"id: a\nexecTimeout: PT1S\nstates:\n- {state}\n")

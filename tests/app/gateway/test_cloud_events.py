@@ -42,7 +42,6 @@ def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | st
 
 
 def test_the_examples_of_the_binding() -> None:
-    """Section 3: binary, structured and batched mode."""
     attributes = {"time": "2018-04-05T03:56:24Z"}
     headers = {
         "ce-specversion": "1.0",
@@ -170,12 +169,10 @@ def test_what_is_refused(headers: Mapping[str, str], body: bytes | str, status: 
 
 
 def test_a_header_that_is_there_twice() -> None:
-    """Which of them counts is not for the gateway to guess."""
     assert "ce-id is given more than once" in refusal([*HEADERS.items(), ("ce-id", "2")]).detail
 
 
 def test_a_batch_tells_of_each_that_is_malformed() -> None:
-    """And none of it is taken."""
     refused = refusal({"Content-Type": BATCH}, json.dumps([EVENT, {**EVENT, "id": ""}, 5]))
     assert refused.status == 400
     assert [one["index"] for one in refused.facts["errors"]] == [1, 2]

@@ -27,13 +27,11 @@ SAME = {"idn-email": "email", "iri": "uri", "iri-reference": "uri-reference"}
 
 
 def test_every_format_has_examples() -> None:
-    """None is checked of which nothing is shown."""
     assert FORMATS.keys() == EXAMPLES.keys() | SAME.keys()
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_tells_texts_apart(name: str) -> None:
-    """Each fits some texts and refuses others; what is no text is not its business."""
     checker = format_checker()
     fits, refused = EXAMPLES[SAME.get(name, name)]
     assert [text for text in fits if not checker.conforms(text, name)] == []
@@ -42,5 +40,4 @@ def test_tells_texts_apart(name: str) -> None:
 
 
 def test_an_unknown_format_says_nothing() -> None:
-    """As in the engine that the language comes from."""
     assert format_checker().conforms("anything", "colour")

@@ -21,7 +21,6 @@ COUNT = 200, 5_000
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda one: str(one["type"]))
 def test_the_document_is_valid(start: object) -> None:
-    """What is broken below is valid as it stands, for us and for editors, and runs."""
     document = {"start": start, **DOCUMENT}
     assert [str(problem) for problem in check(json.dumps(document)).problems] == []
     assert [error.message for error in Draft202012Validator(LANGUAGE.json_schema()).iter_errors(document)] == []
@@ -72,7 +71,6 @@ def test_what_is_wrong_is_named(text: str, message: str, hint: str | None) -> No
 
 
 def test_a_multiplier_is_one_problem() -> None:
-    """It may be a whole number or a fraction, and what is neither is told once."""
     text = """
 functions: [{type: knative-workflow, id: f, image: x}]
 states: [{id: a, type: action, action: {function: f, retries: [{codes: [x], max_attempts: 1, multiplier: many}]}}]

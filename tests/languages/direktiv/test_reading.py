@@ -44,7 +44,6 @@ WHOLE: dict[str, Any] = {
 
 @pytest.mark.parametrize("type_", ["parallel", "foreach", "switch", "eventsAnd", "eventsXor", "eventAnd", "noop"])
 def test_one_state_is_enough_to_be_recognised(type_: str) -> None:
-    """No word that only this language has need be there."""
     found = check(f"states:\n- {{id: a, type: {type_}}}\n")
     assert "dialect" not in {problem.code for problem in found.problems}
     assert "the workflow has no id" not in {problem.message for problem in found.problems}
@@ -78,7 +77,6 @@ def test_the_whole_language_is_read_and_fits_its_schema() -> None:
 
 @pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.yaml")), ids=lambda one: one.name)
 def test_what_runs_in_scenarios_fits_the_schema(file: Path) -> None:
-    """The schema accepts what the reading does."""
     schema = DataSchemaValidator(LANGUAGE.json_schema())
     for scenario in read_scenarios(file):
         assert isinstance(scenario.workflow, InlineDefinition)

@@ -52,7 +52,6 @@ def test_a_version_is_found(folder: Path, reference: str, output: str) -> None:
 
 
 def test_one_that_is_not_there(folder: Path) -> None:
-    """Nothing else is taken for it, and no state can catch that."""
     error = simulate(calling("a/b:v3"), {}, namespace=folder).error
     assert error is not None
     assert (error.code, error.message) == ("direktiv.workflow.notfound", "there is no workflow 'a/b:v3' here")
@@ -82,7 +81,6 @@ def test_what_travels_says_its_version(folder: Path) -> None:
 
 
 def test_an_id_may_have_a_ref() -> None:
-    """Where there is no file, the id says both."""
     old = load({"id": "child:old", **saying("old")})
     new = load({"id": "child", **saying("new")})
     for reference, output in (("child:old", "old"), ("child", "new")):

@@ -26,7 +26,6 @@ DEFINITION = {
 
 
 def test_a_run_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What loading compiled is what a run evaluates."""
     definition = load(DEFINITION, name="compiled once")
 
     def compiled(_self: Any, text: str, _within: Any = ()) -> Any:

@@ -233,7 +233,6 @@ def _branches(step: Step, data: JSON, frame: StepFrame, lane: Lane) -> list[Path
 
 
 async def _leave(__: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
-    """Leave a list running to the end of the instance."""
     own = lane.at("do")
     lane.execution.left.add(LeftFrame(own.state_path, own.path, dict(lane.variables), ListFrame(data)))
     return data

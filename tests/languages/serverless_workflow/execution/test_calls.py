@@ -36,13 +36,11 @@ def _run(*actions: Any, functions: Any = None, data: Any = None, **rest: Any) ->
 
 
 def test_every_call_has_an_id_of_its_own(calls: list[FunctionCall]) -> None:
-    """It says where the call is, and which time it is made there."""
     _run({"functionRef": "work"}, {"functionRef": "work"}, {"name": "last", "functionRef": "work"})
     assert [call.id for call in calls] == ["Do/work#1", "Do/work#2", "Do/last#1"]
 
 
 def test_a_call_has_secrets_only_where_it_can_need_them(calls: list[FunctionCall]) -> None:
-    """By its arguments, by its auth, or by what its document may ask for."""
     functions: Any = [
         WORK,
         {"name": "odd", "type": "odata", "operation": "https://x.example/odata#Things", "authRef": "basic"},

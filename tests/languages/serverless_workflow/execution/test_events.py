@@ -69,6 +69,5 @@ def test_what_a_state_did_is_there_though_its_event_was_broken_off(monkeypatch: 
 
 @pytest.mark.parametrize(("written", "read"), [("", None), (None, None), ("s", "s"), ("XXXX", "XXXX")])
 def test_an_empty_source_is_none(written: str | None, read: str | None) -> None:
-    """An event without a source may come from anywhere."""
     definition = Event(name="e", type="t", source=written)
     assert as_read(definition).source == read

@@ -9,13 +9,11 @@ from swf_temporal.languages.serverless_workflow.execution.functions import prior
 
 @pytest.mark.parametrize("priority", [1, 2, 3, 4, 5])
 def test_a_priority(priority: int) -> None:
-    """Whole numbers from 1 to 5 are priorities."""
     assert priority_of(Function("f", metadata={"priority": priority})) == priority
 
 
 @pytest.mark.parametrize("value", [0, 6, -1, 2.0, 2.5, True, "1", "high", None, [1], {"a": 1}])
 def test_none(value: JSON) -> None:
-    """What else stands there is its author's own, and no priority."""
     assert priority_of(Function("f", metadata={"priority": value})) is None
     assert priority_of(Function("f")) is None
 
@@ -49,7 +47,6 @@ def test_what_a_function_says_itself_counts() -> None:
 
 
 def test_other_documents_are_fetched_as_before() -> None:
-    """No authentication is sent for another document, nor for a function that has none."""
     functions = with_shared_auth(
         [
             _function("a", "api.json#a", resource="reader"),

@@ -32,7 +32,6 @@ def test_programs_are_shared_and_never_change() -> None:
 
 
 def test_runs_have_their_own_retry_rules() -> None:
-    """What was made of a retry definition for one run is nothing to another."""
     shared = retry(maxAttempts="${ .n }")
     action = Action(name="x", retry_ref="r")
     rules = [for_run(shared, {"n": number}, {}).retry_rule(action) for number in (2, 3)]
@@ -76,7 +75,6 @@ def test_which_parameters_are_open(more: dict[str, Any], is_open: bool) -> None:
     ],
 )
 def test_retries(field: str, given: Any, value: Any) -> None:
-    """What an expression of a retry yields is read as if it had been written there."""
     found = for_run(retry(**{field: "${ .x }"}), {"x": given}, {}).workflow.retries[0]
     assert found.model_dump(by_alias=True)[field] == value
 
@@ -122,7 +120,6 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, message: str) -> Non
     ],
 )
 def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
-    """What cannot be is told with where it is written."""
     with pytest.raises(WrongData) as told:
         for_run(program(**more), {}, {})
     assert told.value.message == f"{message}, which it cannot be"
@@ -146,7 +143,6 @@ def test_names_and_versions_are_texts() -> None:
     ],
 )
 def test_each_timeout_may_be_an_expression(field: str, written: dict[str, Any]) -> None:
-    """Also that of the whole workflow beside it."""
     shared = program(timeouts={**written, "workflowExecTimeout": {"duration": "${ .all }"}})
     timeouts = for_run(shared, {"t": 5, "all": "PT1H"}, {}).workflow.timeouts
     assert getattr(timeouts, field) == "PT5S"

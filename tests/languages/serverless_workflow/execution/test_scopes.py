@@ -23,8 +23,7 @@ DEFINITION = """
 id: shop
 specVersion: "0.8"
 functions: [{name: pack, type: custom}, {name: unpack, type: custom}]
-states:
-  - {name: Ship, type: inject, data: {}, end: true}
+states: [{name: Ship, type: inject, data: {}, end: true}]
 """
 INNER = """
 id: inner

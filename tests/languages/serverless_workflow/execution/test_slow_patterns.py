@@ -33,7 +33,6 @@ CHECKING: dict[str, Any] = {
 
 
 def fails(_: JSON) -> JSON:
-    """Fail with a message that the pattern is slow on."""
     raise CallFailed(LONG)
 
 

@@ -22,12 +22,10 @@ def test_a_fault_is_told_once() -> None:
 
 
 def test_what_a_service_said_reaches_the_parent() -> None:
-    """Its status and what it answered, and in which state that was."""
     child = subflow_fault("c", CallFailed("no", status=409, body={"in": "use"}, state="Ask"))
     assert (child.status, child.body, child.cause) == (409, {"in": "use"}, "state 'Ask' of 'c'")
 
 
 def test_only_an_input_that_does_not_fit_is_in_vain() -> None:
-    """Another attempt is given the same input; of anything else it may make more."""
     faults = [SchemaMismatch("in", retryable=False), SchemaMismatch("out"), CallFailed("no", retryable=False)]
     assert [subflow_fault("c", fault).retryable for fault in faults] == [False, True, True]

@@ -37,7 +37,6 @@ def test_identity_and_schedule(every: Description) -> None:
     ],
 )  # fmt: skip
 def test_few_times_or_none(schedule: str, told: Facts) -> None:
-    """There may be fewer times, or none: validation only warns of an end that is none."""
     text = f"id: a\nstart: {{schedule: {schedule}}}\nstates: [{{name: A, type: inject, data: {{}}, end: true}}]\n"
     facts = describe(load(text)).facts["schedule"]
     assert {key: facts[key] for key in told} == told
@@ -71,7 +70,6 @@ def test_functions(every: Description, name: str, told: Facts) -> None:
 
 
 def test_functions_without_a_server(orders: Description) -> None:
-    """Where a document names no server, the settings are told that may."""
     function = named(orders.facts["functions"], "checkStock")
     assert function["serverFrom"] == ["SWF_BASE_URL_CHECKSTOCK", "SWF_BASE_URL"]
     assert "server" not in function

@@ -186,6 +186,5 @@ def test_a_property_of_its_own_is_no_dialect() -> None:
 
 
 def test_any_shape_may_stand_where_the_dialect_is_looked_for() -> None:
-    """What is of the wrong form is left for later: it gives no dialect away."""
     for states in ("1", "[1, null, []]", "{a: 1}", "[{type: [1], start: 2, id: {}}]"):
         assert all(problem.code != "dialect" for problem in check(f"id: a\nstates: {states}\n").problems)

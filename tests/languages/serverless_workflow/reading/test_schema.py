@@ -84,14 +84,12 @@ def test_is_a_schema() -> None:
 
 
 def test_describes() -> None:
-    """Each kind of node says what it is, and properties say what the model says of them."""
     parts = LANGUAGE.json_schema()["$defs"]
     assert all(part["description"] for part in parts.values())
     assert parts["Retry"]["properties"]["jitter"]["description"] == "A fraction of the delay, or a duration."
 
 
 def test_nothing_of_ours() -> None:
-    """What the model notes for the program itself is nothing that authors are told of."""
     text = json.dumps(LANGUAGE.json_schema())
     assert [
         word for word in ('"@"', '"where"', '"source": {"$ref', '"externals"', '"languageVersion"') if word in text
@@ -139,7 +137,6 @@ def test_every_state_type(state: dict[str, Any]) -> None:
     ],
 )
 def test_every_spelling(written: str) -> None:
-    """Whatever the reading takes as meant fits, too."""
     codes = {problem.code for problem in check(written).problems}
     assert not codes & {"type", "enum", "missing", "unknown-property", "syntax"}
     assert refusals(yaml.safe_load(written)) == []
@@ -166,7 +163,6 @@ def test_every_spelling(written: str) -> None:
     ],
 )
 def test_the_usual_mistakes(definition: dict[str, Any], told: str) -> None:
-    """What the reading refuses, or warns of, does not fit, and is told where it stands."""
     assert any(refusal.startswith(told) for refusal in refusals(definition)), refusals(definition)
 
 
@@ -204,7 +200,6 @@ def test_the_examples_are_there() -> None:
 @pytest.mark.spec
 @pytest.mark.parametrize("name", CLEAN)
 def test_clean_examples(name: str) -> None:
-    """An official example that is complete and valid fits."""
     definition, _ = read_source(Source((EXAMPLES / name).read_text(), name))
     assert refusals(definition) == []
 

@@ -120,7 +120,6 @@ def test_subflow_refs() -> None:
 
 
 def test_retries_of_function_refs_are_the_actions() -> None:
-    """What is retried is said by the action, though an official example says it in the functionRef."""
     found, told = action("functionRef: {refName: f, retryRef: r, nonRetryableErrors: [x]}")
     assert (found.retry_ref, found.non_retryable_errors) == ("r", ("x",))
     assert told == [
@@ -130,7 +129,6 @@ def test_retries_of_function_refs_are_the_actions() -> None:
 
 
 def test_action_filter() -> None:
-    """`actionFilter`, which an official example writes, is the actionDataFilter."""
     found, told = action("{functionRef: f, actionFilter: {useResults: false}}")
     assert found.action_data_filter.use_results is False
     assert told == ["'actionFilter' is read as 'actionDataFilter'"]
@@ -288,7 +286,6 @@ def test_free_form_values_are_plain_json() -> None:
 
 
 def test_python_names_are_not_properties() -> None:
-    """Only the specification's names set a property: not the names that the model has in Python."""
     checked = check("id: a\nkeep_active: true\nstates:\n- {name: A, type: inject, data: {}, end: true}\n")
     assert checked.definition is not None
     assert checked_model(checked).keep_active is False

@@ -54,7 +54,6 @@ def test_what_cannot(found: Found, asked: str, told: str) -> None:
 
 
 def test_secrets_make_no_key(found: Found) -> None:
-    """What a key yields is kept, and shown."""
     text = DEFINITION.format(asked="{limit: 1, key: '${ $SECRETS.a }'}").lstrip() + "secrets: [a]\n"
     [problem] = found("secrets-in-expression", text)
     assert "metadata.concurrency.key uses $SECRETS" in problem

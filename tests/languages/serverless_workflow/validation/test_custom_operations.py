@@ -49,13 +49,11 @@ WRONG = [
 
 @pytest.mark.parametrize(("operation", "more"), FINE)
 def test_operations_that_are_fine(found: Callable[[str, str], list[str]], operation: str, more: str) -> None:
-    """Other metadata is somebody else's business, and other words are names."""
     assert found("custom-operation", FUNCTION.format(operation=operation, more=more).lstrip()) == []
 
 
 @pytest.mark.parametrize(("operation", "more", "told"), WRONG)
 def test_operations_that_are_not(found: Callable[[str, str], list[str]], operation: str, more: str, told: str) -> None:
-    """Each is told: options of an activity have many ways to be wrong."""
     [problem] = found("custom-operation", FUNCTION.format(operation=operation, more=more).lstrip())
 
     assert told in problem

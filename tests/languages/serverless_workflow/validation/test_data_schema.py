@@ -34,7 +34,6 @@ CASES: dict[str, tuple[str, str | None]] = {
 
 @pytest.mark.parametrize(("schema", "expected"), CASES.values(), ids=CASES)
 def test_data_schema(found: Callable[[str, str], list[str]], schema: str, expected: str | None) -> None:
-    """What is wrong with a data schema is told where it stands."""
     states = "states:\n- {name: Z, type: inject, data: {}, end: true}\n"
     problems = found("data-schema", f'id: a\nspecVersion: "0.8"\ndataInputSchema: {schema}\n{states}')
     if expected is None:

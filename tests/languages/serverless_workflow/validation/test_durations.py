@@ -36,18 +36,15 @@ def test_what_is_meant(found: Callable[[str, str], list[str]], duration: str, me
 
 
 def test_one_too_long(found: Callable[[str, str], list[str]]) -> None:
-    """What is written as a duration is, and is refused because nothing can be reckoned with it."""
     [problem] = found("duration", SLEEP.format(duration="PT99999999999H"))
     assert "duration 'PT99999999999H' is longer than 999,999,999 days" in problem
 
 
 def test_an_expression(found: Callable[[str, str], list[str]]) -> None:
-    """What an expression yields is known when it runs."""
     assert found("duration", SLEEP.format(duration='"${ .wait }"')) == []
 
 
 def test_everywhere(found: Callable[[str, str], list[str]]) -> None:
-    """Every property that is a duration is looked at."""
     assert [one.partition(" is not a duration")[0] for one in found("duration", EVERYWHERE)] == [
         "3:33 error the workflow: duration 'a'",
         "3:54 error the workflow: stateExecTimeout 'b'",

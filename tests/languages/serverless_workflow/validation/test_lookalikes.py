@@ -36,7 +36,6 @@ PATHS = Expressions(variables=VARIABLES | {"item"}, language="jsonpath")
     ],
 )
 def test_what_names_data_was_meant(text: str) -> None:
-    """It compiles, and reads a field, a variable or a function of the definition."""
     assert meant(text, EXPRESSIONS, ()) == text.strip()
 
 
@@ -94,13 +93,11 @@ def test_a_name_that_the_definition_knows_is_a_field() -> None:
 
 
 def test_the_old_marks_count() -> None:
-    """Only where an expression must stand are they understood."""
     assert meant("{{ .name }}", EXPRESSIONS, ()) == ".name"
 
 
 @pytest.mark.parametrize(("text", "is_meant"), [("$.a", True), ("$item.x", True), ("$", False), (".a", False)])
 def test_paths(text: str, is_meant: bool) -> None:  # noqa: FBT001 - what is expected
-    """In JSONPath a text is one if it begins with the sign of the root, and compiles."""
     assert (meant(text, PATHS, ()) is not None) is is_meant
 
 

@@ -48,7 +48,6 @@ def test_names_that_are_too_long() -> None:
 
 
 def test_an_id_that_some_servers_cannot_store() -> None:
-    """It is a warning: others can."""
     definition = {
         "id": "x" * 256,
         "specVersion": "0.8",
@@ -68,7 +67,6 @@ def test_an_id_that_no_list_can_be_filtered_by(id_: str) -> None:
 
 
 def test_all_of_our_own_types_are_reserved() -> None:
-    """None is left out that a worker registers."""
     types = {publishing.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
     assert types == WORKFLOW_TYPES
     activities = {

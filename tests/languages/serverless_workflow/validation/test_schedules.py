@@ -7,11 +7,8 @@ import pytest
 DOCUMENT = """\
 id: a
 specVersion: "0.8"
-start:
-  stateName: Z
-  schedule: SCHEDULE
-states:
-- {name: Z, type: inject, data: {}, end: true}
+start: {stateName: Z, schedule: SCHEDULE}
+states: [{name: Z, type: inject, data: {}, end: true}]
 """
 
 
@@ -44,7 +41,6 @@ states:
     ],
 )
 def test_what_says_no_time(found: Callable[[str, str], list[str]], schedule: str, told: list[str]) -> None:
-    """Each is told where it stands, also within a text that stands in the definition without quotes."""
     assert found("schedule", DOCUMENT.replace("SCHEDULE", schedule)) == told
 
 

@@ -45,7 +45,6 @@ CASES: dict[str, tuple[dict[str, str], list[str]]] = {
 
 @pytest.mark.parametrize(("texts", "expected"), CASES.values(), ids=CASES)
 def test_texts_meant(found: Callable[[str, str], list[str]], texts: dict[str, str], expected: list[str]) -> None:
-    """Only what would be filled there with marks is pointed out."""
     assert found("plain-text", DOCUMENT.format(**{**PLAIN, **texts})) == expected
 
 
@@ -58,7 +57,6 @@ def test_a_name_that_the_input_has(found: Callable[[str, str], list[str]]) -> No
 
 
 def test_no_language(found: Callable[[str, str], list[str]]) -> None:
-    """Nothing is said of a definition in a language that is not spoken here."""
     assert found("plain-text", DOCUMENT.format(**{**PLAIN, "argument": ".x"}) + "expressionLang: cel\n") == []
 
 

@@ -90,13 +90,10 @@ def _simulated(text: str, definition: Definition, given: Any) -> str:
     ]
     try:
         run = simulate(
-            text,
-            given,
-            functions={name: {"r": number, "id": name} for number, name in enumerate(names)},
-            definitions=[{**_OTHER, "id": one} for one in ("s", "t", "other")],
-            events=events,
+            text, given, functions={name: {"r": number, "id": name} for number, name in enumerate(names)},
+            definitions=[{**_OTHER, "id": one} for one in ("s", "t", "other")], events=events,
             secrets=dict.fromkeys(definition.secrets, "s"),
-        )
+        )  # fmt: skip
     except UsageError:
         return "not simulated"
     fault = run.error

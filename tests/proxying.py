@@ -59,12 +59,9 @@ class Proxy:
         """Do any of that, or of what is *chosen*, instead of what was done before."""
         self.heal()
         harms: dict[str, Callable[[], None]] = {
-            "stall": self.stall,
-            "cut": self.cut,
-            "half": lambda: self.halve(random.randrange(1, 2000)),
-            "slow": self.slow,
-            "delay": lambda: self.delay(random.uniform(0.01, 0.1)),
-        }
+            "stall": self.stall, "cut": self.cut, "half": lambda: self.halve(random.randrange(1, 2000)),
+            "slow": self.slow, "delay": lambda: self.delay(random.uniform(0.01, 0.1)),
+        }  # fmt: skip
         harms[random.choice(chosen or list(harms))]()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

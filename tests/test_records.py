@@ -189,17 +189,15 @@ WRONG: dict[str, tuple[Any, str]] = {
     "one of several": ({"places": ["a", 5]}, "in a parcel, places[1] has to be a string, and is of the type number"),
     "too few": ({"pairs": [["a"]]}, "in a parcel, pairs[0] has to have 2 items, and has 1"),
     "one of a tuple": ({"pairs": [["a", "b"]]}, "in a parcel, pairs[0][1] has to be an integer"),
-    "none of two kinds": (
-        {"either": {}},
-        "in a parcel, either has to be a string or an array, and is of the type object",
-    ),
+    "none of two kinds": ({"either": {}},
+                          "in a parcel, either has to be a string or an array, and is of the type object"),
     "within one of two kinds": ({"either": [1, "a"]}, "in a parcel, either[1] has to be an integer"),
     "a value": ({"labels": {"a": 1}}, "in a parcel, labels.a has to be a string, and is of the type number"),
     "deep inside": ({"rounds": [["a"], ["b", None]]}, "in a parcel, rounds[1][1] has to be a string or an integer"),
     "a record": ({"leaves": {"a": {"deadline": "x"}}}, "in a parcel, leaves.a.deadline has to be a number, and"),
     "what it says itself": ({"count": 0}, "a parcel cannot be read: it has nothing in it"),
     "the format": ({"format": "new"}, "in a parcel, format has to be an integer, and is of the type string"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -276,14 +276,9 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         "issuer: https://id, audience: codec, namespaces: [orders]}"
     )
     wanted = CodecServerSettings(
-        address=LOOPBACK,
-        origins=("https://a.example.com", UI),
-        token=TOKEN,
-        jwks="https://id/jwks",
-        issuer="https://id",
-        audience="codec",
-        namespaces=("orders",),
-    )
+        address=LOOPBACK, origins=("https://a.example.com", UI), token=TOKEN, jwks="https://id/jwks",
+        issuer="https://id", audience="codec", namespaces=("orders",),
+    )  # fmt: skip
     assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
 
 

@@ -10,16 +10,12 @@ from swf_temporal.languages.loading import load
 from swf_temporal.operations.compat import compare, named
 
 OLD: dict[str, Any] = {
-    "id": "orders",
-    "version": "1.0.0",
-    "specVersion": "0.8",
+    "id": "orders", "version": "1.0.0", "specVersion": "0.8",
     "functions": [{"name": "charge", "type": "custom", "operation": "charge"}],
     "events": [{"name": "paid", "type": "com.paid", "source": "shop", "correlation": [{"contextAttributeName": "o"}]}],
-    "states": [
-        {"name": "Charge", "type": "operation", "actions": [{"functionRef": "charge"}], "transition": "Wait"},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}], "end": True},
-    ],
-}
+    "states": [{"name": "Charge", "type": "operation", "actions": [{"functionRef": "charge"}], "transition": "Wait"},
+               {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}], "end": True}],
+}  # fmt: skip
 WITH_SCHEMA = [{**OLD["events"][0], "metadata": {"dataSchema": {"type": "object"}}}]
 SCHEDULED = {"stateName": "Charge", "schedule": "R/PT1H"}
 
@@ -51,13 +47,10 @@ USUAL = [("running-instances", "note"), ("new-instances", "note")]
         ({**OLD, "secrets": ["token"]}, changed(), [*USUAL, ("secrets", "note")]),
         (OLD, changed(events=[{**OLD["events"][0], "type": "paid.v2"}]), [*USUAL, ("events-consumed", "warning")]),
         ({**OLD, "events": WITH_SCHEMA}, changed(events=WITH_SCHEMA), USUAL),
-        (
-            OLD,
-            changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
-            [*USUAL, ("functions", "warning")],
-        ),
+        (OLD, changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
+         [*USUAL, ("functions", "warning")]),
     ],
-)
+)  # fmt: skip
 def test_what_it_means(old: dict[str, Any], new: dict[str, Any], told: list[tuple[str, str]]) -> None:
     assert codes(old, new) == told
 

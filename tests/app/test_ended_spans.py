@@ -91,10 +91,8 @@ def test_a_state_says_how_long_it_took() -> None:
 def test_an_instance_says_why_it_failed() -> None:
     [span] = _recorded(INSTANCE, ALWAYS_ON)
     assert (span.kind, span.status.status_code, span.status.description) == (
-        SpanKind.SERVER,
-        StatusCode.ERROR,
-        "no stock",
-    )
+        SpanKind.SERVER, StatusCode.ERROR, "no stock",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

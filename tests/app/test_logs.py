@@ -25,8 +25,6 @@ def test_what_a_library_repeats_is_written_once_a_minute() -> None:
     assert written == [
         "Unable to request metadata from node with id 0",
         "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low",
-        "Topic orders is not available",
-        "reconnecting",
-        "reconnecting",
+        "Topic orders is not available", "reconnecting", "reconnecting",
         "Unable to request metadata from node with id 5 (1999 more like this were left out)",
-    ]
+    ]  # fmt: skip

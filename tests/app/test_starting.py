@@ -105,14 +105,9 @@ async def test_values_are_written_alike_everywhere(client: Client) -> None:
 @pytest.mark.temporal
 async def test_options_of_the_sdk(client: Client) -> None:
     instance = await client.start(
-        "waiter",
-        workflow_id="with-options",
-        task_queue="nobody",
-        memo={"tenant": "acme"},
-        execution_timeout=timedelta(hours=1),
-        priority=Priority(priority_key=2),
-        static_summary="The order of Ada",
-    )
+        "waiter", workflow_id="with-options", task_queue="nobody", memo={"tenant": "acme"},
+        execution_timeout=timedelta(hours=1), priority=Priority(priority_key=2), static_summary="The order of Ada",
+    )  # fmt: skip
     found = await instance.handle.describe()
     config = found.raw_description.execution_config
     assert (await found.memo(), await found.static_summary()) == ({"tenant": "acme"}, "The order of Ada")
@@ -121,11 +116,9 @@ async def test_options_of_the_sdk(client: Client) -> None:
     with pytest.raises(AlreadyStartedError, match="is running already"):
         await client.start("waiter", workflow_id="with-options", task_queue="nobody")
     same = await client.start(
-        "waiter",
-        workflow_id="with-options",
-        task_queue="nobody",
+        "waiter", workflow_id="with-options", task_queue="nobody",
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-    )
+    )  # fmt: skip
     assert same.run_id == instance.run_id
     await instance.terminate()
     with pytest.raises(AlreadyStartedError, match="was started before"):

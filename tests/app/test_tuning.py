@@ -27,16 +27,11 @@ states:
 """)
 FUNCTIONS = Registry()
 SETTINGS: dict[str, dict[str, Any]] = {
-    "fixed": {
-        "max_cached_workflows": 10,
-        "max_workflow_tasks": 3,
-        "max_activities": 4,
-        "max_local_activities": 5,
-        "pollers": 2,
-    },
+    "fixed": {"max_cached_workflows": 10, "max_workflow_tasks": 3, "max_activities": 4, "max_local_activities": 5,
+              "pollers": 2},
     "by resources": {"target_memory": 0.99, "target_cpu": 1.0, "max_activities": 4},
     "rates": {"pollers": "auto", "max_activity_rate": "6000/m", "max_queue_activity_rate": "500/s"},
-}
+}  # fmt: skip
 
 
 @FUNCTIONS.custom
@@ -47,16 +42,11 @@ def double(n: int) -> int:
 def test_fixed_slots() -> None:
     tuning = tuning_of(WorkerSettings(**SETTINGS["fixed"]))
     assert tuning == {
-        "max_cached_workflows": 10,
-        "max_concurrent_workflow_tasks": 3,
-        "max_concurrent_activities": 4,
-        "max_concurrent_local_activities": 5,
-        "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
-        "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
-        "max_activities_per_second": None,
-        "max_task_queue_activities_per_second": None,
-        "disable_eager_activity_execution": False,
-    }
+        "max_cached_workflows": 10, "max_concurrent_workflow_tasks": 3, "max_concurrent_activities": 4,
+        "max_concurrent_local_activities": 5, "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
+        "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(2), "max_activities_per_second": None,
+        "max_task_queue_activities_per_second": None, "disable_eager_activity_execution": False,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -23,25 +23,13 @@ pytestmark = pytest.mark.temporal
 
 COUNTING: Any = {
     "id": "counting",
-    "states": [
-        {"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
-        {
-            "id": "set",
-            "type": "setter",
-            "variables": [
-                {"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
-                {"key": "own", "value": "jq(.var.n)"},
-            ],
-            "transition": "again",
-        },
-        {
-            "id": "again",
-            "type": "getter",
-            "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
-            "transform": "jq(.var)",
-        },
-    ],
-}
+    "states": [{"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
+               {"id": "set", "type": "setter",
+                "variables": [{"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
+                              {"key": "own", "value": "jq(.var.n)"}], "transition": "again"},
+               {"id": "again", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
+                "transform": "jq(.var)"}],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")

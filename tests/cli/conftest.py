@@ -107,13 +107,9 @@ class Place:
         """Run beside the test, which reads *stream*; what is still running at the end is killed."""
         with hearing_ctrl_c():
             process = subprocess.Popen(
-                [*ending_with_us(), *command, *arguments],
-                cwd=self.folder,
-                env=self.env,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+                [*ending_with_us(), *command, *arguments], cwd=self.folder, env=self.env, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
         try:
             yield Running(process, stream=stream)
         finally:
@@ -262,13 +258,9 @@ def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Po
     ports = ["--port", str(port), "--ui-port", str(ui_port)]
     arguments = ["dev", "--functions", "functions.py", *ports, "--sonataflow-api"]
     return subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments],
-        cwd=command.folder,
-        env=command.env,
-        stdout=log,
-        stderr=log,
+        [*ending_with_us(), *COMMAND, *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log,
         text=True,
-    )
+    )  # fmt: skip
 
 
 def free_port() -> int:

@@ -63,17 +63,11 @@ def _other_timer(events: list[dict[str, Any]]) -> None:
     """Make it a history in which something else was done: an activity, which this release does not ask for."""
     done = next(one for one in events if one["eventType"] == "EVENT_TYPE_WORKFLOW_TASK_COMPLETED")
     events[events.index(done) + 1 :] = [
-        {
-            "eventId": str(int(done["eventId"]) + 1),
-            "eventTime": done["eventTime"],
-            "eventType": "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED",
-            "activityTaskScheduledEventAttributes": {
-                "activityId": "Wait/other#1",
-                "activityType": {"name": "other"},
-                "workflowTaskCompletedEventId": done["eventId"],
-            },
-        }
-    ]
+        {"eventId": str(int(done["eventId"]) + 1), "eventTime": done["eventTime"],
+         "eventType": "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED",
+         "activityTaskScheduledEventAttributes": {"activityId": "Wait/other#1", "activityType": {"name": "other"},
+                                                  "workflowTaskCompletedEventId": done["eventId"]}},
+    ]  # fmt: skip
 
 
 def _newer(events: list[dict[str, Any]]) -> None:

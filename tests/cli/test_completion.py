@@ -66,14 +66,11 @@ def test_definitions(known: Swf) -> None:
 def test_imports_nothing_heavy(known: Swf, line: str) -> None:
     """A word is completed without the libraries that take long to import."""
     program = (
-        "import atexit, sys\n"
-        "def tell():\n"
+        "import atexit, sys\n" "def tell():\n"
         "    heavy = ('temporalio', 'pydantic', 'yaml', 'httpx', 'jq', 'asyncio')\n"
-        "    print([name for name in heavy if name in sys.modules], file=sys.stderr)\n"
-        "atexit.register(tell)\n"
-        "from swf_temporal.cli.main import code_of\n"
-        "code_of([])\n"
-    )
+        "    print([name for name in heavy if name in sys.modules], file=sys.stderr)\n" "atexit.register(tell)\n"
+        "from swf_temporal.cli.main import code_of\n" "code_of([])\n"
+    )  # fmt: skip
     words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
     command = [sys.executable, "-c", program]
     ended = subprocess.run(

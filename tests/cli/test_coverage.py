@@ -33,12 +33,9 @@ def test_coverage(swf: Swf) -> None:
     ended = swf("test", "small.yaml", "--coverage", "60")
     assert ended.code == 1
     assert ended.err.splitlines() == [
-        "coverage: 57 % of chooses (chooses.yaml): 4 of 7 states, branches and ways",
-        "  not reached: Big",
-        "  not taken: Which → Big, big",
-        "  not taken: Big → end",
-        "1 passed, 0 failed",
-    ]
+        "coverage: 57 % of chooses (chooses.yaml): 4 of 7 states, branches and ways", "  not reached: Big",
+        "  not taken: Which → Big, big", "  not taken: Big → end", "1 passed, 0 failed",
+    ]  # fmt: skip
     assert swf("test", "small.yaml", "--coverage", "57").code == 0
 
 

@@ -18,15 +18,9 @@ def test_text(swf: Swf) -> None:
     ended = swf("describe", "hello.yaml")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == (
-        "hello 1.0\n"
-        "  file hello.yaml, serverless-workflow 0.8\n"
-        "  starts in Say\n"
-        "\n"
-        "states\n"
-        "  Say: inject\n"
-        '    puts in {"greeting": "Hello ${ .name }!"}\n'
-        "    → end\n"
-    )
+        "hello 1.0\n" "  file hello.yaml, serverless-workflow 0.8\n" "  starts in Say\n" "\n" "states\n"
+        "  Say: inject\n" '    puts in {"greeting": "Hello ${ .name }!"}\n' "    → end\n"
+    )  # fmt: skip
 
 
 def test_json(swf: Swf) -> None:
@@ -89,8 +83,6 @@ def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
     later = swf("schema", "--version", "1.0")
     assert (later.code, later.err) == (
         2,
-        (
-            "error: there is no schema of version '1.0' of serverless-workflow\n"
-            "  there is one for November 2019, May 2020, 0.5, 0.6, 0.7, 0.8, 0.9, 0.8-next, 0.8-sonataflow\n"
-        ),
-    )
+        ("error: there is no schema of version '1.0' of serverless-workflow\n"
+         "  there is one for November 2019, May 2020, 0.5, 0.6, 0.7, 0.8, 0.9, 0.8-next, 0.8-sonataflow\n"),
+    )  # fmt: skip

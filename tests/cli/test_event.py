@@ -60,17 +60,15 @@ def test_duplicate(on: On) -> None:
     ("arguments", "told"),
     [
         (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
-        (
-            ["--name", "xyz"],
-            "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed",
-        ),
+        (["--name", "xyz"],
+         "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed"),
         (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
         (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
         (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
         (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
         (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
     ],
-)
+)  # fmt: skip
 def test_never_taken(on: On, arguments: list[str], told: str) -> None:
     on("start", "twice.yaml", "-w", "e-3")
     code, out, err = on("event", "e-3", *arguments)
@@ -83,10 +81,8 @@ def test_without_a_worker(on: On) -> None:
     """Nobody has to answer where that is not waited for; `sent` is all that can be said then."""
     on("start", "twice.yaml", "-w", "e-4", "--task-queue", "nobody")
     assert on("event", "e-4", "--name", "Paid up", "--no-wait") == (
-        0,
-        "",
-        "sent event 'Paid up' to e-4; no worker has answered for it\n",
-    )
+        0, "", "sent event 'Paid up' to e-4; no worker has answered for it\n",
+    )  # fmt: skip
     code, out, err = on("event", "e-4", "--name", "Paid up")
     assert (code, out) == (1, "")
     assert err.startswith("error: no worker answered for 'e-4' within 10 seconds\n")

@@ -21,13 +21,9 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in swf.env.items() if name not in {"NO_COLOR", "TERM"}}
     process = subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments],
-        cwd=swf.folder,
-        env={**kept, "TERM": "xterm-256color", **(env or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    )
+        [*ending_with_us(), *COMMAND, *arguments], cwd=swf.folder,
+        env={**kept, "TERM": "xterm-256color", **(env or {})}, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
     os.close(theirs)
     output = b""
     with os.fdopen(ours, "rb", buffering=0) as terminal:
@@ -146,10 +142,8 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["run", "--simulate", "hello.yaml", "-n", "x"], "--namespace is for a run on a server"),
         (["run", "--simulate", "hello.yaml", "--id", "x"], "--workflow-id is for a run on a server"),
         (["run", "hello.yaml", "--script", "x.yaml"], "add --simulate"),
-        (
-            ["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
-            "has an answer of 'id', which is not a function",
-        ),
+        (["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
+         "has an answer of 'id', which is not a function"),
         (["run", "--simulate", "caller.yaml", "--script", "near.yaml"], "did you mean 'double'?"),
         (["run", "hello.yaml", "--functions", "empty.py"], "empty.py has no functions"),
         (["run", "hello.yaml", "--id", ""], "Invalid value for '--workflow-id'"),
@@ -170,7 +164,7 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["schedule", "show", ""], "Invalid value for 'ID'"),
         (["test", "hello.yaml", "-k", ""], "Invalid value for '-k'"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str) -> None:
     """An option that says nothing where it stands, and a name that names nothing, are mistakes."""
     swf.write("near.yaml", "duoble: 1\n")

@@ -19,14 +19,9 @@ WITH_SETTINGS = ("worker", "consume", "gateway", "dev", "codec-server")
 OTHER_LANGUAGE = "swf_temporal.languages.direktiv.model.workflow"
 NOWHERE = ["--address", "127.0.0.1:1"]
 OF_DEFINITIONS = (
-    "pydantic",
-    "yaml",
-    "httpx",
-    "jq",
-    "rich",
-    "swf_temporal.languages.loading",
+    "pydantic", "yaml", "httpx", "jq", "rich", "swf_temporal.languages.loading",
     "swf_temporal.languages.serverless_workflow.model.workflow",
-)
+)  # fmt: skip
 OF_SERVERS = [
     ["list", *NOWHERE],
     *([name, "some-id", *NOWHERE] for name in ("status", "logs", "result", "cancel", "terminate", "start")),
@@ -54,14 +49,12 @@ def test_help_lists_every_command(swf: Swf) -> None:
         *(([name, "--help"], HEAVY) for name in COMMANDS if name not in WITH_SETTINGS),
         *(([name, "--help"], [one for one in HEAVY if one != "pydantic"]) for name in WITH_SETTINGS),
         (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE]),
-        (
-            ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
-            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE],
-        ),
+        (["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
+         ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE]),
         *((command, OF_DEFINITIONS) for command in OF_SERVERS),
         (["start", INVOICE, *NOWHERE], ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),
     ],
-)
+)  # fmt: skip
 def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -> None:
     """Asking for help imports nothing heavy, and what only reads a definition does not import the engine.
 

@@ -81,11 +81,9 @@ async def _begin(on: On, dev: Dev) -> None:
     on("terminate", "ended")
     queue = (await client.get_workflow_handle("paused").describe()).task_queue
     reset = ResetWorkflowExecutionRequest(
-        namespace="default",
-        workflow_execution=WorkflowExecution(workflow_id="reset"),
-        workflow_task_finish_event_id=4,
+        namespace="default", workflow_execution=WorkflowExecution(workflow_id="reset"), workflow_task_finish_event_id=4,
         request_id="1",
-    )
+    )  # fmt: skip
     await client.workflow_service.reset_workflow_execution(reset)
     second = timedelta(seconds=1)
     await client.start_workflow("standing", {}, id="late", task_queue=queue, execution_timeout=second)
@@ -187,11 +185,8 @@ async def test_a_paused_call_is_told_of(on: On, serving: Dev) -> None:
     client = await Client.connect(serving.address)
     [call] = json.loads(on("status", "calling", "-o", "json")[1])["calls"]
     pause = PauseActivityRequest(
-        namespace="default",
-        execution=WorkflowExecution(workflow_id="calling"),
-        id=call["id"],
-        identity="an operator",
+        namespace="default", execution=WorkflowExecution(workflow_id="calling"), id=call["id"], identity="an operator",
         reason="the service is down",
-    )
+    )  # fmt: skip
     await client.workflow_service.pause_activity(pause)
     _until(on, "running", "calling", "by an operator: the service is down, after GET")

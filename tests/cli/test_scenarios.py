@@ -94,10 +94,8 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
     swf.write("good.yaml", HOLDS)
     held = swf("test", "good.yaml")
     assert (held.code, held.out, held.err) == (
-        0,
-        "✓  good.yaml:1: Waits for money (simulation)\n",
-        "1 passed, 0 failed\n",
-    )
+        0, "✓  good.yaml:1: Waits for money (simulation)\n", "1 passed, 0 failed\n",
+    )  # fmt: skip
     swf.write("bad.yaml", FAILS)
     failed = swf("test", ".")
     assert (failed.code, failed.err) == (1, "1 passed, 1 failed\n")

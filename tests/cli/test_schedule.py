@@ -105,10 +105,8 @@ def test_preview(swf: Swf) -> None:
     ended = swf("schedule", "preview", "timed.yaml", "-n", "3", "--from", "2026-03-28T00:00:00")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
-        "2026-03-28T02:30:00+01:00",
-        "2026-03-30T02:30:00+02:00",
-        "2026-03-31T02:30:00+02:00",
-    ]
+        "2026-03-28T02:30:00+01:00", "2026-03-30T02:30:00+02:00", "2026-03-31T02:30:00+02:00",
+    ]  # fmt: skip
     ended = swf("schedule", "preview", "timed.yaml", "-n", "1", "--from", "2026-03-28T01:30:00Z", "--output", "json")
     assert json.loads(ended.out) == ["2026-03-30T02:30:00+02:00"]
     assert len(swf("schedule", "preview", "timed.yaml").out.splitlines()) == 10

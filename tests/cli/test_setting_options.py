@@ -74,16 +74,12 @@ def _help(app: typer.Typer) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "--most-things <int range> The maximum number of things in memory. [default: (7); x>=1]",
-        "--lanes <int range> The lanes that it has. [default: (4); 2<=x<=8]",
-        "--listen <int range> Listen on this port. [1<=x<=65535]",
-        "--colour <red|blue> The colour of it. [default: (red)]",
-        "--loud Say more. --owner",
-        "--owner NAME Whose it is. [default: (nobody)]",
-        "--most-bytes SIZE The largest of them. [default: (1024)]",
-    ],
-)
+    ["--most-things <int range> The maximum number of things in memory. [default: (7); x>=1]",
+     "--lanes <int range> The lanes that it has. [default: (4); 2<=x<=8]",
+     "--listen <int range> Listen on this port. [1<=x<=65535]",
+     "--colour <red|blue> The colour of it. [default: (red)]", "--loud Say more. --owner",
+     "--owner NAME Whose it is. [default: (nobody)]", "--most-bytes SIZE The largest of them. [default: (1024)]"],
+)  # fmt: skip
 def test_its_help_is_that_of_the_field(runner: Program, text: str) -> None:
     """The first sentence of the docstring, the default and the bounds; a setting that is no option is not there."""
     said = _help(runner[0])

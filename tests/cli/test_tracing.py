@@ -156,11 +156,9 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
         for name, text in (("traced", TRACED), ("beneath", BENEATH), ("evented", EVENTED)):
             swf.write(f"defs/{name}.yaml", text.replace("PORT", str(service.server_port)))
         swf.env |= {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
-            "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
-            "OTEL_BSP_SCHEDULE_DELAY": "100",
-            "SWF_ALLOW_HOSTS": "127.0.0.1",
-        }
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+            "OTEL_BSP_SCHEDULE_DELAY": "100", "SWF_ALLOW_HOSTS": "127.0.0.1",
+        }  # fmt: skip
         at = ["--address", dev.address, "--task-queue", "traced", "--log-format", "json"]
         with (
             swf.running("worker", "defs", *at, "--log-level", "debug") as worker,

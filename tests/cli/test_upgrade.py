@@ -48,12 +48,8 @@ def test_tells_programs(swf: Swf) -> None:
     (facts,) = json.loads(ended.out)
 
     assert (facts["file"], facts["from"], facts["to"], facts["changed"], facts["replaced"]) == (
-        "old.yaml",
-        "0.6",
-        "0.8",
-        True,
-        False,
-    )
+        "old.yaml", "0.6", "0.8", True, False,
+    )  # fmt: skip
     assert {"kind": "respelled", "message": "timeDelay is duration", "line": 3} in facts["changes"]
 
 

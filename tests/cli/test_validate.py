@@ -34,12 +34,8 @@ def test_problems_as_json(swf: Swf) -> None:
     found = json.loads(ended.out)
     assert ended.code == 1
     assert {key: found[0][key] for key in ("file", "line", "column", "severity", "code")} == {
-        "file": "broken.yaml",
-        "line": 5,
-        "column": 53,
-        "severity": "error",
-        "code": "transition-target",
-    }
+        "file": "broken.yaml", "line": 5, "column": 53, "severity": "error", "code": "transition-target",
+    }  # fmt: skip
     assert found[0].keys() == {"file", "line", "column", "severity", "code", "message", "hint"}
 
 
@@ -55,11 +51,8 @@ def test_names_the_version(swf: Swf) -> None:
     assert (text.code, text.err) == (0, "1 definition, no errors, no warnings\n")
     note = json.loads(data.out)[0]
     assert (note["severity"], note["code"], note["version"], note["key"]) == (
-        "note",
-        "language-version",
-        "0.6",
-        "execTimeout",
-    )
+        "note", "language-version", "0.6", "execTimeout",
+    )  # fmt: skip
     assert (note["line"], note["column"]) == (2, 1)
 
 
@@ -76,20 +69,14 @@ def test_strict(swf: Swf) -> None:
         ("bad.yaml", "id: [", 1, "error"),
         ("bad.json", '{"id": "x", "states": [}', 1, "error"),
         ("bad.yaml", "id: x\nspecVersion: '0.8'\nstates: 7\n", 1, "states"),
-        (
-            "bad.yaml",
-            "id: x\nspecVersion: '0.8'\nstates: [{name: A, type: operation, actions: [functionRef: nix], end: true}]\n",
-            1,
-            "'nix'",
-        ),
-        (
-            "bad.yaml",
-            "id: x\nspecVersion: '0.8'\nstates:\n - {name: A, type: inject, data: {a: '${ .a | }'}, end: true}\n",
-            1,
-            "expression",
-        ),
+        ("bad.yaml",
+         "id: x\nspecVersion: '0.8'\nstates: [{name: A, type: operation, actions: [functionRef: nix], end: true}]\n", 1,
+         "'nix'"),
+        ("bad.yaml",
+         "id: x\nspecVersion: '0.8'\nstates:\n - {name: A, type: inject, data: {a: '${ .a | }'}, end: true}\n", 1,
+         "expression"),
     ],
-)
+)  # fmt: skip
 def test_bad_definitions(swf: Swf, name: str, text: str, code: int, told: str) -> None:
     ended = swf("validate", swf.write(name, text))
     assert ended.code == code

@@ -30,14 +30,11 @@ def names_in(page: str) -> list[str]:
 def written(page: str) -> str:
     return _REFERENCE.sub(
         lambda found: "\n\n".join(
-            [
-                f"<!-- reference: {found['names']} -->",
-                *(part for name in found["names"].split() for part in _reference(name)),
-                "<!-- end of reference -->",
-            ]
+            [f"<!-- reference: {found['names']} -->",
+             *(part for name in found["names"].split() for part in _reference(name)), "<!-- end of reference -->"]
         ),
         page,
-    )
+    )  # fmt: skip
 
 
 def unknown_errors() -> list[str]:

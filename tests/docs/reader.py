@@ -101,13 +101,9 @@ class Terminal:
 
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         self._shell = subprocess.Popen(
-            [*ending_with_us(), "bash", "--noprofile", "--norc"],
-            cwd=folder,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+            [*ending_with_us(), "bash", "--noprofile", "--norc"], cwd=folder, env=dict(env), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
 
     def type(self, command: str, patience: float = PATIENCE) -> tuple[int, str]:
         """Run the command; return its exit code and all that it printed."""

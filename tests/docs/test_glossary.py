@@ -16,19 +16,12 @@ _WRITTEN = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "exampl
 PAGES = sorted(page for page in _WRITTEN if page.name != "conformance.md")  # that one quotes the claims of scenarios
 
 BANNED = {
-    r"whereabouts": "progress record",
-    r"lanes?": "path of execution",
-    r"happenings?": "trace entry",
-    r"breathe[sd]?|took stock": "checkpoint",
-    r"dealt": "jitter",
-    r"(?:is |be )?detached": "fire-and-forget",
-    r"at hand": "local documents",
-    r"sp(?:ell|ells|elt|elled) out": "normalize",
-    r"salvage[sd]?": "recover",
-    r"lifetimes?": "execution timeout",
-    r"the engine": "Temporal, or the server",
+    r"whereabouts": "progress record", r"lanes?": "path of execution", r"happenings?": "trace entry",
+    r"breathe[sd]?|took stock": "checkpoint", r"dealt": "jitter", r"(?:is |be )?detached": "fire-and-forget",
+    r"at hand": "local documents", r"sp(?:ell|ells|elt|elled) out": "normalize", r"salvage[sd]?": "recover",
+    r"lifetimes?": "execution timeout", r"the engine": "Temporal, or the server",
     r"nobody|somebody|anybody|everybody|whoever|whomever": "the author, the caller, the worker, the operator",
-}
+}  # fmt: skip
 """Words that were used for something, and the word for it; or, of those who do something, who it may be."""
 
 _TERM = re.compile(r"^\*\*(.+?)\*\*: (.+?)(?=\n\n|\n*\Z)", re.MULTILINE | re.DOTALL)

@@ -73,10 +73,8 @@ def test_fields() -> None:
     assert expressions.expression("$.name")(DATA, {}) == "Ann"
     assert expressions.expression("$.missing")(DATA, {}) is NOTHING
     assert expressions.template({"who": "$.name", "says": "Hi $.name", "n": 1})(DATA, {}) == {
-        "who": "Ann",
-        "says": "Hi Ann",
-        "n": 1,
-    }
+        "who": "Ann", "says": "Hi Ann", "n": 1,
+    }  # fmt: skip
     assert expressions.target("$.a.b[0]")(DATA, {}) == ["a", "b", 0]
     assert expressions.target("$")(DATA, {}) == []
     with pytest.raises(BadExpression, match="names no single place"):

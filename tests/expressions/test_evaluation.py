@@ -12,14 +12,9 @@ from swf_temporal.expressions.kinds import ANY
 DATA: dict[str, Any] = {"n": 3, "name": "Ada", "a b": {"c": [1, 2]}, "f": 1.0, "none": None}
 VARIABLES: dict[str, Any] = {"item": {"x": 1}, "CONST": {"limit": 2}, "args": {"limit": 2}}
 FUNCTIONS = {
-    "isBig": ".n > $args.limit",
-    "Two words": "${ .n }",
-    "nested": "${ fn:isBig }",
-    "loop": "fn:pool",
-    "pool": "${ fn:loop }",
-    "old": "{{ fn:old }}",
-    "wrong": ".n | nope",
-}
+    "isBig": ".n > $args.limit", "Two words": "${ .n }", "nested": "${ fn:isBig }", "loop": "fn:pool",
+    "pool": "${ fn:loop }", "old": "{{ fn:old }}", "wrong": ".n | nope",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -117,21 +117,11 @@ def test_nothing_of_the_environment_shows(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 ENDLESS = [
-    "[range(1e18)] | length",
-    "last(range(1e18))",
-    "[repeat(1)]",
-    "def f: f | f; f",
-    "until(false; .)",
-    "[recurse(.)]",
-    "last(limit(1e15; repeat(1)))",
-    "reduce range(1e18) as $i (0; . + 1)",
-    '"x" * (1e9 | floor)',
-    "[range(1e9)] | add",
-    "range(1e18)",
-    "reduce range(1e9) as $i (1; [.])",
-    '[range(3e5)] | map(tostring) | join("") * 100',
+    "[range(1e18)] | length", "last(range(1e18))", "[repeat(1)]", "def f: f | f; f", "until(false; .)", "[recurse(.)]",
+    "last(limit(1e15; repeat(1)))", "reduce range(1e18) as $i (0; . + 1)", '"x" * (1e9 | floor)', "[range(1e9)] | add",
+    "range(1e18)", "reduce range(1e9) as $i (1; [.])", '[range(3e5)] | map(tostring) | join("") * 100',
     "while(true; .)",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ENDLESS)

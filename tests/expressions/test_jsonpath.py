@@ -8,12 +8,8 @@ from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
 DATA: dict[str, Any] = {
-    "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]},
-    "language": "English",
-    "no": False,
-    "none": None,
-    "zero": 0,
-}
+    "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]}, "language": "English", "no": False, "none": None, "zero": 0,
+}  # fmt: skip
 VARIABLES: dict[str, Any] = {"CONST": {"k": 5}, "item": {"z": 7}, "WORKFLOW": {"id": "w"}}
 
 

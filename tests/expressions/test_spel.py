@@ -8,11 +8,9 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early import SpelCondition
 
 DATA: JSON = {
-    "name": "LateException",
-    "error": {"name": "LateException"},
-    "count": 3,
+    "name": "LateException", "error": {"name": "LateException"}, "count": 3,
     "users": [{"title": "CLERK"}, {"title": "MANAGER"}],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

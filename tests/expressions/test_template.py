@@ -30,16 +30,14 @@ DATA: dict[str, Any] = {"x": "text", "n": 1.0, "o": {"b": [1, None, "é"]}, "non
         ("$ {.x} {x} .x", "$ {.x} {x} .x"),
         (".x", ".x"),
         ("fn:x", "fn:x"),
-        (
-            {"${ .x }": "${ .x }", "k": [1, "${ .n }", {"d": "a ${ .x }"}]},
-            {"${ .x }": "text", "k": [1, 1.0, {"d": "a text"}]},
-        ),
+        ({"${ .x }": "${ .x }", "k": [1, "${ .n }", {"d": "a ${ .x }"}]},
+         {"${ .x }": "text", "k": [1, 1.0, {"d": "a text"}]}),
         ({"a": "${ empty }"}, {"a": None}),
         ("${ empty }", NOTHING),
         (3, 3),
         (None, None),
     ],
-)
+)  # fmt: skip
 def test_filling(value: Any, yields: Any) -> None:
     """A text that is one expression keeps its type; expressions among other text become text."""
     assert Expressions().template(value)(DATA, {}) == yields

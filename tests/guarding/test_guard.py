@@ -302,12 +302,10 @@ def test_a_helper_that_comes_back_to_a_stopped_pool_is_ended() -> None:
 def test_helpers_die_with_their_parent() -> None:
     """A parent that is killed outright takes its helpers with it."""
     script = (
-        "import os, signal, pathlib\n"
-        "from swf_temporal.expressions.guarding import guard\n"
-        "guard.start()\n"
+        "import os, signal, pathlib\n" "from swf_temporal.expressions.guarding import guard\n" "guard.start()\n"
         "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
+    )  # fmt: skip
     root = str(Path(guarding.__file__).parents[2])
     parent = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False, cwd=root)
     helper = int(parent.stdout)

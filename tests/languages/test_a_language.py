@@ -62,10 +62,8 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
     for step in range(1, steps + 1):
         again, _ = suspended(step)
         assert (again.output, again.error, again.elapsed) == (
-            undisturbed.output,
-            undisturbed.error,
-            undisturbed.elapsed,
-        )
+            undisturbed.output, undisturbed.error, undisturbed.elapsed,
+        )  # fmt: skip
         assert again.calls == undisturbed.calls
 
 

@@ -18,14 +18,9 @@ SECRETS: dict[str, JSON] = {
 def _made(template: JSON, dialect: str = "jq", language: str = "serverless-workflow") -> tuple[str, ...]:
     given = SecretTemplate(template, DATA, {"__now": 0.0}, dialect)
     call = FunctionCall(
-        id="a#1",
-        function=Function("f", "custom", None),
-        arguments=template,
-        state="A",
-        action="f",
-        secret_template=given,
-        language=language,
-    )
+        id="a#1", function=Function("f", "custom", None), arguments=template, state="A", action="f",
+        secret_template=given, language=language,
+    )  # fmt: skip
     return made_of_secrets(call, SECRETS, filled(call, SECRETS))
 
 

@@ -15,14 +15,9 @@ HIDDEN = "(the reason is not shown, since it could show a secret)"
 def _call(template: JSON, data: JSON = None, variables: dict[str, JSON] | None = None) -> FunctionCall:
     function, secrets = Function("pay"), SecretTemplate(template, data, variables or {}, "jq")
     return FunctionCall(
-        id="1",
-        function=function,
-        arguments=template,
-        state="S",
-        action="a",
-        secret_template=secrets,
+        id="1", function=function, arguments=template, state="S", action="a", secret_template=secrets,
         language="serverless-workflow",
-    )
+    )  # fmt: skip
 
 
 def test_arguments_are_filled_with_secrets_and_with_what_the_path_knew() -> None:

@@ -17,10 +17,8 @@ def test_a_text_a_file_and_an_object_are_the_same(tmp_path: Path) -> None:
     path = tmp_path / "hello.yaml"
     path.write_text(TEXT)
     document = {
-        "id": "hello",
-        "specVersion": "0.8",
-        "states": [{"name": "A", "type": "inject", "data": {"a": 1}, "end": True}],
-    }
+        "id": "hello", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {"a": 1}, "end": True}],
+    }  # fmt: skip
     loaded = [load(TEXT), load(path), load(str(path)), load(document), load(json.dumps(document))]
     assert [(one.id, one.outline) for one in loaded] == [(loaded[0].id, loaded[0].outline)] * 5
     with pytest.raises(UsageError, match="is not JSON"):

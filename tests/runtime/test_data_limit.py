@@ -56,12 +56,10 @@ def test_what_is_dropped_does_not_count() -> None:
 def test_results_count() -> None:
     actions = [{"functionRef": {"refName": "get"}, "actionDataFilter": {"toStateData": f".r{n}"}} for n in range(12)]
     definition = {
-        "id": "a",
-        "version": "1",
-        "specVersion": "0.8",
+        "id": "a", "version": "1", "specVersion": "0.8",
         "functions": [{"name": "get", "type": "custom", "operation": "get"}],
         "states": [{"name": "Get", "type": "operation", "actions": actions, "end": True}],
-    }
+    }  # fmt: skip
     numbers = iter(range(12))
     ended = simulate(definition, {}, functions={"get": lambda _: f"{next(numbers) % 10}" * 30_000})
 

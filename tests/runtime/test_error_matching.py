@@ -15,12 +15,9 @@ from swf_temporal.languages.serverless_workflow.model.states import OperationSta
 from swf_temporal.runtime.retrying import ErrorName, RetryRule, covers, is_named, no_jitter
 
 STATE = OperationState.model_validate(
-    {
-        "name": "S",
-        "type": "operation",
-        "onErrors": [{"errorRefs": ["gone"]}, {"errorRefs": ["late", "busy"]}, {"errorRefs": ["any"]}],
-    }
-)
+    {"name": "S", "type": "operation",
+     "onErrors": [{"errorRefs": ["gone"]}, {"errorRefs": ["late", "busy"]}, {"errorRefs": ["any"]}]}
+)  # fmt: skip
 ERRORS: dict[str, tuple[str, str | None]] = {
     "gone": ("gone", "404"),
     "late": ("late", "TimedOut"),

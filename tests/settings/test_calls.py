@@ -68,17 +68,11 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
 
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
     assert settings.calls == Options(
-        base_url="https://all.example.com",
-        timeout=timedelta(minutes=1),
-        headers={"X-Team": "orders"},
-        proxy="http://proxy.example.com:3128",
-        concurrency=50,
-        rate=Rate(100),
-        max_response_bytes=1000,
-        check_responses=True,
-        retry_on_closed_connection=False,
+        base_url="https://all.example.com", timeout=timedelta(minutes=1), headers={"X-Team": "orders"},
+        proxy="http://proxy.example.com:3128", concurrency=50, rate=Rate(100), max_response_bytes=1000,
+        check_responses=True, retry_on_closed_connection=False,
         shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
-    )
+    )  # fmt: skip
     assert settings.for_function("check-stock").rate == Rate(5, 10)
     assert settings.shared_folder_for(Callee("other", ("resize",))) == SharedFolder("/srv/stock", "/mnt/shared")
     assert settings.shared_folder_for(Callee("other")) == settings.calls.shared_folder
@@ -141,26 +135,14 @@ def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
 
 def test_variables_say_it_too() -> None:
     settings = read_settings(
-        {
-            "SWF_BASE_URL": "https://all.example.com",
-            "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
-            "SWF_TIMEOUT": "PT1M",
-            "SWF_TIMEOUT_CHECK_STOCK": "5",
-            "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
-            "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7",
-            "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
-            "SWF_PROXY_CHECK_STOCK": "http://proxy:3128",
-            "SWF_RATE_CHECK_STOCK": "30/m",
-            "SWF_CHECK_RESPONSES": "yes",
-            "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
-            "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
-            "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check",
-            "SWF_FUNCTION_MODULES": "shop, bank.cards",
-            "SWF_SCRIPTS": "true",
-            "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
-            "SWF_DENY_HOSTS": "10.0.0.1",
-        }
-    )
+        {"SWF_BASE_URL": "https://all.example.com", "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
+         "SWF_TIMEOUT": "PT1M", "SWF_TIMEOUT_CHECK_STOCK": "5", "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
+         "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7", "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
+         "SWF_PROXY_CHECK_STOCK": "http://proxy:3128", "SWF_RATE_CHECK_STOCK": "30/m", "SWF_CHECK_RESPONSES": "yes",
+         "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no", "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
+         "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check", "SWF_FUNCTION_MODULES": "shop, bank.cards",
+         "SWF_SCRIPTS": "true", "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8", "SWF_DENY_HOSTS": "10.0.0.1"}
+    )  # fmt: skip
 
     assert settings.calls.base_url == "https://all.example.com"
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
@@ -182,13 +164,8 @@ def test_variables_say_it_too() -> None:
 def test_an_empty_variable_says_nothing() -> None:
     """Compose files hand on variables that nobody set. An empty proxy is none, an empty list of modules has none."""
     empty = {
-        "SWF_BASE_URL": "",
-        "SWF_TIMEOUT": " ",
-        "SWF_HEADERS": "",
-        "SWF_SCRIPTS": "",
-        "SWF_CONFIG": "",
-        "SWF_RATE": "",
-    }
+        "SWF_BASE_URL": "", "SWF_TIMEOUT": " ", "SWF_HEADERS": "", "SWF_SCRIPTS": "", "SWF_CONFIG": "", "SWF_RATE": "",
+    }  # fmt: skip
 
     assert read_settings(empty) == read_settings({})
     assert read_settings({"SWF_PROXY": ""}).calls.proxy == ""
@@ -197,13 +174,9 @@ def test_an_empty_variable_says_nothing() -> None:
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
     settings = configured(
-        tmp_path,
-        EVERYTHING,
-        SWF_TIMEOUT_CHECK_STOCK="4",
-        SWF_BASE_URL="http://b",
-        SWF_SCRIPTS="no",
+        tmp_path, EVERYTHING, SWF_TIMEOUT_CHECK_STOCK="4", SWF_BASE_URL="http://b", SWF_SCRIPTS="no",
         SWF_ALLOW_HOSTS="a",
-    )
+    )  # fmt: skip
 
     assert settings.options_for(Callee("check-stock"), "stock").timeout == timedelta(seconds=4)
     assert settings.options_for(Callee("check-stock"), "stock").headers["X-Shelf"] == "7"
@@ -214,14 +187,10 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
 async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
     """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
     settings = read_settings(
-        {
-            "SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api",
-            "SWF_PROXY": "http://u:p@[::1]:3128",
-            "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}",
-            "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
-            "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/",
-        }
-    )
+        {"SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api", "SWF_PROXY": "http://u:p@[::1]:3128",
+         "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}", "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
+         "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/"}
+    )  # fmt: skip
 
     for port in (9000, 9001, 9002):
         assert await settings.network.allowed_addresses("127.0.0.1", port)
@@ -296,10 +265,8 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("function: {}", "function: there is no such option; did you mean 'functions'?"),
         ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
         ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
-        (
-            "functions: {a: {operation: 'temporal:charge@shop'}}",
-            "functions › a › operation: it must be a request such as",
-        ),
+        ("functions: {a: {operation: 'temporal:charge@shop'}}",
+         "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
         ("calls: {operation: greet}", "calls › operation: an operation is not that of all functions"),
@@ -313,7 +280,7 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("scripts: perhaps", "scripts: it must be true or false"),
         ("calls: [", "is neither YAML nor JSON"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(UsageError) as refused:
         configured(tmp_path, text)

@@ -64,10 +64,8 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
         ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
-        (
-            "consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
-            "a › credentials › password: the variable NONE is not set",
-        ),
+        ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
+         "a › credentials › password: the variable NONE is not set"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
         ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
@@ -75,7 +73,7 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),
         ("sinks: [{name: a, to: 'https://x', timeout: PT2M}]", "timeout: it must be at most"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
     path = written(tmp_path, f"events:\n  {section}\n")
     with pytest.raises(UsageError, match=said):

@@ -38,51 +38,25 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "swf.yaml"
     (tmp_path / "key").write_text(f"{KEY}\n")
     path.write_text(
-        "gateway:\n"
-        "  tenants:\n"
-        "    shop:\n"
+        "gateway:\n" "  tenants:\n" "    shop:\n"
         "      {keys: [env:SHOP, 'file:key'], workflows: [orders], sources: [shop/*],\n"
         "       operations: [events], rate: 5/s}\n"
         "    billing: {claims: {department: billing}, workflows: ['*'], namespace: billing, taskQueue: bills}\n"
-        "  jwks: https://id/jwks\n"
-        "  audience: gateway\n"
-        "  origins: [https://A.example.com/]\n"
-        "  taskQueue: all\n"
-        "  rate: 50/s\n"
-        "  maxBytes: 64KiB\n"
-        "  maxBatchBytes: 1MiB\n"
-        "  maxBatch: 10\n"
-        "  maxWait: PT5S\n"
-        "  sonataflowApi: true\n"
-        "  keptHeaders: [X-Team, X-Shop]\n"
-    )
+        "  jwks: https://id/jwks\n" "  audience: gateway\n" "  origins: [https://A.example.com/]\n" "  taskQueue: all\n"
+        "  rate: 50/s\n" "  maxBytes: 64KiB\n" "  maxBatchBytes: 1MiB\n" "  maxBatch: 10\n" "  maxWait: PT5S\n"
+        "  sonataflowApi: true\n" "  keptHeaders: [X-Team, X-Shop]\n"
+    )  # fmt: skip
     found = read_gateway_settings({"SHOP": f"{KEY}-of-env"}, EVERYWHERE, ["https://b.example.com"], file=path)
     assert found == GatewaySettings(
         address=EVERYWHERE,
-        tenants={
-            "shop": Tenant(
-                workflows=("orders",),
-                sources=("shop/*",),
-                operations=frozenset([Operation.EVENTS]),
-                keys=(f"{KEY}-of-env", KEY),
-                rate=Rate(5),
-            ),
-            "billing": Tenant(
-                workflows=("*",), claims={"department": "billing"}, namespace="billing", task_queue="bills"
-            ),
-        },
-        jwks="https://id/jwks",
-        audience="gateway",
-        origins=("https://a.example.com", "https://b.example.com"),
-        task_queue="all",
-        rate=Rate(50),
-        max_bytes=64 * 1024,
-        max_batch_bytes=1024 * 1024,
-        max_batch=10,
-        max_wait=timedelta(seconds=5),
-        sonataflow_api=True,
-        kept_headers=("X-Team", "X-Shop"),
-    )
+        tenants={"shop": Tenant(workflows=("orders",), sources=("shop/*",), operations=frozenset([Operation.EVENTS]),
+                                keys=(f"{KEY}-of-env", KEY), rate=Rate(5)),
+                 "billing": Tenant(workflows=("*",), claims={"department": "billing"}, namespace="billing",
+                                   task_queue="bills")},
+        jwks="https://id/jwks", audience="gateway", origins=("https://a.example.com", "https://b.example.com"),
+        task_queue="all", rate=Rate(50), max_bytes=64 * 1024, max_batch_bytes=1024 * 1024, max_batch=10,
+        max_wait=timedelta(seconds=5), sonataflow_api=True, kept_headers=("X-Team", "X-Shop"),
+    )  # fmt: skip
     assert [(name, tenant.name) for name, tenant in found.tenants.items()] == [("shop", "shop"), ("billing", "billing")]
     assert not any(KEY in text for text in (repr(found), str(found)))
 
@@ -92,26 +66,16 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     [
         ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a: it has neither keys nor claims"),
         ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows: it is missing"),
-        (
-            "{tenants: {a: {keys: [abc], workflows: [x]}}}",
-            "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH",
-        ),
-        (
-            "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
-            "gateway › tenants › a › keys › 0: the variable NO is not set",
-        ),
-        (
-            "{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
-            "gateway › tenants › a › keys › 0: what env:SHORT holds is not a token",
-        ),
-        (
-            "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
-            "tenants › a › operations › 0: it must be one of events, start, read, tasks, change, end, rerun",
-        ),
-        (
-            "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
-            "two tenants have the same key",
-        ),
+        ("{tenants: {a: {keys: [abc], workflows: [x]}}}",
+         "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH"),
+        ("{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
+         "gateway › tenants › a › keys › 0: the variable NO is not set"),
+        ("{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
+         "gateway › tenants › a › keys › 0: what env:SHORT holds is not a token"),
+        ("{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
+         "tenants › a › operations › 0: it must be one of events, start, read, tasks, change, end, rerun"),
+        ("{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
+         "two tenants have the same key"),
         ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims: they need JWTs that are verified"),
         ("{tenants: {a: {keys: [env:K], workflows: [x]}}, jwks: https://id, issuer: i}", "no tenant has claims"),
         ("{jwks: https://id/jwks}", "gateway › jwks: it needs an issuer or an audience"),
@@ -123,7 +87,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ("{keptHeaders: [X Team]}", "gateway › keptHeaders: 'X Team' cannot be the name of a header"),
         ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "swf.yaml"
     path.write_text(f"gateway: {text}")

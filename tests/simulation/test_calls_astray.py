@@ -103,21 +103,15 @@ operations: {hear: {action: receive, channel: {$ref: "#/channels/news"}}}
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            ADD + "services: {https://users.example: {}}",
-            "the server of function 'read' is not known: describe it in `services`, by the name of its document",
-        ),
-        (
-            GUARDED + "services: {https://orders.example: {}}",
-            "the secret 'KEY' is not known here: give it in `secrets`",
-        ),
-        (
-            CAUGHT.replace("OPERATION", "type: custom, operation: 'temporal:Ship@ships'")
-            + "services: {https://orders.example: {}}",
-            "function 'read' is an activity of another worker: answer it in `functions`",
-        ),
+        (ADD + "services: {https://users.example: {}}",
+         "the server of function 'read' is not known: describe it in `services`, by the name of its document"),
+        (GUARDED + "services: {https://orders.example: {}}",
+         "the secret 'KEY' is not known here: give it in `secrets`"),
+        (CAUGHT.replace("OPERATION",
+                        "type: custom, operation: 'temporal:Ship@ships'") + "services: {https://orders.example: {}}",
+         "function 'read' is an activity of another worker: answer it in `functions`"),
     ],
-)
+)  # fmt: skip
 def test_says_what_to_do_in_a_scenario(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "users.proto").write_text(PROTO, encoding="utf-8")
     simulation, _ = came_of(tmp_path, text.replace("      onErrors: [{errorRef: any, end: true}]\n", ""))
@@ -220,12 +214,9 @@ async def test_nothing_starts_when_all_is_over(tmp_path: Path) -> None:
     services.close()
     before = set(threading.enumerate())
     call = FunctionCall(
-        id="1",
-        function=Function(name="read", operation="rest:GET:https://orders.example/"),
-        arguments=None,
-        state="read",
-        action="Read",
-    )
+        id="1", function=Function(name="read", operation="rest:GET:https://orders.example/"), arguments=None,
+        state="read", action="Read",
+    )  # fmt: skip
     with pytest.raises(CallFailed, match="the scenario is over"):
         await services.perform(call, source="<definition>", key="1", attempt=1)
     assert set(threading.enumerate()) == before

@@ -31,18 +31,12 @@ def _given_up(course: StateHistory, steps: Iterator[tuple[str, JSON]]) -> tuple[
 def test_long_loops_come_to_their_end() -> None:
     """Thousands of states in one moment are no cycle as long as their data changes."""
     loop = {
-        "id": "counts",
-        "specVersion": "0.8",
-        "states": [
-            {"name": "Add", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
-            {
-                "name": "Enough",
-                "type": "switch",
-                "dataConditions": [{"condition": "${ .n >= 4000 }", "end": True}],
-                "defaultCondition": {"transition": "Add"},
-            },
-        ],
-    }
+        "id": "counts", "specVersion": "0.8",
+        "states": [{"name": "Add", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "Enough"},
+                   {"name": "Enough", "type": "switch",
+                    "dataConditions": [{"condition": "${ .n >= 4000 }", "end": True}],
+                    "defaultCondition": {"transition": "Add"}}],
+    }  # fmt: skip
     run = simulate(loop, {"n": 0})
     assert (run.status, run.output) == ("completed", {"n": 4000})
 

@@ -19,21 +19,11 @@ def _failing(_arguments: JSON) -> JSON:
 def _context(**retry: Any) -> SimulationContext:
     """Return a context in which one call fails for good, however often it is tried again."""
     definition = load(
-        {
-            "id": "retrying",
-            "specVersion": "0.8",
-            "functions": [{"name": "work", "type": "custom", "operation": "work"}],
-            "retries": [{"name": "again", "maxAttempts": 5, **retry}],
-            "states": [
-                {
-                    "name": "Work",
-                    "type": "operation",
-                    "actions": [{"functionRef": "work", "retryRef": "again"}],
-                    "end": True,
-                }
-            ],
-        }
-    )
+        {"id": "retrying", "specVersion": "0.8", "functions": [{"name": "work", "type": "custom", "operation": "work"}],
+         "retries": [{"name": "again", "maxAttempts": 5, **retry}],
+         "states": [{"name": "Work", "type": "operation", "actions": [{"functionRef": "work", "retryRef": "again"}],
+                     "end": True}]}
+    )  # fmt: skip
     return SimulationContext([definition], {"work": _failing}, [], {})
 
 
@@ -42,13 +32,10 @@ def _context(**retry: Any) -> SimulationContext:
     [
         ({"delay": "PT10S", "increment": "PT2S"}, [0.5] * 4, [10, 12, 14, 16]),
         ({"delay": "PT10S", "multiplier": 2}, [0.5] * 4, [10, 20, 40, 80]),
-        (
-            {"delay": "PT10S", "multiplier": 4, "jitter": "PT1S", "maxDelay": "PT100S"},
-            [1, 0, 0.5, 0],
-            [11, 43, 100, 100],
-        ),
+        ({"delay": "PT10S", "multiplier": 4, "jitter": "PT1S", "maxDelay": "PT100S"}, [1, 0, 0.5, 0],
+         [11, 43, 100, 100]),
     ],
-)
+)  # fmt: skip
 def test_examples_of_the_specification(retry: dict[str, Any], dealt: list[float], delays: list[float]) -> None:
     """The delays that the specification names lie between the attempts, where chance deals what it supposes."""
     context = _context(**retry)

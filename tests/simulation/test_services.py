@@ -309,10 +309,8 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{ftp://a.example: {}}", "there are mqtt"),
         ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
         ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
-        (
-            "{https://a.example: {/orders: {}}}",
-            "'/orders' is not a request of 'https://a.example': write a method and a path",
-        ),
+        ("{https://a.example: {/orders: {}}}",
+         "'/orders' is not a request of 'https://a.example': write a method and a path"),
         ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
         ("{https://a.example: {GET /: {then: []}}}", "'then' must list at least one entry"),
         ("{https://a.example: {GET /: {status: 99}}}", "99 is not an HTTP status that ends a request"),
@@ -332,10 +330,8 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{'https://me@a.example': {}}", "'https://me@a.example' has a user: leave it out"),
         ("{https://a.example: {}, 'https://A.example:443/': {}}", "is the same server as 'https://a.example'"),
         ("{mqtt://a.example: {}, 'mqtt5://a.example': {}}", "is the same server as 'mqtt://a.example'"),
-        (
-            "{https://a.example: {GET /: {status: sent}}}",
-            "an answer that itself has the key `status` is written {body:",
-        ),
+        ("{https://a.example: {GET /: {status: sent}}}",
+         "an answer that itself has the key `status` is written {body:"),
         ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
         ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
         ("{https://a.example: {GET /: {then: [1], status: 201}}}", "'status' is a matter of each of them"),
@@ -344,7 +340,7 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
         ("{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}", "the header 'Content-Length' is left out"),
     ],
-)
+)  # fmt: skip
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         scenario(tmp_path, READ + f"services: {services}")

@@ -13,24 +13,15 @@ from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.loading import load
 
 ORDER: dict[str, Any] = {
-    "id": "order",
-    "specVersion": "0.8",
-    "functions": [{"name": "price", "operation": "api#price"}],
-    "states": [
-        {
-            "name": "Price",
-            "type": "operation",
-            "actions": [{"name": "ask", "functionRef": {"refName": "price", "arguments": {"item": "${ .item }"}}}],
-            "end": True,
-        }
-    ],
-}
+    "id": "order", "specVersion": "0.8", "functions": [{"name": "price", "operation": "api#price"}],
+    "states": [{"name": "Price", "type": "operation",
+                "actions": [{"name": "ask", "functionRef": {"refName": "price", "arguments": {"item": "${ .item }"}}}],
+                "end": True}],
+}  # fmt: skip
 WAITING: dict[str, Any] = {
-    "id": "waiting",
-    "specVersion": "0.8",
-    "events": [{"name": "Go", "type": "go", "source": "s"}],
+    "id": "waiting", "specVersion": "0.8", "events": [{"name": "Go", "type": "go", "source": "s"}],
     "states": [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}], "end": True}],
-}
+}  # fmt: skip
 
 
 def test_a_function_may_be_its_result() -> None:
@@ -235,11 +226,9 @@ def test_knows_other_definitions_by_their_ids() -> None:
 
 def test_fills_secrets() -> None:
     states = [
-        {
-            **ORDER["states"][0],
-            "actions": [{"functionRef": {"refName": "price", "arguments": {"k": "${ $SECRETS.K }"}}}],
-        }
-    ]
+        {**ORDER["states"][0],
+         "actions": [{"functionRef": {"refName": "price", "arguments": {"k": "${ $SECRETS.K }"}}}]},
+    ]  # fmt: skip
     run = simulate({**ORDER, "secrets": ["K"], "states": states}, functions={"price": None}, secrets={"K": "key"})
     assert run.calls == (("price", {"k": "key"}),)
 
@@ -275,25 +264,15 @@ def test_two_runs_are_equal() -> None:
 
     def run() -> Any:
         return simulate(
-            {
-                "id": "fork",
-                "specVersion": "0.8",
-                "autoRetries": True,
-                "events": [{"name": "Out", "type": "out", "source": "s", "kind": "produced"}],
-                "functions": [{"name": "f", "operation": "api#f"}],
-                "states": [
-                    {
-                        "name": "Fork",
-                        "type": "foreach",
-                        "inputCollection": "${ [range(20)] }",
-                        "outputCollection": "${ .out }",
-                        "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
-                        "end": {"produceEvents": [{"eventRef": "Out"}]},
-                    }
-                ],
-            },
+            {"id": "fork", "specVersion": "0.8", "autoRetries": True,
+             "events": [{"name": "Out", "type": "out", "source": "s", "kind": "produced"}],
+             "functions": [{"name": "f", "operation": "api#f"}],
+             "states": [{"name": "Fork", "type": "foreach", "inputCollection": "${ [range(20)] }",
+                         "outputCollection": "${ .out }",
+                         "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
+                         "end": {"produceEvents": [{"eventRef": "Out"}]}}]},
             functions={"f": lambda arguments: arguments["n"]},
-        )
+        )  # fmt: skip
 
     first = run()
     assert first == run()
@@ -392,10 +371,7 @@ def test_begins_at_the_given_time() -> None:
 def test_a_start_time_needs_a_zone() -> None:
     """A time that could be any of several is refused."""
     definition = {
-        "id": "w",
-        "specVersion": "0.8",
-        "version": "1",
-        "states": [{"name": "A", "type": "inject", "data": {}}],
-    }
+        "id": "w", "specVersion": "0.8", "version": "1", "states": [{"name": "A", "type": "inject", "data": {}}],
+    }  # fmt: skip
     with pytest.raises(UsageError, match="has no time zone"):
         simulate(definition, start_time=datetime(2031, 2, 3))  # noqa: DTZ001 - that is the point

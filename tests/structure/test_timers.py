@@ -9,14 +9,9 @@ PACKAGE = Path(swf_temporal.__file__).parent
 OF_INSTANCES = {"TemporalHost.sleep"}
 """What sets the timers of instances: what a definition says sleeps, waits or is limited by it."""
 OF_OTHERS = {
-    "DelayedEvent.run",
-    "EventMailbox._begin_next",
-    "EventMailbox._hand_over",
-    "InstanceSignals._wait_for_room",
-    "Places._look",
-    "_end_of",
-    "_pause",
-}
+    "DelayedEvent.run", "EventMailbox._begin_next", "EventMailbox._hand_over", "InstanceSignals._wait_for_room",
+    "Places._look", "_end_of", "_pause",
+}  # fmt: skip
 """What sets those of workflows that run no definition."""
 
 

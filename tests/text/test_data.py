@@ -37,22 +37,11 @@ def test_an_alias_is_what_it_stands_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        b"a: [",
-        b"{",
-        b"\xff",
-        b'{"a":' * 100_000,
-        b"[" * 100_000,
-        b"- " * 100_000,
-        b"- !!binary aGk=",
-        b"a: 1\n---\nb: 2",
-        b"a: *b",
-        b"&a {b: *a}",
-        b"- &a0 [x, x]\n" + b"".join(b"- &a%d [*a%d, *a%d]\n" % (n, n - 1, n - 1) for n in range(1, 40)),
-        b"? [a]\n: b",
-        b"<<: 1",
-    ],
-)
+    [b"a: [", b"{", b"\xff", b'{"a":' * 100_000, b"[" * 100_000, b"- " * 100_000, b"- !!binary aGk=",
+     b"a: 1\n---\nb: 2", b"a: *b", b"&a {b: *a}",
+     b"- &a0 [x, x]\n" + b"".join(b"- &a%d [*a%d, *a%d]\n" % (n, n - 1, n - 1) for n in range(1, 40)), b"? [a]\n: b",
+     b"<<: 1"],
+)  # fmt: skip
 def test_what_cannot_be_read(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_data(text)

@@ -65,14 +65,10 @@ def test_what_is_written_again_is_the_same() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '{"a": [1, -2.5e1, true, false, null, "x"], "b": {"c": {}, "d": []}}',
-        '\n\t{\t"a" :\t1 ,\r\n"b":\t"\\ud83d\\ude00 \\n \\/"}\n',
-        '{"": "", "' + "k" * 2000 + '": 1}',
-        '{"n": 123456789012345678901234567890}',
-        '\ufeff{"a": 1}',
-    ],
-)
+    ['{"a": [1, -2.5e1, true, false, null, "x"], "b": {"c": {}, "d": []}}',
+     '\n\t{\t"a" :\t1 ,\r\n"b":\t"\\ud83d\\ude00 \\n \\/"}\n', '{"": "", "' + "k" * 2000 + '": 1}',
+     '{"n": 123456789012345678901234567890}', '\ufeff{"a": 1}'],
+)  # fmt: skip
 def test_json_is_read_as_json(text: str) -> None:
     assert read(text) == json.loads(text.removeprefix("\ufeff"))
 

@@ -77,25 +77,18 @@ def test_the_successor_comes_to_the_same(version: str) -> None:
 def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
     document: Document = {
         "scenario": "asks until it is done",
-        "workflow": {
-            "id": "poll",
-            "name": "Poll",
-            "startsAt": "Ask",
-            "states": [
-                {"name": "Ask", "type": "OPERATION", "actions": [{"function": "ask"}], "nextState": "Done?"},
-                {
-                    "name": "Done?",
-                    "type": "SWITCH",
-                    "choices": [{"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"}, "nextState": "Tell"}],
-                    "default": "Wait",
-                },
-                {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},
-                {"name": "Tell", "type": "OPERATION", "actions": [], "filter": {"inputPath": "$.s"}, "end": True},
-            ],
-        },
+        "workflow": {"id": "poll", "name": "Poll", "startsAt": "Ask",
+                     "states": [{"name": "Ask", "type": "OPERATION", "actions": [{"function": "ask"}],
+                                 "nextState": "Done?"},
+                                {"name": "Done?", "type": "SWITCH",
+                                 "choices": [{"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"},
+                                              "nextState": "Tell"}], "default": "Wait"},
+                                {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},
+                                {"name": "Tell", "type": "OPERATION", "actions": [], "filter": {"inputPath": "$.s"},
+                                 "end": True}]},
         "input": {"a": 1},
         "functions": {"ask": {"then": [{"returns": {"s": "no"}}, {"returns": {"s": "ok"}}]}},
-    }
+    }  # fmt: skip
     seen = run(document)
 
     assert seen is not None

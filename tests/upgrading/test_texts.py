@@ -161,10 +161,8 @@ def test_json_stays_json(indent: int | None, end: str) -> None:
     state = {"name": "A", "type": "delay", "timeDelay": "PT1S", "end": True}
     text = json.dumps({"id": "ä", "schemaVersion": "0.6", "states": [state]}, indent=indent, ensure_ascii=False) + end
     expected = {
-        "id": "ä",
-        "specVersion": "0.8",
-        "states": [{"name": "A", "type": "sleep", "duration": "PT1S", "end": True}],
-    }
+        "id": "ä", "specVersion": "0.8", "states": [{"name": "A", "type": "sleep", "duration": "PT1S", "end": True}],
+    }  # fmt: skip
 
     assert made(text) == json.dumps(expected, indent=indent, ensure_ascii=False) + end
 
@@ -185,29 +183,19 @@ RETRIED = (
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        (
-            "{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}",
-            "the repeat of state 'A', which has max",
-        ),
-        (
-            "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
-            "actions of state 'A' have different timeouts: since 0.7 they share one",
-        ),
-        (
-            RETRIED,
-            "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them",
-        ),
+        ("{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}",
+         "the repeat of state 'A', which has max"),
+        ("{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
+         "actions of state 'A' have different timeouts: since 0.7 they share one"),
+        (RETRIED,
+         "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them"),
         (TWO_ACTIONS, "state 'A' runs as a whole once more on an error: since 0.7 an action does"),
-        (
-            TWO_ERRORS,
-            "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together",
-        ),
-        (
-            "{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",
-            "state 'A': data: the path '$..a' is not translated to jq",
-        ),
+        (TWO_ERRORS,
+         "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together"),
+        ("{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",
+         "state 'A': data: the path '$..a' is not translated to jq"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
     result = upgrade(Source(f"id: a\nstates:\n- {state}\n"))
 

@@ -44,13 +44,10 @@ def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | st
 def test_the_examples_of_the_binding() -> None:
     attributes = {"time": "2018-04-05T03:56:24Z"}
     headers = {
-        "ce-specversion": "1.0",
-        "ce-type": "com.example.someevent",
-        "ce-time": "2018-04-05T03:56:24Z",
-        "ce-id": "1234-1234-1234",
-        "ce-source": "/mycontext/subcontext",
+        "ce-specversion": "1.0", "ce-type": "com.example.someevent", "ce-time": "2018-04-05T03:56:24Z",
+        "ce-id": "1234-1234-1234", "ce-source": "/mycontext/subcontext",
         "Content-Type": "application/json; charset=utf-8",
-    }
+    }  # fmt: skip
     wanted = CloudEvent("1234-1234-1234", "/mycontext/subcontext", "com.example.someevent", {"much": "wow"}, attributes)
     found = received(headers, '{"much": "wow"}')
     assert found.to_json() == {**wanted.to_json(), "datacontenttype": "application/json; charset=utf-8"}
@@ -144,12 +141,8 @@ def test_the_json_format() -> None:
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "source": 5}), 400, "source"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Bad_Attr": "5"}), 400, "'Bad_Attr'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Order": "5", "order": "6"}), 400, "'order' twice"),
-        (
-            {"Content-Type": STRUCTURED},
-            json.dumps({**EVENT, "order": {"a": 1}}),
-            400,
-            "the attribute 'order' is object",
-        ),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "order": {"a": 1}}), 400,
+         "the attribute 'order' is object"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "yesterday"}), 400, "the 'time' 'yesterday'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "2018-02-30T00:00:00Z"}), 400, "the 'time'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": 1, "data_base64": "AA=="}), 400, "data_base64"),
@@ -160,7 +153,7 @@ def test_the_json_format() -> None:
         ({name: value for name, value in HEADERS.items() if name != "ce-specversion"}, "", 400, "no 'specversion'"),
         ({**HEADERS, "ce-data": "x"}, "", 400, "data"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(headers: Mapping[str, str], body: bytes | str, status: int, told: str) -> None:
     """With a status by which senders know that it is no use to repeat it, and what is wrong."""
     refused = refusal(headers, body)

@@ -154,13 +154,9 @@ def outcome(text: str, given: Any) -> str:
     functions = {use.function.name: {"y": 2} for use in definition.functions}
     try:
         run = simulate(
-            text,
-            given,
-            functions=functions,
-            definitions=[_OTHER],
-            events=_EVENTS,
+            text, given, functions=functions, definitions=[_OTHER], events=_EVENTS,
             secrets=dict.fromkeys(definition.secrets, "s"),
-        )
+        )  # fmt: skip
     except UsageError:
         return "not simulated"
     assert run.error is None or (run.error.name and run.error.code and run.error.message), "the error says nothing"

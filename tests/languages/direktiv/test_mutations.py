@@ -47,23 +47,16 @@ def test_mutated_workflows() -> None:
         ("states: [{id: {}, type: noop}]", "state number 1: id must be a text", None),
         ("states: [{id: a, type: noop, catch: {}}]", "state 'a': catch must be a list", None),
         ("states: [{id: a, type: noop, Transition: []}]", "state 'a': Transition must be a text", None),
-        (
-            "states: [{id: a, type: delay, duration: PT1S, until: x}]",
-            "state 'a' has a key 'until', which this language does not know",
-            "it may have catch, duration, id, log, metadata, transform, transition, type",
-        ),
-        (
-            "name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
-            "the workflow has a key 'name', which this language does not know",
-            "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
-        ),
-        (
-            "states: [{id: a, type: action, action: {function: f, secrets: [true]}}]",
-            "secret number 1 of action of state 'a' must be a text",
-            None,
-        ),
+        ("states: [{id: a, type: delay, duration: PT1S, until: x}]",
+         "state 'a' has a key 'until', which this language does not know",
+         "it may have catch, duration, id, log, metadata, transform, transition, type"),
+        ("name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
+         "the workflow has a key 'name', which this language does not know",
+         "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url"),
+        ("states: [{id: a, type: action, action: {function: f, secrets: [true]}}]",
+         "secret number 1 of action of state 'a' must be a text", None),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named(text: str, message: str, hint: str | None) -> None:
     """What is wrong is called by its key, or by what it is in its list; an unknown key is told which there are."""
     first = check(text).problems[0]

@@ -52,12 +52,9 @@ def test_one_state_is_enough_to_be_recognised(type_: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "id: a\nspecVersion: '0.8'\nstates:\n- {name: A, type: switch}\n",
-        "id: a\nstates:\n- {name: A, type: parallel}\n",
-        "specVersion: '0.8'\nstates:\n- {id: a, type: switch}\n",
-    ],
-)
+    ["id: a\nspecVersion: '0.8'\nstates:\n- {name: A, type: switch}\n", "id: a\nstates:\n- {name: A, type: parallel}\n",
+     "specVersion: '0.8'\nstates:\n- {id: a, type: switch}\n"],
+)  # fmt: skip
 def test_other_languages_are_not_taken_for_it(text: str) -> None:
     """States with names, and definitions that say their version, are Serverless Workflow's."""
     checked = check(text)

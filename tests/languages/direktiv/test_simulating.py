@@ -130,15 +130,9 @@ def test_generated_events_reach_those_that_wait() -> None:
     for delay, elapsed in (("immediate", timedelta()), ("PT2M", timedelta(minutes=2))):
         child = {
             "id": "teller",
-            "states": [
-                {
-                    "id": "tell",
-                    "type": "generateEvent",
-                    "delay": delay,
-                    "event": {"type": "t", "source": "s", "data": 1},
-                }
-            ],
-        }
+            "states": [{"id": "tell", "type": "generateEvent", "delay": delay,
+                        "event": {"type": "t", "source": "s", "data": 1}}],
+        }  # fmt: skip
         parent = {
             "functions": [{"type": "subflow", "id": "teller", "workflow": "teller"}],
             "states": [

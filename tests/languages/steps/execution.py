@@ -41,11 +41,9 @@ class Lane(LaneBase):
     def at(self, where: str, key: str = "", **variables: JSON) -> "Lane":
         """Return the lane of what stands below; *key* tells it from others of its kind that run beside it."""
         return Lane(
-            self.execution,
-            f"{self.state_path}/{where}" if self.state_path else where,
-            f"{self.path}{key}/{where}" if self.path else where,
-            {**self.variables, **variables},
-        )
+            self.execution, f"{self.state_path}/{where}" if self.state_path else where,
+            f"{self.path}{key}/{where}" if self.path else where, {**self.variables, **variables},
+        )  # fmt: skip
 
     async def value_of(self, written: JSON, data: JSON) -> JSON:
         definition = self.execution.definition
@@ -132,17 +130,11 @@ async def _call(step: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
     arguments = data if isinstance(step.value, str) else written if is_secret else await lane.value_of(written, data)
     lane.emit(TraceKind.ACTION_STARTED, function.name, function=function.name, arguments=arguments)
     call = FunctionCall(
-        id=lane.run.next_id(f"{lane.path}/{function.type}"),
-        function=function,
-        arguments=arguments,
-        state=lane.state_path,
-        action=function.name,
+        id=lane.run.next_id(f"{lane.path}/{function.type}"), function=function, arguments=arguments,
+        state=lane.state_path, action=function.name,
         secret_template=SecretTemplate(written, data, dict(lane.variables)) if is_secret else None,
-        secrets=definition.secrets,
-        auth=_auths_of(step, function),
-        retry=_rule_of(step),
-        language=NAME,
-    )
+        secrets=definition.secrets, auth=_auths_of(step, function), retry=_rule_of(step), language=NAME,
+    )  # fmt: skip
     result = await lane.run.host.invoke(call)
     lane.emit(TraceKind.ACTION_COMPLETED, function.name, result=result)
     return merge(data, result)

@@ -155,11 +155,9 @@ def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:
     child: Any = {"id": "child", "specVersion": "0.8", "states": [refused]}
     action: Any = {"name": "ask", "subFlowRef": "child", "retryRef": "Twice"}
     parent: Any = {
-        "id": "parent",
-        "specVersion": "0.8",
-        "retries": [{"name": "Twice", "delay": "PT1M", "maxAttempts": 3}],
+        "id": "parent", "specVersion": "0.8", "retries": [{"name": "Twice", "delay": "PT1M", "maxAttempts": 3}],
         "states": [{"name": "Do", "type": "operation", "actions": [action], "end": True}],
-    }
+    }  # fmt: skip
     run = SimulationContext([load(parent), load(child)], {}, [], {}).run({})
     assert run.fault is not None
     assert run.fault.attempt == 3

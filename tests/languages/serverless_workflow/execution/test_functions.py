@@ -25,12 +25,10 @@ def _function(name: str, operation: str, **auth: str) -> Function:
 def test_one_says_it_for_all() -> None:
     """How a document is fetched is said by one function, and holds for the others; how each is called is its own."""
     functions = with_shared_auth(
-        [
-            _function("list", "https://shop/api.json#list"),
-            _function("order", "https://shop/api.json#order", invocation="orders"),
-            _function("stock", "https://shop/api.json#stock", resource="reader", invocation="stocks"),
-        ]
-    )
+        [_function("list", "https://shop/api.json#list"),
+         _function("order", "https://shop/api.json#order", invocation="orders"),
+         _function("stock", "https://shop/api.json#stock", resource="reader", invocation="stocks")]
+    )  # fmt: skip
 
     assert functions["list"].auth_ref == AuthRef(resource="reader")
     assert functions["order"].auth_ref == AuthRef(resource="reader", invocation="orders")
@@ -48,13 +46,10 @@ def test_what_a_function_says_itself_counts() -> None:
 
 def test_other_documents_are_fetched_as_before() -> None:
     functions = with_shared_auth(
-        [
-            _function("a", "api.json#a", resource="reader"),
-            _function("b", "other.json#b"),
-            _function("c", "rest:GET:https://shop/api.json"),
-            Function(name="d", type="expression", operation="api.json#d"),
-        ]
-    )
+        [_function("a", "api.json#a", resource="reader"), _function("b", "other.json#b"),
+         _function("c", "rest:GET:https://shop/api.json"),
+         Function(name="d", type="expression", operation="api.json#d")]
+    )  # fmt: skip
 
     assert functions["b"].auth_ref is None
     assert functions["c"].auth_ref is None

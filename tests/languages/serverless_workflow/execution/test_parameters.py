@@ -113,12 +113,10 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, message: str) -> Non
         ({"name": "${ true }"}, "the workflow's name yields a boolean"),
         ({"version": "${ empty }"}, "the workflow's version yields null"),
         ({"timeouts": {"eventTimeout": "${ 1, 2 }"}}, "timeouts: eventTimeout yields an array"),
-        (
-            {"timeouts": {"workflowExecTimeout": {"duration": '${ "soon" }'}}},
-            "workflowExecTimeout: duration yields a text 'soon'",
-        ),
+        ({"timeouts": {"workflowExecTimeout": {"duration": '${ "soon" }'}}},
+         "workflowExecTimeout: duration yields a text 'soon'"),
     ],
-)
+)  # fmt: skip
 def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongData) as told:
         for_run(program(**more), {}, {})

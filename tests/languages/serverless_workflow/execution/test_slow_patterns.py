@@ -15,17 +15,10 @@ LONG = "a" * 60 + "!"
 CATCHING: dict[str, Any] = {
     "errors": [{"name": "slow", "code": SLOW}, {"name": "any", "code": "*"}],
     "functions": [{"name": "f", "type": "custom"}],
-    "states": [
-        {
-            "name": "A",
-            "type": "operation",
-            "actions": [{"functionRef": "f"}],
-            "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}],
-            "end": True,
-        },
-        {"name": "B", "type": "inject", "data": {"b": 1}, "end": True},
-    ],
-}
+    "states": [{"name": "A", "type": "operation", "actions": [{"functionRef": "f"}],
+                "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}], "end": True},
+               {"name": "B", "type": "inject", "data": {"b": 1}, "end": True}],
+}  # fmt: skip
 CHECKING: dict[str, Any] = {
     "dataInputSchema": {"schema": {"properties": {"text": {"pattern": SLOW}}}, "failOnValidationErrors": False},
     "states": [{"name": "A", "type": "inject", "data": {}, "end": True}],

@@ -10,10 +10,8 @@ def test_a_fault_is_told_once() -> None:
     """Name and code are those of the fault; the message says where it came from, also after it travelled as JSON."""
     child = subflow_fault("c", FAULT)
     assert (child.name, child.code, child.message) == (
-        "CallFailed",
-        "Slipped",
-        "sub-workflow 'c' failed: there was no floor",
-    )
+        "CallFailed", "Slipped", "sub-workflow 'c' failed: there was no floor",
+    )  # fmt: skip
     parent = subflow_fault("b", WorkflowFault.from_json(child.to_json()))
     grandparent = subflow_fault("a", WorkflowFault.from_json(parent.to_json()))
     assert parent.message == "sub-workflow 'b' failed, as 'c' did 2 levels down: there was no floor"

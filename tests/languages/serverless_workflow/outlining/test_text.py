@@ -40,16 +40,11 @@ def test_whatever_runs_can_be_described(file: Path) -> None:
 def test_functions_that_are_carried_out_elsewhere() -> None:
     operations = {"charge": "temporal:ChargeCard@payments", "own": "temporal:Remind", "sum": "script:python:1 + 1"}
     workflow = load(
-        {
-            "id": "elsewhere",
-            "version": "1",
-            "specVersion": "0.8",
-            "functions": [{"name": name, "type": "custom", "operation": one} for name, one in operations.items()],
-            "states": [
-                {"name": "A", "type": "operation", "actions": [{"functionRef": n} for n in operations], "end": True}
-            ],
-        }
-    )
+        {"id": "elsewhere", "version": "1", "specVersion": "0.8",
+         "functions": [{"name": name, "type": "custom", "operation": one} for name, one in operations.items()],
+         "states": [{"name": "A", "type": "operation", "actions": [{"functionRef": n} for n in operations],
+                     "end": True}]}
+    )  # fmt: skip
 
     text = describe(workflow).text()
 

@@ -106,36 +106,28 @@ def test_every_state_type(state: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [
-        "{$schema: swf.schema.json, id: a, start: S, states: [{name: S, type: inject, data: {}, end: true}]}",
-        "{id: a, start: {stateName: S, schedule: R/PT1H}, states: [{name: S, type: inject, data: 1, end: {}}]}",
-        "{id: a, start: {schedule: {cron: '0 9 * * *'}}, states: [{name: S, type: inject, data: 1, end: true}]}",
-        "{id: a, states: [{name: S, type: inject, data: {}, end: 'yes'}]}",
-        "{id: a, states: [{name: S, type: inject, data: {}, end: false, transition: {nextState: S}}]}",
-        "{key: a, functions: f.json, timeouts: t.json, secrets: s.json, states: [{name: S, type: inject, data: 1}]}",
-        "{name: a, version: 1.0, execTimeout: PT1M, states: [{name: S, type: delay, timeDelay: PT1S}]}",
-        "{id: a, dataInputSchema: s, dataOutputSchema: {type: object}, states: [{name: 1, type: inject, data: 1}]}",
-        "{id: a, auth: {name: x, properties: {}}, states: [{name: S, type: subflow, workflowId: w}]}",
-        "{id: a, retries: [{name: r, multiplier: PT1S, maxAttempts: '3'}], states: [{name: S, type: inject, data: 1}]}",
-        (
-            "{id: a, functions: [{name: f, authRef: x}, {name: g, authRef: {resource: y}}], states: [{name: S, "
-            "type: operation, actions: [{functionRef: {refName: f, args: {}, retryRef: r}}, {functionRef: f, "
-            "arguments: {}}, {publish: {event: e}}, {actionFilter: {useResults: no}, subFlowRef: w}]}]}"
-        ),
-        (
-            "{id: a, states: [{name: S, type: event, timeout: PT1S, onEvents: [{eventRefs: e, eventFilter: {}}], "
-            "onErrors: [{error: x, end: true}, {errorRef: y, end: true}, {errorRefs: [z], transition: S}]}]}"
-        ),
-        "{id: a, states: [{name: S, type: parallel, completionType: xor, n: 1, branches: [{name: b, workflowId: w}]}]}",
-        "{id: a, states: [{name: S, type: foreach, inputCollection: .l, inputParameter: i, max: 2, workflowId: w}]}",
-        (
-            "{id: a, states: [{name: S, type: inject, data: 1, timeouts: {stateExecTimeout: {total: PT1S}}, end: "
-            "{produceEvents: [{eventRef: e, contextAttributes: [{a: b}]}], continueAs: w}}]}"
-        ),
-        "{id: a, states: [{name: S, type: inject, data: 1, stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}}]}",
-        "{id: a, annotations: one, anything: {of: mine}, functions: null, states: [{name: S, type: inject, data: 1}]}",
-    ],
-)
+    ["{$schema: swf.schema.json, id: a, start: S, states: [{name: S, type: inject, data: {}, end: true}]}",
+     "{id: a, start: {stateName: S, schedule: R/PT1H}, states: [{name: S, type: inject, data: 1, end: {}}]}",
+     "{id: a, start: {schedule: {cron: '0 9 * * *'}}, states: [{name: S, type: inject, data: 1, end: true}]}",
+     "{id: a, states: [{name: S, type: inject, data: {}, end: 'yes'}]}",
+     "{id: a, states: [{name: S, type: inject, data: {}, end: false, transition: {nextState: S}}]}",
+     "{key: a, functions: f.json, timeouts: t.json, secrets: s.json, states: [{name: S, type: inject, data: 1}]}",
+     "{name: a, version: 1.0, execTimeout: PT1M, states: [{name: S, type: delay, timeDelay: PT1S}]}",
+     "{id: a, dataInputSchema: s, dataOutputSchema: {type: object}, states: [{name: 1, type: inject, data: 1}]}",
+     "{id: a, auth: {name: x, properties: {}}, states: [{name: S, type: subflow, workflowId: w}]}",
+     "{id: a, retries: [{name: r, multiplier: PT1S, maxAttempts: '3'}], states: [{name: S, type: inject, data: 1}]}",
+     ("{id: a, functions: [{name: f, authRef: x}, {name: g, authRef: {resource: y}}], states: [{name: S, "
+      "type: operation, actions: [{functionRef: {refName: f, args: {}, retryRef: r}}, {functionRef: f, "
+      "arguments: {}}, {publish: {event: e}}, {actionFilter: {useResults: no}, subFlowRef: w}]}]}"),
+     ("{id: a, states: [{name: S, type: event, timeout: PT1S, onEvents: [{eventRefs: e, eventFilter: {}}], "
+      "onErrors: [{error: x, end: true}, {errorRef: y, end: true}, {errorRefs: [z], transition: S}]}]}"),
+     "{id: a, states: [{name: S, type: parallel, completionType: xor, n: 1, branches: [{name: b, workflowId: w}]}]}",
+     "{id: a, states: [{name: S, type: foreach, inputCollection: .l, inputParameter: i, max: 2, workflowId: w}]}",
+     ("{id: a, states: [{name: S, type: inject, data: 1, timeouts: {stateExecTimeout: {total: PT1S}}, end: "
+      "{produceEvents: [{eventRef: e, contextAttributes: [{a: b}]}], continueAs: w}}]}"),
+     "{id: a, states: [{name: S, type: inject, data: 1, stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}}]}",
+     "{id: a, annotations: one, anything: {of: mine}, functions: null, states: [{name: S, type: inject, data: 1}]}"],
+)  # fmt: skip
 def test_every_spelling(written: str) -> None:
     codes = {problem.code for problem in check(written).problems}
     assert not codes & {"type", "enum", "missing", "unknown-property", "syntax"}
@@ -153,15 +145,13 @@ def test_every_spelling(written: str) -> None:
         (with_state({"name": "S", "type": "sleep", "duration": 5}), "$.states[0].duration: 5 is not of type 'string'"),
         (with_state({"name": "S", "type": "inject", "data": 1, "end": "maybe"}), "$.states[0].end: 'maybe' is not"),
         (with_state({"name": "S", "type": "inject", "data": 1, "transition": ["S"]}), "$.states[0].transition: ['S']"),
-        (
-            with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
-            "$.functions[0]: Additional properties are not",
-        ),
+        (with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
+         "$.functions[0]: Additional properties are not"),
         (with_state(STATES[1], events=[{"name": "e", "kind": "both"}]), "$.events[0].kind: 'both' is not"),
         (with_state({**STATES[1], "actionMode": "serial"}), "$.states[0].actionMode: 'serial' is not valid"),
         (with_state(STATES[1], keepActive=7), "$.keepActive: 7 is not of type 'boolean'"),
     ],
-)
+)  # fmt: skip
 def test_the_usual_mistakes(definition: dict[str, Any], told: str) -> None:
     assert any(refusal.startswith(told) for refusal in refusals(definition)), refusals(definition)
 

@@ -84,13 +84,10 @@ def test_start_and_schedule() -> None:
         ("functionRef: {refName: f, parameters: {a: 1}}", {"a": 1}, ["'parameters' is read as 'arguments'"]),
         ("functionRef: {refName: f, args: {a: 1}}", {"a": 1}, ["'args' is read as 'arguments'"]),
         ("{functionRef: f, args: {a: 1}}", {"a": 1}, ["'args' beside functionRef is read as its 'arguments'"]),
-        (
-            "{functionRef: {refName: f}, arguments: {a: 1}}",
-            {"a": 1},
-            ["'arguments' beside functionRef is read as its 'arguments'"],
-        ),
+        ("{functionRef: {refName: f}, arguments: {a: 1}}", {"a": 1},
+         ["'arguments' beside functionRef is read as its 'arguments'"]),
     ],
-)
+)  # fmt: skip
 def test_function_refs(written: str, arguments: Any, messages: list[str]) -> None:
     """A function is referred to by its name or by an object, and its arguments stand in it under one name."""
     found, told = action(written)
@@ -250,21 +247,15 @@ def test_texts_for_truths() -> None:
     [
         ("{name: A, type: delay, timeDelay: PT1S, end: true}", {"type": "sleep", "duration": "PT1S"}),
         ("{name: A, type: subflow, workflowId: w, end: true}", {"type": "operation"}),
-        (
-            "{name: A, type: parallel, completionType: xor, branches: [{name: b, workflowId: w}], end: true}",
-            {"completion_type": "atLeast", "num_completed": 1},
-        ),
-        (
-            "{name: A, type: parallel, completionType: n_of_m, n: 1, branches: [{name: b, actions: []}], end: true}",
-            {"completion_type": "atLeast", "num_completed": 1},
-        ),
-        (
-            "{name: A, type: foreach, inputCollection: .x, inputParameter: y, max: 2, workflowId: w, end: true}",
-            {"iteration_param": "y", "batch_size": 2},
-        ),
+        ("{name: A, type: parallel, completionType: xor, branches: [{name: b, workflowId: w}], end: true}",
+         {"completion_type": "atLeast", "num_completed": 1}),
+        ("{name: A, type: parallel, completionType: n_of_m, n: 1, branches: [{name: b, actions: []}], end: true}",
+         {"completion_type": "atLeast", "num_completed": 1}),
+        ("{name: A, type: foreach, inputCollection: .x, inputParameter: y, max: 2, workflowId: w, end: true}",
+         {"iteration_param": "y", "batch_size": 2}),
         ("{name: A, type: switch, dataConditions: [{condition: .a, end: true}], default: {end: true}}", {}),
     ],
-)
+)  # fmt: skip
 def test_keys_before_0_7(written: str, expected: dict[str, Any]) -> None:
     """What 0.6 called otherwise is read by its present name, with a warning in a definition that says it is of 0.8."""
     state, told = first_state(written, 'specVersion: "0.8"\n')

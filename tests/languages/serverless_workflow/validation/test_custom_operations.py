@@ -39,12 +39,9 @@ WRONG = [
     ("temporal:a", ", metadata: {retryPolicy: {maximumAttempts: -1}}", "maximumAttempts is -1, and must be a"),
     ("temporal:a", ", metadata: {retryPolicy: {backoffCoefficient: 0.5}}", "backoffCoefficient is 0.5, and"),
     ("temporal:a", ", metadata: {retryPolicy: {nonRetryableErrorTypes: A}}", "must be an array of texts"),
-    (
-        "temporal:a",
-        ", metadata: {retryPolicy: {initialInterval: PT2S, maximumInterval: PT1S}}",
-        "maximumInterval is shorter than initialInterval",
-    ),
-]
+    ("temporal:a", ", metadata: {retryPolicy: {initialInterval: PT2S, maximumInterval: PT1S}}",
+     "maximumInterval is shorter than initialInterval"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("operation", "more"), FINE)

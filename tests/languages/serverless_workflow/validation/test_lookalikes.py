@@ -12,76 +12,22 @@ PATHS = Expressions(variables=VARIABLES | {"item"}, language="jsonpath")
 
 @pytest.mark.parametrize(
     "text",
-    [
-        ".message",
-        " .order.id ",
-        ".list | length",
-        ".list[0].x",
-        '"a" + .b',
-        '"Hello \\(.name)"',
-        "$CONST.x",
-        "$item",
-        "$WORKFLOW.id",
-        "map(.x)",
-        "if .a then 1 else 2 end",
-        "{id: .id}",
-        "[.a, .b]",
-        ".[0]",
-        '."a b"',
-        ". | keys",
-        ".total/.count",
-        ".total / 2",
-        "fn:net",
-        ".. | .price?",
-    ],
-)
+    [".message", " .order.id ", ".list | length", ".list[0].x", '"a" + .b', '"Hello \\(.name)"', "$CONST.x", "$item",
+     "$WORKFLOW.id", "map(.x)", "if .a then 1 else 2 end", "{id: .id}", "[.a, .b]", ".[0]", '."a b"', ". | keys",
+     ".total/.count", ".total / 2", "fn:net", ".. | .price?"],
+)  # fmt: skip
 def test_what_names_data_was_meant(text: str) -> None:
     assert meant(text, EXPRESSIONS, ()) == text.strip()
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "plain",
-        "length",
-        "now",
-        "1 + 1",
-        '"quoted"',
-        ".",
-        "..",
-        "...",
-        "...more",
-        "[.]",
-        ".5",
-        "0.5",
-        "$5.00",
-        "$HOME",
-        "$ENV.HOME",
-        "{id}",
-        ".env",
-        ".env.local",
-        ".tar.gz",
-        ".jpg, .png",
-        ".example.com",
-        ".NET",
-        "./run",
-        "../first",
-        ".github/workflows/test.yaml",
-        "error.log",
-        "first.name",
-        "error-log.txt",
-        "input/first.json",
-        "user@example.com",
-        "https://example.com/.well-known/x",
-        "it is .x",
-        "Hello .name",
-        "(.a",
-        "# .x",
-        "fn:gross",
-        "{{ name }}",
-    ],
-)
+    ["", "plain", "length", "now", "1 + 1", '"quoted"', ".", "..", "...", "...more", "[.]", ".5", "0.5", "$5.00",
+     "$HOME", "$ENV.HOME", "{id}", ".env", ".env.local", ".tar.gz", ".jpg, .png", ".example.com", ".NET", "./run",
+     "../first", ".github/workflows/test.yaml", "error.log", "first.name", "error-log.txt", "input/first.json",
+     "user@example.com", "https://example.com/.well-known/x", "it is .x", "Hello .name", "(.a", "# .x", "fn:gross",
+     "{{ name }}"],
+)  # fmt: skip
 def test_what_names_none_was_not(text: str) -> None:
     """It does not compile, or names no data, or is the name of a file, a host or a thing."""
     assert meant(text, EXPRESSIONS, ()) is None

@@ -167,8 +167,8 @@ async def test_an_answer_that_is_not_read_is_not_kept(monkeypatch: pytest.Monkey
     async with served(answer) as address:
         with socket.create_connection((address.host, address.port)) as connection:
             connection.sendall(WHOLE)
-            async with asyncio.timeout(30):
-                await has_ended.wait()
+            await asyncio.wait_for(has_ended.wait(), 30)
+    assert has_ended.is_set()
 
 
 def test_nothing_is_accepted_for_a_while_once_there_are_no_more_files() -> None:

@@ -1,7 +1,6 @@
 """The errors of a client: which class, and what it is about."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
@@ -26,7 +25,6 @@ from swf_temporal import (
     load,
     simulate,
 )
-from swf_temporal.temporal.server import local_server
 
 PAYMENT = load("""\
 id: payment
@@ -50,12 +48,6 @@ FACTS = ("CallFailed", "CardExpired", "the card has expired", "Charge", "once", 
 
 def facts(ended: RunEnded) -> tuple[object, ...]:
     return (ended.name, ended.code, ended.message, ended.state, ended.action, ended.status, ended.body)
-
-
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    async with local_server() as server:
-        yield Client(server.client)
 
 
 @pytest.mark.temporal

@@ -1,13 +1,11 @@
 """Secrets that a program of the user's own looks up."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
 from swf_temporal.functions import secret_providers
-from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\
 id: login
@@ -39,12 +37,6 @@ class Vault:
         if len(self.asked) == 1:
             raise ConnectionError("the vault is sealed: s3cr3t-of-the-vault")
         return "correct-horse" if name == "VAULTED" else None
-
-
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    async with local_server() as server:
-        yield Client(server.client)
 
 
 @pytest.mark.temporal

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
@@ -26,7 +26,6 @@ from swf_temporal import (
     load,
     simulate,
 )
-from swf_temporal.temporal.server import local_server
 
 WAITER = load("""\
 id: waiter
@@ -77,12 +76,6 @@ WRITTEN: JSON = {
     "sizes": [7],
     "labels": {"a": "b"},
 }
-
-
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    async with local_server() as server:
-        yield Client(server.client)
 
 
 @pytest.mark.temporal

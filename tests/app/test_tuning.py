@@ -10,7 +10,6 @@ from temporalio.worker import PollerBehaviorAutoscaling, PollerBehaviorSimpleMax
 
 from swf_temporal import Client, Registry, UsageError, Worker, WorkerSettings, load
 from swf_temporal.sdk.worker import tuning_of
-from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\
 id: doubling
@@ -117,18 +116,16 @@ def test_options_of_the_command_are_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.temporal
-async def test_instances_run_with_each_kind() -> None:
-    async with local_server() as server:
-        client = Client.of(server)
-        for number, (kind, given) in enumerate(SETTINGS.items()):
-            settings = WorkerSettings(task_queue=f"tuned-{number}", **given)
-            worker = Worker(client, definitions=[DEFINITION], functions=FUNCTIONS, settings=settings)
-            async with worker:
-                assert worker._worker is not None
-                config: Any = worker._worker.config(active_config=True)
-                assert {name: config[name] for name in tuning_of(settings) if name != "tuner"} == {
-                    name: value for name, value in tuning_of(settings).items() if name != "tuner"
-                }
-                assert (config["tuner"] is None) == (kind != "by resources")
-                instance = await client.start(DEFINITION, {"n": 1}, task_queue=settings.task_queue)
-                assert await instance.result() == {"n": 4}
+async def test_instances_run_with_each_kind(client: Client) -> None:
+    for number, (kind, given) in enumerate(SETTINGS.items()):
+        settings = WorkerSettings(task_queue=f"tuned-{number}", **given)
+        worker = Worker(client, definitions=[DEFINITION], functions=FUNCTIONS, settings=settings)
+        async with worker:
+            assert worker._worker is not None
+            config: Any = worker._worker.config(active_config=True)
+            assert {name: config[name] for name in tuning_of(settings) if name != "tuner"} == {
+                name: value for name, value in tuning_of(settings).items() if name != "tuner"
+            }
+            assert (config["tuner"] is None) == (kind != "by resources")
+            instance = await client.start(DEFINITION, {"n": 1}, task_queue=settings.task_queue)
+            assert await instance.result() == {"n": 4}

@@ -224,11 +224,13 @@ class Dev:
     folder: Path
     log: Path
 
-    def until(self, text: str) -> None:
+    def until(self, text: str) -> str:
+        """Return what it has said, once *text* is in it."""
         end = time.monotonic() + PATIENCE
         while text not in self.log.read_text():
             assert time.monotonic() < end, f"it did not say {text!r}, but said:\n{self.log.read_text()}"
             time.sleep(0.02)
+        return self.log.read_text()
 
 
 @pytest.fixture(scope="session")

@@ -1,32 +1,17 @@
 """`swf pause`, `resume`, `cancel` and `terminate` with `--query` as processes, on `swf dev`."""
 
-import time
-
 import pytest
 
 from swf_temporal.base.client_errors import InstanceEndedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.changing import Outcome, for_each
-from tests.cli.conftest import PATIENCE, Dev, Swf
-from tests.cli.test_tasks import On
+from tests.cli.conftest import On, Swf
 
 QUERY = "WorkflowId STARTS_WITH 'many-'"
 
 
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    return On(swf, dev)
-
-
 def _until_found(on: On, verb: str, number: int) -> str:
-    """Return what a dry run lists, once it finds so many; lists of a server are a moment behind."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        code, out, err = on(verb, "--query", QUERY, "--dry-run")
-        assert code == 0
-        if err.startswith(f"{number} instance"):
-            return out
-        assert time.monotonic() < end, (out, err)
+    return on.until(lambda said: said[2].startswith(f"{number} instance"), verb, "--query", QUERY, "--dry-run")[1]
 
 
 @pytest.mark.temporal

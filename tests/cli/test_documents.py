@@ -170,7 +170,7 @@ def test_dev_tells_what_changes(dev: Dev) -> None:
     dev.until("has no method 'AddUser'\n")
     for written in (dev.folder / "protos").rglob("*.*"):
         written.unlink()
-    dev.until("asks.yaml: gone")
+    assert "protos/asks.yaml: gone" in dev.until("asks.yaml: gone")
 
 
 @pytest.mark.temporal

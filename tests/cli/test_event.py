@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf
-from tests.cli.test_instances import On
+from tests.cli.conftest import On
 
 pytestmark = pytest.mark.temporal
 
@@ -27,10 +26,9 @@ states:
 """
 
 
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    swf.write("twice.yaml", TWICE)
-    return On(swf, dev)
+@pytest.fixture(autouse=True)
+def _twice(on: On) -> None:
+    on.swf.write("twice.yaml", TWICE)
 
 
 def test_what_became_of_it(on: On) -> None:

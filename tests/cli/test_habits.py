@@ -162,6 +162,7 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["event", "a", "", "--data", "1"], "the TYPE of the event is empty"),
         (["event", "a", "b", "-w", "c"], "two instances are given: 'a' and 'c'"),
         (["schedule", "show", ""], "Invalid value for 'ID'"),
+        (["gateway", "--task-queue", ""], "'--task-queue': it is empty"),
         (["test", "hello.yaml", "-k", ""], "Invalid value for '-k'"),
     ],
 )  # fmt: skip
@@ -266,7 +267,6 @@ _PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
         ("gateway --tls-cert nosuch.pem", "TLS cannot be served with nosuch.pem: No such file or directory"),
         ("worker --functions hello.yaml", "hello.yaml is not a Python file"),
         ("worker --functions ./nosuch", "./nosuch is not a Python file"),
-        ("run hello.yaml --simulate --address a:1", "--address is for a run on a server"),
         ("compat hello.yaml hello.yaml --limit 5", "--limit is for instances on a server"),
         ("compat --histories . --namespace n", "--namespace is for instances on a server"),
         ("compat --histories . --strict", "--strict is for a comparison of definitions"),

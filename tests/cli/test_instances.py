@@ -7,7 +7,7 @@ import time
 import pytest
 from temporalio.client import Client
 
-from tests.cli.conftest import PATIENCE, Dev, Swf, free_port
+from tests.cli.conftest import PATIENCE, Dev, On, Swf, free_port
 
 pytestmark = pytest.mark.temporal
 
@@ -37,22 +37,6 @@ states:
   - {name: Start, type: sleep, duration: PT1S, transition: Wait}
   - {name: Wait, type: event, onEvents: [{eventRefs: [Ours]}], end: true}
 """
-
-
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> "On":
-    return On(swf, dev)
-
-
-class On:
-    def __init__(self, swf: Swf, dev: Dev) -> None:
-        self.swf = swf
-        self.env = {"TEMPORAL_ADDRESS": dev.address}
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        ended = self.swf(*arguments, env=self.env)
-        assert "Traceback" not in ended.err
-        return ended.code, ended.out, ended.err
 
 
 def test_life_of_an_instance(on: On) -> None:
@@ -266,15 +250,6 @@ def test_logs(on: On) -> None:
     assert [line.partition("  ")[2] for line in out.splitlines()] == ["Wait", f"  ← event Paid up {event_id}"]
 
 
-def test_logs_without_a_worker(on: On) -> None:
-    on("start", "hello", "-w", "l-2", "--task-queue", "nobody")
-    code, out, err = on("logs", "l-2")
-    assert (code, out) == (2, "")
-    assert "no worker answers for 'l-2'" in err
-    assert "task queue 'nobody'" in err
-    on("terminate", "l-2")
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -315,7 +290,7 @@ def test_running_already(on: On) -> None:
     on("cancel", "once")
 
 
-@pytest.mark.parametrize("command", [["list"], ["start", "hello"], ["worker", "--no-wait"]])
+@pytest.mark.parametrize("command", [["list"], ["start", "hello"]])
 def test_no_server(swf: Swf, command: list[str]) -> None:
     ended = swf(*command, "--address", f"127.0.0.1:{free_port()}")
     assert ended.code == 2

@@ -123,8 +123,3 @@ def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
     ended = swf("--install-completion", "bash", env={"HOME": home, **detection})
     assert (ended.code, ended.err.startswith(f"error: {swf.folder}/hello.yaml/")) == (2, True)
     assert ended.err.endswith(" cannot be used: Not a directory\n")
-
-
-def test_completion(swf: Swf) -> None:
-    env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}
-    assert swf(env=env).out.split() == ["validate"]

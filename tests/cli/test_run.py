@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.cli.conftest import BROKEN, CALLER, PATIENCE, Dev, Swf, free_port, listens
+from tests.cli.conftest import BROKEN, PATIENCE, Dev, Swf, free_port, listens
 
 pytestmark = pytest.mark.temporal
 
@@ -190,20 +190,6 @@ states:
     assert "CallFailed: the secret 'TOKEN' is not known here\n  set it as for a worker, by SWF_SECRET_" in missing.err
 
 
-def test_warnings_are_told(swf: Swf) -> None:
-    swf.write(
-        "doubtful.yaml",
-        """\
-id: doubtful
-specVersion: "0.8"
-states: [{name: A, type: inject, data: {a: 1}, end: true}, {name: B, type: inject, data: {}, end: true}]
-""",
-    )
-    ended = swf("run", "doubtful.yaml", "--simulate")
-    assert (ended.code, json.loads(ended.out)) == (0, {"a": 1})
-    assert "doubtful.yaml:5:12  warning  unreachable-state" in ended.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -216,7 +202,6 @@ states: [{name: A, type: inject, data: {a: 1}, end: true}, {name: B, type: injec
         (["hello.yaml", "--functions", "nowhere.py"], "there is no file nowhere.py"),
         (["hello.yaml", "--functions", "no.such.module"], "cannot be imported"),
         (["hello.yaml", "--timeout", "soon"], "--timeout is 'soon'"),
-        (["hello.yaml", "--script", "script.yaml"], "add --simulate"),
         (["hello.yaml", "--definitions", "nowhere"], "nowhere is not a folder"),
     ],
 )
@@ -247,20 +232,6 @@ def test_what_happened_is_told_before_how_it_ended(swf: Swf, dev: Dev) -> None:
     ended = swf("run", "hello.yaml", "--input", "3", "--address", dev.address)
     assert ended.code == 1
     assert ended.err.splitlines()[1:3] == ["Say", "error: workflow 'hello' failed in state 'Say'"]
-
-
-def test_unknown_function(swf: Swf, dev: Dev) -> None:
-    """A function that nobody offers fails the workflow, by name."""
-    swf.write("caller.yaml", CALLER)
-    ended = swf("run", "caller.yaml", "--address", dev.address)
-    assert ended.code == 1
-    assert "no custom function 'double' is known" in ended.err
-
-
-def test_a_simulation_has_no_timeout(swf: Swf) -> None:
-    ended = swf("run", "hello.yaml", "--simulate", "--timeout", "5")
-    assert ended.code == 2
-    assert "--timeout is for a run on a server" in ended.err
 
 
 def test_a_simulated_circle_is_given_up(swf: Swf) -> None:

@@ -91,7 +91,7 @@ def test_a_consumer_with_nothing_to_serve(swf: Swf, dev: Dev) -> None:
     swf.write("swf.yaml", 'events: {consumers: [{name: all, from: "nats://127.0.0.1:1", subject: orders}]}')
     with swf.running("consume", "new", "--config", "swf.yaml", "--address", dev.address) as consumer:
         consumer.until("WARNING there is no definition: all events are ignored")
-        consumer.stop(signal.SIGTERM)
+        assert consumer.stop(signal.SIGTERM).code == 0
 
 
 def test_worker(swf: Swf, dev: Dev) -> None:

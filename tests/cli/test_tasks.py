@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf
+from tests.cli.conftest import On
 
 pytestmark = pytest.mark.temporal
 
@@ -34,22 +34,6 @@ states:
     eventConditions: [{eventRef: Decided, end: true}, {eventRef: Withdrawn, end: true}]
     defaultCondition: {end: true}
 """
-
-
-class On:
-    def __init__(self, swf: Swf, dev: Dev) -> None:
-        self.swf = swf
-        self.env = {"TEMPORAL_ADDRESS": dev.address}
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        ended = self.swf(*arguments, env=self.env)
-        assert "Traceback" not in ended.err
-        return ended.code, ended.out, ended.err
-
-
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    return On(swf, dev)
 
 
 def test_a_task_is_listed_shown_and_completed(on: On) -> None:

@@ -274,16 +274,16 @@ def follow(reader: Reader, blocks: list[Block]) -> None:
     assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
 
 
-def follow_page(page: str, folder: Path) -> None:
-    """Follow all of *page* from an empty folder, with an empty environment; each command prints what the page says."""
-    with reading(folder) as reader:
-        blocks = [block for block in blocks_of(page) if not of_the_checkout(block)]
-        follow(reader, [block for block in blocks if block.heading != APART.get(page)])
+def follow_page(page: str, folder: Path, *, apart: bool = False) -> int:
+    """Follow *page*, or its section that is followed apart, from an empty folder, with an empty environment.
 
-
-def follow_section(page: str, folder: Path) -> None:
+    Each command prints what the page says, or an assertion fails. Return how many blocks were followed.
+    """
+    of_page = [block for block in blocks_of(page) if apart or not of_the_checkout(block)]
+    blocks = [block for block in of_page if (block.heading == APART.get(page)) is apart]
     with reading(folder) as reader:
-        follow(reader, [block for block in blocks_of(page) if block.heading == APART[page]])
+        follow(reader, blocks)
+    return len(blocks)
 
 
 @contextmanager

@@ -72,11 +72,18 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
     assert run(scenarios[0])[1] == []
 
 
+def names_after(program: str, where: str) -> set[str]:
+    """Run a program, and return the names that it has then."""
+    names: dict[str, object] = {"__name__": where}
+    exec(compile(program, where, "exec"), names)  # noqa: S102 - our own text
+    return names.keys() - {"__name__", "__builtins__"}
+
+
 @pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
 def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program on the page about testing runs, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
-    exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
+    assert names_after(text, where)
 
 
 @pytest.mark.temporal
@@ -85,7 +92,7 @@ def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch:
     """Every program on the page about the Python API runs, against a server, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
-    exec(compile(block.text, block.where, "exec"), {"__name__": block.where})  # noqa: S102 - our own text
+    assert names_after(block.text, block.where)
 
 
 @pytest.mark.temporal
@@ -99,6 +106,7 @@ def test_the_page_about_embedding_can_be_followed(
         name = named[1] if named else f"program_{number}"
         (tmp_path / f"{name}.py").write_text(block.text, encoding="utf-8")
         module = importlib.import_module(name)
+        assert callable(module.main) if named else module.__name__ == name
         if named:
             asyncio.run(module.main())
 

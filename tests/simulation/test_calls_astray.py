@@ -12,19 +12,29 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import find_scenarios, run, stub_services_of
 
-HEAD = '{scenario: Calls, workflow: {id: calls, version: 1.0.0, specVersion: "0.8"}}\n'
-
-CAUGHT = (
-    HEAD
-    + """\
-functions:
-  - name: read
-    OPERATION:
-errors: [{name: any, code: "*"}]
-states:
-  - {name: Read, type: operation, actions: [{functionRef: read}], onErrors: [{errorRef: any, end: true}], end: true}
+HEAD = """\
+scenario: Calls
+workflow:
+  id: calls
+  version: 1.0.0
+  specVersion: "0.8"
 """
-)
+
+
+def calling(rest: str) -> str:
+    return HEAD + rest
+
+
+CAUGHT = calling("""\
+  functions: [{name: read, OPERATION}]
+  errors: [{name: any, code: "*"}]
+  states:
+    - name: Read
+      type: operation
+      actions: [{functionRef: read}]
+      onErrors: [{errorRef: any, end: true}]
+      end: true
+""")
 READ = CAUGHT.replace("OPERATION", 'operation: "rest:GET:https://orders.example/orders/7?tag=a&tag=b&page=2"')
 ADD = CAUGHT.replace("OPERATION", 'type: rpc, operation: "users.proto#Users#Add"')
 GUARDED = CAUGHT.replace(
@@ -45,7 +55,9 @@ def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
     simulation, differences = came_of(tmp_path, READ + "services: {https://odrers.example: {GET /orders/7: {}}}")
     assert simulation.status == "completed"
-    assert differences == ["services: the scenario has no service at orders.example:443: describe it in `services`"]
+    assert differences == [
+        "services: the scenario has no service at orders.example:443: describe it in `services`",
+    ]
 
 
 @pytest.mark.parametrize("answer", ["{nmae: Ada}", "[{name: Ada}]", "Ada", "{name: {}}"])
@@ -153,9 +165,7 @@ def test_a_service_has_the_clock_that_it_says(tmp_path: Path) -> None:
 
 def test_every_run_is_the_same(tmp_path: Path) -> None:
     """Calls side by side get their answers in one order, and one that is given up was made."""
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: read, operation: "rest:GET:https://orders.example/{id}"}, {name: quick, type: custom}]
   retries: [{name: once, delay: PT10S, jitter: 0.5, maxAttempts: 2}]
   states:
@@ -187,8 +197,7 @@ services:
     GET /7: {n: 7}
     GET /8: {n: 8}
     GET /last: {}
-"""
-    )
+""")
     runs = [came_of(tmp_path, text) for _ in range(5)]
     assert [differences for _, differences in runs] == [[]] * 5
     told = [[request["request"] for request in simulation.requests] for simulation, _ in runs]

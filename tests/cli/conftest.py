@@ -145,6 +145,12 @@ class Swf(Place):
             code = code_of(arguments)
         return Ended(code, *(cast("BytesIO", one.buffer).getvalue().decode() for one in (out, err)))
 
+    def refused(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
+        """Return what is said of a mistake: on stderr alone, without a traceback, with exit code 2."""
+        ended = self(*arguments, stdin=stdin, env=env)
+        assert (ended.code, ended.out, "Traceback" in ended.err) == (2, "", False), ended
+        return ended.err
+
 
 def _is_apart(arguments: Sequence[str], env: Mapping[str, str]) -> bool:
     if not arguments or any(name.startswith(("OTEL_", "_SWF_COMPLETE")) for name in env):
@@ -167,6 +173,9 @@ class On:
         ended = self.swf(*arguments, env=self.env)
         assert "Traceback" not in ended.err
         return ended.code, ended.out, ended.err
+
+    def refused(self, *arguments: str) -> str:
+        return self.swf.refused(*arguments, env=self.env)
 
     def until(self, holds: Callable[[tuple[int, str, str]], bool], *arguments: str) -> tuple[int, str, str]:
         """Return what a command says, once that is what is waited for: the lists of a server are a moment behind."""

@@ -87,9 +87,9 @@ def test_takes_events(swf: Swf, dev: Dev) -> None:
 def test_input_that_the_server_refuses(swf: Swf, dev: Dev) -> None:
     """More data than the server takes is told in a line."""
     swf.write("large.json", json.dumps({"name": "x" * 3_000_000}))
-    ended = swf("run", "hello.yaml", "--input", "@large.json", "--address", dev.address)
-    assert (ended.code, ended.out) == (2, "")
-    assert "an input of 3,000,011 bytes: more than 2,031,616 cannot be sent" in ended.err
+    assert "an input of 3,000,011 bytes: more than 2,031,616 cannot be sent" in swf.refused(
+        "run", "hello.yaml", "--input", "@large.json", "--address", dev.address
+    )
 
 
 def test_a_profile_that_is_not_there(swf: Swf) -> None:
@@ -101,9 +101,7 @@ def test_a_profile_that_is_not_there(swf: Swf) -> None:
 
 
 def test_a_database_that_cannot_be(swf: Swf) -> None:
-    ended = swf("dev", ".", "--db", "hello.yaml/instances.db")
-    assert (ended.code, ended.out) == (2, "")
-    assert "the folder hello.yaml cannot be made" in ended.err
+    assert "the folder hello.yaml cannot be made" in swf.refused("dev", ".", "--db", "hello.yaml/instances.db")
 
 
 def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:

@@ -97,15 +97,13 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
     "an entry of the trace, or a detail of one (events that are taken or produced have their ids)": [
-        lambda: [str(kind) for kind in TraceKind]
+        lambda: [str(kind) for kind in TraceKind],
     ],
-    "a setting": [
-        lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
-        lambda: list(WorkerSettings.model_fields),
-        lambda: [setting.key for setting in WorkerSettings.settings()],
-    ],
+    "a setting": [lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
+                  lambda: list(WorkerSettings.model_fields),
+                  lambda: [setting.key for setting in WorkerSettings.settings()]],
     "a public name of the package": [lambda: swf_temporal.__all__],
-}
+}  # fmt: skip
 """For some rows of the table: the names of all that there is of that kind."""
 
 IN_PASSING = (

@@ -150,10 +150,8 @@ def _default(option: Any) -> str | None:
 _LIMITS = EvaluationLimits()
 _WORKER = WorkerSettings()
 CLAIMS = {
-    "cli": [
-        f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish",
-        f"the latest {MAX_TRACE:,} entries",
-    ],
+    "cli": [f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish",
+            f"the latest {MAX_TRACE:,} entries"],
     "configuration": [f"in bytes or with a unit: `4 MiB` | {size(Options().max_response_bytes)} |"],
     "events": [
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
@@ -169,18 +167,15 @@ CLAIMS = {
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(stores.MAX_BYTES)} at most |"],
     "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
-        f"There are {working._LEFT:,} more for these",
-        f"It may use {size(MEMORY)} of memory",
+        f"There are {working._LEFT:,} more for these", f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",
         f"Levels are {listed([f'{name} (the default)' if name == 'INFO' else name for name in LEVELS])};",
     ],
-    "gateway": [
-        f"Temporal has {PATIENCE:g} seconds for each event",
-        f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
-        f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
-        f"has {application._LOGGING_IN:g} seconds, and {application._LONGEST_LOGIN >> 10} KiB",
-        f"Up to {batches._AT_ONCE} events of a batch are sent at once",
-    ],
+    "gateway": [f"Temporal has {PATIENCE:g} seconds for each event",
+                f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
+                f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
+                f"has {application._LOGGING_IN:g} seconds, and {application._LONGEST_LOGIN >> 10} KiB",
+                f"Up to {batches._AT_ONCE} events of a batch are sent at once"],
     "operating": [
         f"gives calls in progress {_WORKER.grace_period.seconds} seconds to finish",
         f"limits the calls in progress in one process ({_WORKER.max_activities})",
@@ -194,15 +189,13 @@ CLAIMS = {
         f"| work without a wait | {MAX_COST:,} states without expressions",
         f"| remembered event ids | {MAX_SEEN:,} per instance |",
         f"{failures.MAX_TEXT:,} characters; {failures.MAX_NAME:,}; {size(failures.MAX_BODY_BYTES)} |",
-        f"| trace | {MAX_TRACE:,} entries |",
-        f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
+        f"| trace | {MAX_TRACE:,} entries |", f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
         f"at {continuing.LAST_EVENTS:,} events or {size(continuing.LAST_BYTES)}, or as soon as",
         f"From {continuing.ALL_SLOW_MAX_EVENTS:,} events on, or {continuing.SLOW_CALL_MAX_EVENTS:,} if ",
         f"if {continuing.MIN_LATER_CALLS} later calls have ended before it, it starts nothing new",
         f"once an execution has got {continuing.MAX_SIGNALS:,} signals",
         f"| `maxStatesWithoutWaiting` | {budgets.STATES:,} |",
-        f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |",
-        f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
+        f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |", f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
         f"| `maxDescendants` | {budgets.DESCENDANTS:,} |",
         f"An instance asks for this limit from {budgets.MIN_DESCENDANTS:,} on",
         f"| the same data | {budgets._TIMES_THE_SAME:,}, or a {budgets._STATES_OF_ONE_ROUND:,}th of",
@@ -218,7 +211,7 @@ CLAIMS = {
     ],
     "testing": [f"is given up with `StepLimitExceeded` ({MAX_STEPS:,})."],
     "writing-workflows": [f"stops after {MAX_STEPS:,} states and retries."],
-}
+}  # fmt: skip
 """By page, what it says with the numbers that the code has."""
 
 

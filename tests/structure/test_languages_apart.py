@@ -110,12 +110,10 @@ def _known(found: str) -> str:
 def _keys() -> frozenset[str]:
     """Return the keys of all languages that are written like no word of English."""
     models = (
-        member
-        for name in LANGUAGES
-        for module in _modules(f"swf_temporal.languages.{name}.model")
-        for member in vars(module).values()
-        if isinstance(member, type) and issubclass(member, BaseModel)
-    )
+        member for name in LANGUAGES for module in _modules(
+            f"swf_temporal.languages.{name}.model"
+        ) for member in vars(module).values() if isinstance(member, type) and issubclass(member, BaseModel)
+    )  # fmt: skip
     keys = {field.alias or name for model in models for name, field in model.model_fields.items()}
     return frozenset(key for key in keys if re.fullmatch(r"[a-z]+[A-Z]\w+", key))
 

@@ -51,13 +51,18 @@ FUNCTIONS = {"double": lambda n: 2 * n}
 
 
 @pytest.fixture
+def address(client: Client) -> str:
+    return client.address
+
+
+@pytest.fixture
 def plugin() -> Plugin:
     return Plugin(definitions=[DEFINITION], functions=FUNCTIONS)
 
 
-async def connected(to: Client, *plugins: temporal.Plugin) -> temporal.Client:
+async def connected(address: str, *plugins: temporal.Plugin) -> temporal.Client:
     """Return a client of its own, so that several workers of a task queue can be in one process."""
-    return await temporal.Client.connect(to.address, plugins=plugins)
+    return await temporal.Client.connect(address, plugins=plugins)
 
 
 async def run_many(client: temporal.Client, queue: str) -> None:
@@ -77,9 +82,9 @@ async def run_many(client: temporal.Client, queue: str) -> None:
 
 
 @pytest.mark.temporal
-async def test_one_worker_does_both(client: Client, plugin: Plugin) -> None:
+async def test_one_worker_does_both(address: str, plugin: Plugin) -> None:
     """Definitions and workflows written by hand end right on one queue, and their histories replay."""
-    client = await connected(client, plugin)
+    client = await connected(address, plugin)
     async with Worker(client, task_queue="both", workflows=[Shouting], activities=[shout]):
         await run_many(client, "both")
     replayer = Replayer(workflows=[Shouting], plugins=[plugin])
@@ -88,10 +93,10 @@ async def test_one_worker_does_both(client: Client, plugin: Plugin) -> None:
 
 
 @pytest.mark.temporal
-async def test_two_workers_do_both(client: Client, plugin: Plugin) -> None:
+async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
     """Two workers of the same kind share a queue, and one object is the plugin of their clients and of themselves."""
-    client = await connected(client, plugin)
-    other = await connected(client)
+    client = await connected(address, plugin)
+    other = await connected(address)
     options: dict[str, Any] = {"workflows": [Shouting], "activities": [shout]}
     async with (
         Worker(client, task_queue="shared", **options),
@@ -101,9 +106,9 @@ async def test_two_workers_do_both(client: Client, plugin: Plugin) -> None:
 
 
 @pytest.mark.temporal
-async def test_modules_of_the_package_are_not_run_again_in_the_sandbox(client: Client) -> None:
+async def test_modules_of_the_package_are_not_run_again_in_the_sandbox(address: str) -> None:
     """A workflow by hand has the worker's own classes, with the plugin or without; with it, all that is in modules."""
-    client = await connected(client)
+    client = await connected(address)
     for queue, plugins in (("plain", []), ("plugged", [Plugin(definitions=DEFINITION)])):
         async with Worker(client, task_queue=queue, workflows=[Finding], plugins=plugins):
             found = await client.execute_workflow(Finding.run, id=queue, task_queue=queue)
@@ -137,9 +142,9 @@ states:
 
 
 @pytest.mark.temporal
-async def test_a_definition_runs_workflows_by_hand(client: Client) -> None:
+async def test_a_definition_runs_workflows_by_hand(address: str) -> None:
     """As it calls activities: it waits for them or not, and their errors are errors of the call."""
-    client = await connected(client, Plugin(definitions=CALLING))
+    client = await connected(address, Plugin(definitions=CALLING))
     async with Worker(client, task_queue="calling", workflows=[Shouting, Refusing], activities=[shout]):
         output = await client.execute_workflow("calling", {"text": "text"}, id="calling", task_queue="calling")
     assert output == {"text": "text", "said": "TEXT"}
@@ -153,8 +158,8 @@ async def test_a_definition_runs_workflows_by_hand(client: Client) -> None:
 
 
 @pytest.mark.temporal
-async def test_a_workflow_by_hand_has_an_instance_as_its_child(client: Client) -> None:
-    client = await connected(client, Plugin(definitions=GREETING, functions={"double": lambda n: {"twice": 2 * n}}))
+async def test_a_workflow_by_hand_has_an_instance_as_its_child(address: str) -> None:
+    client = await connected(address, Plugin(definitions=GREETING, functions={"double": lambda n: {"twice": 2 * n}}))
     async with Worker(client, task_queue="asking", workflows=[Asking]):
         for by_id in (True, False):
             output = await client.execute_workflow(Asking.run, by_id, id=f"asking-{by_id}", task_queue="asking")
@@ -164,14 +169,14 @@ async def test_a_workflow_by_hand_has_an_instance_as_its_child(client: Client) -
 
 
 @pytest.mark.temporal
-async def test_what_a_worker_does_not_serve_is_left_to_another(client: Client, plugin: Plugin) -> None:
+async def test_what_a_worker_does_not_serve_is_left_to_another(address: str, plugin: Plugin) -> None:
     """A workflow is not failed by the worker that does not have it."""
-    client = await connected(client, plugin)
+    client = await connected(address, plugin)
     async with Worker(client, task_queue="apart"):
         handle = await client.start_workflow(Shouting.run, "text", id="apart", task_queue="apart")
         told = await failed_task(handle)
         assert "'Shouting' is not" in told or "no definition 'Shouting' is known here" in told
-    async with Worker(await connected(client), task_queue="apart", workflows=[Shouting], activities=[shout]):
+    async with Worker(await connected(address), task_queue="apart", workflows=[Shouting], activities=[shout]):
         assert await handle.result() == "TEXT"
 
 
@@ -185,9 +190,9 @@ async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
 
 
 @pytest.mark.temporal
-async def test_definitions_come_and_go_while_a_worker_works(client: Client) -> None:
+async def test_definitions_come_and_go_while_a_worker_works(address: str) -> None:
     plugin = Plugin(functions=FUNCTIONS)
-    client = await connected(client, plugin)
+    client = await connected(address, plugin)
     text = (
         'id: said\nversion: 1.0.0\nspecVersion: "0.8"\nstates: [{name: Say, type: inject, data: {said: 1}, end: true}]'
     )
@@ -211,9 +216,9 @@ async def test_definitions_come_and_go_while_a_worker_works(client: Client) -> N
 
 
 @pytest.mark.temporal
-async def test_what_cannot_stand_beside_definitions_is_told(client: Client) -> None:
+async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> None:
     """Names that mean two things, and what only one can be."""
-    client = await connected(client)
+    client = await connected(address)
 
     @activity.defn(name="double")
     async def double(n: int) -> int:
@@ -229,8 +234,8 @@ async def test_what_cannot_stand_beside_definitions_is_told(client: Client) -> N
 
 
 @pytest.mark.temporal
-async def test_a_worker_of_ours_takes_what_is_written_by_hand(client: Client) -> None:
-    client = await Client.connect(client.address)
+async def test_a_worker_of_ours_takes_what_is_written_by_hand(address: str) -> None:
+    client = await Client.connect(address)
     worker = swf_temporal.Worker(
         client, definitions=DEFINITION, functions=FUNCTIONS, task_queue="ours", workflows=[Shouting], activities=[shout]
     )

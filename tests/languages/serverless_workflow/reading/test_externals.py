@@ -10,9 +10,12 @@ from tests.languages.serverless_workflow.models import checked_model
 
 WORKFLOW = """
 id: a
-functions:
-  functions:
-states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]
+functions: {functions}
+states:
+- name: A
+  type: operation
+  actions: [{functionRef: f}]
+  end: true
 """.lstrip()
 
 

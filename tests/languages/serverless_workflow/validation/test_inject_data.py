@@ -7,7 +7,11 @@ import pytest
 TEXT = """
 id: a
 specVersion: "0.8"
-states: [{name: A, type: inject, data: DATA, end: true}]
+states:
+- name: A
+  type: inject
+  data: DATA
+  end: true
 """.lstrip()
 
 

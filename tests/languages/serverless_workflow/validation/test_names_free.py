@@ -9,7 +9,12 @@ id: a
 specVersion: "0.8"
 functions: [{name: f, operation: "api#f"}]
 states:
-  - {name: A, type: foreach, inputCollection: .list, iterationParam: NAME, actions: [{functionRef: f}], end: true}
+- name: A
+  type: foreach
+  inputCollection: .list
+  iterationParam: NAME
+  actions: [{functionRef: f}]
+  end: true
 """.lstrip()
 
 

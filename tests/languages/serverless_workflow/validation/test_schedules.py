@@ -7,8 +7,11 @@ import pytest
 DOCUMENT = """\
 id: a
 specVersion: "0.8"
-start: {stateName: Z, schedule: SCHEDULE}
-states: [{name: Z, type: inject, data: {}, end: true}]
+start:
+  stateName: Z
+  schedule: SCHEDULE
+states:
+- {name: Z, type: inject, data: {}, end: true}
 """
 
 

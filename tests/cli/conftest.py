@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -153,7 +154,9 @@ class Swf(Place):
 
 
 def _is_apart(arguments: Sequence[str], env: Mapping[str, str]) -> bool:
-    if not arguments or any(name.startswith(("OTEL_", "_SWF_COMPLETE")) for name in env):
+    if not arguments or any(name.startswith(("OTEL_", "_SWF_COMPLETE", "SWF_SERVER_TIMEOUT")) for name in env):
+        return True
+    if threading.current_thread() is not threading.main_thread():  # where no signal can be heard
         return True
     with suppress(RuntimeError):
         asyncio.get_running_loop()

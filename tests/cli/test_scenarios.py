@@ -159,7 +159,9 @@ def test_nothing_to_test(swf: Swf, arguments: list[str], told: str) -> None:
     """A scenario that cannot be read, or is not there, is the caller's mistake."""
     swf.write("good.yaml", HOLDS)
     swf.write("slip.yaml", HOLDS.replace("events:", "evnets:"))
-    assert told in swf.refused("test", *arguments)
+    ended = swf("test", *arguments)
+    assert ended.code == 2
+    assert told in ended.err
 
 
 def test_broken_workflow(swf: Swf) -> None:

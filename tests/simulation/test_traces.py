@@ -27,10 +27,16 @@ states:
     type: operation
     compensatedBy: Cancel
     actions:
-      - {name: hotel, functionRef: {refName: book, arguments: {what: hotel}}, retryRef: Twice, sleep: {after: PT5M}}
+      - name: hotel
+        functionRef: {refName: book, arguments: {what: hotel}}
+        retryRef: Twice
+        sleep: {after: PT5M}
       - {name: guide, condition: "${ .guided }", functionRef: book}
     transition: Pay
-  - {name: Pay, type: event, onEvents: [{eventRefs: [paid]}], transition: Remind}
+  - name: Pay
+    type: event
+    onEvents: [{eventRefs: [paid]}]
+    transition: Remind
   - name: Remind
     type: switch
     eventConditions: [{eventRef: paid, transition: Fly}]
@@ -496,7 +502,8 @@ states:
     type: OPERATION
     actionMode: SEQUENTIAL
     actions:
-      - {function: {name: work, type: custom}, retry: [{match: "Broken", retryInterval: R1/PT3S, nextState: Other}]}
+      - function: {name: work, type: custom}
+        retry: [{match: "Broken", retryInterval: R1/PT3S, nextState: Other}]
     end: true
   - {name: Other, type: DELAY, timeDelay: PT1S, end: true}
 """

@@ -12,8 +12,11 @@ scenario: Leads nowhere
 workflow:
   id: orders
   specVersion: "0.8"
-  states: [{name: Check, type: inject, data: {}, transition: Shp}, {name: Ship, type: inject, data: {}, end: true}]
-expect: {problems: [PROBLEMS]}
+  states:
+    - {name: Check, type: inject, data: {}, transition: Shp}
+    - {name: Ship, type: inject, data: {}, end: true}
+expect:
+  problems: [PROBLEMS]
 """
 TARGET = "{code: transition-target, at: '6:57', message: \"state 'Check' leads to 'Shp', which is not a state here\"}"
 UNREACHABLE = "{code: unreachable-state, severity: warning}"

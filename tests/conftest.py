@@ -78,7 +78,7 @@ LONGEST = (
     "languages/serverless_workflow/outlining/test_text.py",
     "upgrades/test_lost_worker.py",
     "temporal/test_large_payloads.py",
-)
+)  # fmt: skip
 """Files of tests, the longest first: most of them wait for servers. All others come between them, in their order."""
 STANDING_STILL = [r"Timeout \(>", "it did not end: "]
 """What is told of a test that stood still. On a busy machine a server that has just been started may do so for good, or
@@ -88,7 +88,6 @@ _MAX_SEED = 1 << 32
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what a person decides of a run."""
     group = parser.getgroup("swf-temporal")
     group.addoption("--seed", type=int, help="what is sampled or generated follows from it; by default the commit's")
     group.addoption("--all", action="store_true", help="run everything: no samples, and the tests that wait for long")
@@ -120,12 +119,10 @@ def _seed_of_commit() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a process of pytest-xdist the seed."""
     node.workerinput[_SEED] = node.config.option.seed
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """Tell how to run the same again."""
     return f"seed: {config.option.seed}{', everything' if config.option.all else ''}"
 
 

@@ -15,8 +15,6 @@ MOUNTED = "/mnt/shared"
 
 
 class Refused(Exception):  # noqa: N818 - what a function tells
-    """An error that the function tells of."""
-
     def __init__(self, code: str, message: str = "") -> None:
         super().__init__(message)
         self.code = code
@@ -25,8 +23,6 @@ class Refused(Exception):  # noqa: N818 - what a function tells
 
 @dataclass(frozen=True)
 class Asked:
-    """A request as the function sees it."""
-
     method: str
     action_id: str
     body: Any
@@ -40,27 +36,21 @@ Function = Callable[[Asked], Any]
 
 @dataclass
 class Container:
-    """A function that is served."""
-
     url: str
     folder: Path
     requests: list[Asked] = field(default_factory=list)
 
     @property
     def posts(self) -> list[Asked]:
-        """The calls."""
         return [one for one in self.requests if one.method == "POST"]
 
     @property
     def is_empty(self) -> bool:
-        """Whether no directory of a call is left."""
         return not list(self.folder.iterdir())
 
 
 @contextmanager
 def container(folder: Path, function: Function, port: int = 0) -> Iterator[Container]:
-    """Serve *function*, which shares *folder*, until the context ends."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = self._asked()

@@ -38,15 +38,11 @@ _INPUTS: Final[list[Any]] = [{"n": 1, "items": [{"i": 1}, {"i": 2}], "go": True}
 
 
 class Task(NamedTuple):
-    """A definition to be made and tried."""
-
     version: str
     seed: int
 
 
 class Tried(NamedTuple):
-    """What came of it."""
-
     task: Task
     outcome: str
     seconds: float
@@ -58,7 +54,6 @@ class TakesTooLongError(BaseException):
 
 
 def attempt(task: Task) -> Tried:
-    """Load, validate and simulate one definition."""
     begun = perf_counter()
     outcome, defect = "defect", ""
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
@@ -95,13 +90,10 @@ def _simulated(text: str, definition: Definition, given: Any) -> str:
     ]
     try:
         run = simulate(
-            text,
-            given,
-            functions={name: {"r": number, "id": name} for number, name in enumerate(names)},
-            definitions=[{**_OTHER, "id": one} for one in ("s", "t", "other")],
-            events=events,
+            text, given, functions={name: {"r": number, "id": name} for number, name in enumerate(names)},
+            definitions=[{**_OTHER, "id": one} for one in ("s", "t", "other")], events=events,
             secrets=dict.fromkeys(definition.secrets, "s"),
-        )
+        )  # fmt: skip
     except UsageError:
         return "not simulated"
     fault = run.error
@@ -169,7 +161,6 @@ def _try_all(pipe: Connection, work: Callable[[Task], Tried]) -> None:
 
 
 def tried(tasks: Iterator[Task], jobs: int, work: Callable[[Task], Tried] = attempt) -> Iterator[Tried]:
-    """Do *work* with *tasks*, so many at a time."""
     hands: list[_Hand] = []
     try:
         while True:
@@ -198,7 +189,6 @@ def tried(tasks: Iterator[Task], jobs: int, work: Callable[[Task], Tried] = atte
 
 
 def main() -> int:
-    """Try as many as the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutated", description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=10_000, help="how many definitions, of all versions together")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first of each version")

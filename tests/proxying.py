@@ -14,7 +14,6 @@ class Proxy:
     """Passes bytes between its clients and a server, and does harm when it is told to. For a test in any thread."""
 
     def __init__(self, port: int, loop: asyncio.AbstractEventLoop) -> None:
-        """Pass to *port* of this machine, within *loop*."""
         self.address = ""
         self._port = port
         self._loop = loop
@@ -26,12 +25,9 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
 
     def stall(self) -> None:
-        """Keep connections, and accept new ones, without passing a byte."""
         self._do(self._passing.clear)
 
     def heal(self) -> None:
-        """Pass all bytes at once, from now on."""
-
         def heal() -> None:
             self._delay, self._is_slow, self._is_away, self._half = 0.0, False, False, None
             self._passing.set()
@@ -39,12 +35,9 @@ class Proxy:
         self._do(heal)
 
     def cut(self) -> None:
-        """Reset every connection. New ones are passed."""
         self._do(self._abort)
 
     def go_away(self) -> None:
-        """Reset every connection, and each new one."""
-
         def leave() -> None:
             self._is_away = True
             self._abort()
@@ -56,11 +49,9 @@ class Proxy:
         self._do(lambda: setattr(self, "_half", count))
 
     def delay(self, seconds: float) -> None:
-        """Pass each chunk after so many seconds."""
         self._do(lambda: setattr(self, "_delay", seconds))
 
     def slow(self) -> None:
-        """Pass a few hundred bytes at a time."""
         self._do(lambda: setattr(self, "_is_slow", True))
         self.delay(0.002)
 
@@ -68,12 +59,9 @@ class Proxy:
         """Do any of that, or of what is *chosen*, instead of what was done before."""
         self.heal()
         harms: dict[str, Callable[[], None]] = {
-            "stall": self.stall,
-            "cut": self.cut,
-            "half": lambda: self.halve(random.randrange(1, 2000)),
-            "slow": self.slow,
-            "delay": lambda: self.delay(random.uniform(0.01, 0.1)),
-        }
+            "stall": self.stall, "cut": self.cut, "half": lambda: self.halve(random.randrange(1, 2000)),
+            "slow": self.slow, "delay": lambda: self.delay(random.uniform(0.01, 0.1)),
+        }  # fmt: skip
         harms[random.choice(chosen or list(harms))]()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

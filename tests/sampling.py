@@ -33,12 +33,10 @@ def chance(what: str) -> Random:
 
 
 def count(few: int, many: int) -> int:
-    """Return how many are tried: *many* in a run that tries everything."""
     return many if _RUN.is_whole else few
 
 
 def sample(of: Sequence[_One], what: str, few: int, many: int = sys.maxsize) -> list[_One]:
-    """Return as many of these, in their order, that are drawn for *what*."""
     number = min(count(few, many), len(of))
     return [of[index] for index in sorted(chance(what).sample(range(len(of)), number))]
 

@@ -36,7 +36,6 @@ def _is_free(value: JSON, path: list[str]) -> bool:
 
 
 def merge_at(target: JSON, path: Path, addition: JSON) -> JSON:
-    """Return *target* with *addition* merged into the element at *path*."""
     merger = Merger(target)
     merger.merge_at(path, addition)
     return merger.data
@@ -51,7 +50,6 @@ def _at(value: JSON, path: list[str]) -> JSON:
 
 @given(OBJECTS)
 def test_merging_an_object_into_itself_changes_nothing(value: dict[str, JSON]) -> None:
-    """Merging is idempotent on equal objects."""
     value = {key: _without_repeats(item) for key, item in value.items()}
     assert merge(value, value) == value
 
@@ -65,7 +63,6 @@ def test_the_empty_object_is_neutral(value: dict[str, JSON]) -> None:
 
 @given(OBJECTS, OBJECTS)
 def test_every_key_survives(target: dict[str, JSON], addition: dict[str, JSON]) -> None:
-    """Merging objects loses no key of either."""
     merged = merge(target, addition)
     assert isinstance(merged, dict)
     assert set(merged) == {*target, *addition}
@@ -82,7 +79,6 @@ def test_joined_arrays_hold_each_element_once(target: list[JSON], addition: list
 
 @given(VALUES, VALUES)
 def test_merging_changes_neither_value(target: JSON, addition: JSON) -> None:
-    """Data is never changed in place."""
     before = identity(target), identity(addition)
     merge(target, addition)
     with suppress(TypeError):  # something else than a parent stands there
@@ -114,13 +110,11 @@ def test_merging_one_after_the_other_is_merging_each(target: JSON, additions: li
 
 @given(VALUES, VALUES)
 def test_an_empty_path_is_the_root(target: JSON, addition: JSON) -> None:
-    """Merging at no path is merging."""
     assert merge_at(target, [], addition) == merge(target, addition)
 
 
 @given(OBJECTS, KEYS, VALUES)
 def test_merging_at_a_path_makes_the_parents(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
-    """Merging at a path makes it an element, and what was merged can be found there."""
     merged = merge_at({}, path, addition)
     assert _at(merged, path) == addition
     assume(_is_free(target, path))
@@ -129,7 +123,6 @@ def test_merging_at_a_path_makes_the_parents(target: dict[str, JSON], path: list
 
 @given(OBJECTS, KEYS, VALUES)
 def test_merging_at_a_path_leaves_the_rest(target: dict[str, JSON], path: list[str], addition: JSON) -> None:
-    """Merging at a path touches nothing beside it."""
     assume(_is_free(target, path))
     merged = merge_at(target, path, addition)
     assert isinstance(merged, dict)
@@ -138,7 +131,6 @@ def test_merging_at_a_path_leaves_the_rest(target: dict[str, JSON], path: list[s
 
 @given(KEYS, st.text("abc", min_size=1, max_size=1), VALUES.filter(lambda value: not isinstance(value, dict | None)))
 def test_merging_at_a_path_throws_nothing_away(path: list[str], beyond: str, present: JSON) -> None:
-    """Where something else stands than a parent, nothing is merged."""
     target = merge_at({}, path, present)
     with pytest.raises(TypeError, match="stands where an object is needed"):
         merge_at(target, [*path, beyond], 5)
@@ -153,7 +145,6 @@ def test_merging_at_a_path_throws_nothing_away(path: list[str], beyond: str, pre
     ],
 )
 def test_what_stands_in_the_way_is_told(target: JSON, path: list[str | int], told: str) -> None:
-    """Nothing is thrown away to make a parent."""
     with pytest.raises(TypeError, match=told):
         merge_at(target, path, 5)
 
@@ -170,7 +161,6 @@ def test_null_as_a_result_changes_nothing(target: JSON) -> None:
 
 
 def test_a_result_that_is_no_object_is_put_under_response() -> None:
-    """It becomes the data if there is none yet, else it stands under `response`."""
     assert add_result({}, 5) == 5
     assert add_result({"a": 1}, 5) == {"a": 1, "response": 5}
 
@@ -189,8 +179,7 @@ def test_json_is_copied_as_it_is(value: JSON) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "where"),
-    [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")],
+    ("value", "where"), [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")]
 )
 def test_what_is_not_json_is_refused_with_its_place(value: object, where: str) -> None:
     """The message says where in the value it stands, as an expression would name the place."""

@@ -14,7 +14,6 @@ from swf_temporal.temporal.records import Pinned, catalogue_of, program_of
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Remember definitions of 10,000 characters."""
     monkeypatch.setattr(definition_cache, "MAX_TEXT", 10_000)
     monkeypatch.setattr(definition_cache, "_read", 0)
     definition_cache.forget()
@@ -29,7 +28,6 @@ def _text(name: str, length: int = 1_000) -> str:
 
 
 def test_what_was_read_lately_is_remembered() -> None:
-    """It need not be read again."""
     first = load(_text("first"))
     for number in range(9):
         load(_text(f"other {number}"))
@@ -51,7 +49,6 @@ def test_what_would_be_too_much_is_forgotten() -> None:
 
 
 def test_one_that_is_too_long_by_itself() -> None:
-    """It is remembered until another is read."""
     long = load(_text("long", 20_000))
     assert load(_text("long", 20_000)) is long
 

@@ -39,14 +39,12 @@ def test_reads(text: str, length: timedelta) -> None:
     "text", ["", "P", "PT", "10s", "5", "PT5", "P5S", "PTS", "PT1H30", "pt5s", "PT5S PT5S", "P-1D"]
 )
 def test_refuses(text: str) -> None:
-    """Anything else is refused."""
     with pytest.raises(ValueError, match="ISO 8601"):
         parse_duration(text)
 
 
 @given(st.integers(0, 400), st.integers(0, 30), st.integers(0, 70), st.integers(0, 70))
 def test_adds_its_parts(days: int, hours: int, minutes: int, seconds: int) -> None:
-    """A duration is the sum of its parts."""
     text = f"P{days}DT{hours}H{minutes}M{seconds}S"
     assert parse_duration(text) == timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
 

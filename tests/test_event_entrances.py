@@ -41,27 +41,22 @@ WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
 
 
 def by_gateway(event: dict[str, Any]) -> None:
-    """Receive *event* over HTTP."""
     events_of([("content-type", STRUCTURED)], json.dumps(event).encode(), 1)
 
 
 def by_broker(event: dict[str, Any]) -> None:
-    """Take *event* from a broker."""
     event_in(Message(json.dumps(event).encode(), STRUCTURED), "kafka")
 
 
 def by_command(event: dict[str, Any]) -> None:
-    """Name *event* on the command line."""
     given_events(json.dumps(event))
 
 
 def by_update(event: dict[str, Any]) -> None:
-    """Send *event* to an instance, which answers."""
     check_form(event)
 
 
 def by_signal(event: dict[str, Any]) -> None:
-    """Send *event* to an instance, which does not answer."""
     event_of_signal("event", event, DEFINITION)
 
 
@@ -71,42 +66,44 @@ def by_mailbox(event: dict[str, Any]) -> None:
 
 
 def by_simulation(event: dict[str, Any]) -> None:
-    """Simulate with *event*."""
     simulate(DEFINITION, events=[event])
 
 
 ENTRANCES: Final = (by_gateway, by_broker, by_command, by_update, by_signal, by_mailbox, by_simulation)
 
 
+def refusal_of(event: dict[str, Any], entrance: Callable[[dict[str, Any]], None]) -> str | None:
+    """Return why an event is refused, or None if it is let in."""
+    try:
+        entrance(event)
+    except (ValueError, UsageError, Refused, NotTakenError) as refused:
+        return str(getattr(refused, "detail", refused))
+    return None
+
+
 @pytest.mark.parametrize("entrance", ENTRANCES)
 @pytest.mark.parametrize("what", WRONG)
 def test_what_is_no_event_comes_in_nowhere(what: str, entrance: Callable[[dict[str, Any]], None]) -> None:
-    """Each entrance says what is wrong."""
     wrong, told = WRONG[what]
-    with pytest.raises((ValueError, UsageError, Refused, NotTakenError)) as refused:
-        entrance({**EVENT, **wrong})
-    assert told in str(getattr(refused.value, "detail", refused.value))
+    assert told in (refusal_of({**EVENT, **wrong}, entrance) or "it is let in")
 
 
 @pytest.mark.parametrize("entrance", ENTRANCES)
-def test_capitals_in_names_are_let_in(entrance: Callable[[dict[str, Any]], None]) -> None:
-    """As events in the specification of Serverless Workflow have them; what is null is not there."""
-    entrance({**EVENT, "patientId": "P1", "n": 5, "yes": True, "time": "2018-04-05T17:31:00Z", "subject": None})
-
-
-@pytest.mark.parametrize("entrance", ENTRANCES)
-def test_times_may_have_small_letters(entrance: Callable[[dict[str, Any]], None]) -> None:
-    """As RFC 3339 lets them."""
-    entrance({**EVENT, "time": "2018-04-05t17:31:00.5z"})
+@pytest.mark.parametrize(
+    "more",
+    [{"patientId": "P1", "n": 5, "yes": True, "time": "2018-04-05T17:31:00Z", "subject": None},
+     {"time": "2018-04-05t17:31:00.5z"}],
+    ids=["capitals in names", "small letters in times"],
+)  # fmt: skip
+def test_what_is_let_in(more: dict[str, Any], entrance: Callable[[dict[str, Any]], None]) -> None:
+    assert refusal_of({**EVENT, **more}, entrance) is None
 
 
 @pytest.mark.parametrize("missing", EVENT)
-def test_other_programs_send_whole_events(missing: str) -> None:
-    """Those that a person writes may leave out what is not needed to tell where they go."""
-    for entrance in (by_gateway, by_broker):
-        with pytest.raises((ValueError, Refused)) as refused:
-            entrance({name: value for name, value in EVENT.items() if name != missing})
-        assert missing in str(getattr(refused.value, "detail", refused.value))
+@pytest.mark.parametrize("entrance", [by_gateway, by_broker])
+def test_other_programs_send_whole_events(missing: str, entrance: Callable[[dict[str, Any]], None]) -> None:
+    event = {name: value for name, value in EVENT.items() if name != missing}
+    assert missing in (refusal_of(event, entrance) or "it is let in")
 
 
 @pytest.mark.parametrize("to", [ROUTER, "kafka://127.0.0.1:1"])

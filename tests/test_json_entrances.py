@@ -41,21 +41,14 @@ REFUSALS: Final = (ValueError, UsageError, WorkflowFault, InvalidDefinition, Ref
 
 EXACT = [
     *("null", "true", "false", "0", "-0", "7", "1.0", "0.1", "1e5", "1E-7", "-1.5e300", "1.7976931348623157e308"),
-    *(
-        "5e-324",
-        "1e-400",
-        "-1e-400",
-        "9007199254740993",
-        "123456789012345678901234567890",
-        "1" * 308,
-        "0." + "1" * 5000,
-    ),
+    *("5e-324", "1e-400", "-1e-400", "9007199254740993", "123456789012345678901234567890", "1" * 308,
+      "0." + "1" * 5000),
     *('""', '"a"', '"é"', r'"\u00e9"', r'"\ud83d\ude00"', '"😀"', r'"\\ud83d"', r'"\u0000"', r'"\u2028"', r'"\n\/\""'),
     *('"NaN"', '"1e400"', '"-Infinity"', f'"{"9" * 5000}"', '"[[[[{{{{"'),
     *("[]", "{}", "[[]]", '{"":1}', '{"a":1,"A":2}', '{"a":{"a":1},"b":{"a":2}}', "[1,1]", '{"NaN":[null]}'),
     *('{"1e400":1}', r'{"\ud83d\ude00":"\ud83d\ude00"}', "[" * 90 + "]" * 90, '{"a":' * 90 + "1" + "}" * 90),
     f"[{'[],' * 300}{{}}]",
-]
+]  # fmt: skip
 """What every entrance takes as it is."""
 WORDS = ["NaN", "[Infinity]", '{"a":[-Infinity]}']
 """What Python's `json` reads and JSON does not have. In YAML these are texts."""
@@ -79,18 +72,10 @@ STATES = '[{"name":"A","type":"inject","data":{"v":%s},"end":true}]'
 DEFINITION = f'{{"id":"w","specVersion":"0.8","version":"1","start":"A","states":{STATES}}}'
 BLOCK = "id: w\nspecVersion: '0.8'\nstates:\n- {name: A, type: inject, data: {v: %s}, end: true}\n"
 ECHO = {
-    "id": "w",
-    "specVersion": "0.8",
-    "functions": [{"name": "f", "type": "custom", "operation": "f"}],
-    "states": [
-        {
-            "name": "A",
-            "type": "operation",
-            "actions": [{"functionRef": "f", "actionDataFilter": {"toStateData": "${ .v }"}}],
-            "end": True,
-        }
-    ],
-}
+    "id": "w", "specVersion": "0.8", "functions": [{"name": "f", "type": "custom", "operation": "f"}],
+    "states": [{"name": "A", "type": "operation",
+                "actions": [{"functionRef": "f", "actionDataFilter": {"toStateData": "${ .v }"}}], "end": True}],
+}  # fmt: skip
 
 
 def _raw(text: str) -> RawValue:
@@ -175,16 +160,14 @@ TEXTS: dict[str, Callable[[str], Any]] = {
     "swf event --file": _in_file("event.json", EVENT, lambda file: read_events([file])[0]["data"]),
     "HTTP answer": lambda text: read_answer(text.encode(), "application/json"),
     "structured message": lambda text: event_in(Message((EVENT % text).encode(), STRUCTURED_MESSAGE), "kafka").data,
-    "binary message": lambda text: (
-        event_in(
-            Message(text.encode(), "application/json", {f"ce_{key}": value for key, value in HEADERS.items()}), "kafka"
-        ).data
-    ),
+    "binary message": lambda text: (event_in(Message(text.encode(), "application/json",
+                                                     {f"ce_{key}": value for key, value in HEADERS.items()}),
+                                             "kafka").data),
     "result of another worker's activity": lambda text: _result(_raw(text).payload, "a"),
     "input of a run": _run_input,
     "signal and update": lambda text: value_of(_raw(text)),
     "codec server": _codec_server,
-}
+}  # fmt: skip
 """The entrances that read JSON."""
 YAML_TEXTS: dict[str, Callable[[str], Any]] = {
     "definition in JSON": _definition,
@@ -211,7 +194,6 @@ def _outcome(enter: Callable[[Any], Any], given: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* in Python's own types."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
@@ -222,7 +204,6 @@ def _shown(text: str) -> str:
 
 
 def _table(enter: Callable[[Any], Any], expected: dict[str, str], given: Callable[[str], Any] = str) -> dict[str, str]:
-    """Return what is not as it should be, by text."""
     outcomes = {text: _outcome(enter, given(text)) for text in expected}
     return {_shown(text): _shown(outcomes[text]) for text in expected if outcomes[text] != expected[text]}
 
@@ -233,7 +214,6 @@ def _exact(texts: list[str]) -> dict[str, str]:
 
 @pytest.mark.parametrize("entrance", TEXTS)
 def test_json(entrance: str) -> None:
-    """Whatever reads JSON."""
     expected = _exact(EXACT) | dict.fromkeys([*WORDS, *TOO_MUCH, *MALFORMED], REFUSED)
     assert _table(TEXTS[entrance], expected) == {}
 
@@ -249,7 +229,6 @@ def test_yaml(entrance: str) -> None:
 
 @pytest.mark.parametrize("entrance", VALUES)
 def test_values_of_python(entrance: str) -> None:
-    """Whatever is given values."""
     expected = {text: repr(json.loads(text)) if text in EXACT else REFUSED for text in FOR_PYTHON}
     large = {text for text in FOR_PYTHON if text.strip("-[]").isdigit() and len(text) > 4300}
     assert _table(VALUES[entrance], {text: expected[text] for text in expected if text not in large}, json.loads) == {}

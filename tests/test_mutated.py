@@ -13,7 +13,6 @@ from tests.sampling import seeds
 
 
 def test_broken_definitions_are_done_with_in_time() -> None:
-    """None meets a traceback, none takes more than five seconds, and some of them run."""
     all_ = [Task(version, seed) for version in VERSIONS for seed in seeds(f"broken {version}", 12, 1_000)]
     came = list(tried(iter(all_), 2))
 
@@ -33,7 +32,6 @@ def _hangs(task: Task) -> Tried:
 
 
 def test_what_ends_its_process_or_never_ends_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others go on, in another process."""
     monkeypatch.setattr(mutated, "_PATIENCE", 1.0)
     tasks = [Task("0.8", seed) for seed in range(5)]
     came = {one.task.seed: one for one in itertools.islice(tried(iter(tasks), 2, _hangs), 5)}

@@ -30,12 +30,10 @@ def test_a_folder_that_is_away_has_not_lost_its_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["<definition>", "https://example.com/a/reading.yaml"])
 def test_what_was_read_from_no_file_has_no_folder(name: str) -> None:
-    """A text, and what was fetched."""
     assert folder_of("/reading.yaml", name) is None
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
-    """It would be the same again."""
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for name in ("folder", "pipe"):

@@ -66,18 +66,10 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-v", "-s")
     result.assert_outcomes(passed=3, failed=3)
     result.stdout.fnmatch_lines_random(
-        [
-            "*scenarios.yaml::Charges after a day PASSED*",
-            "*scenarios.yaml::Charges at once FAILED*",
-            "scenario: Charges at once",
-            "output*charged*",
-            "what happened:",
-            "Rest",
-            "*✓ charge",
-            '*completed: {"charged": false} (after 1 day, 0:00:00)',
-            "*no definition has a function 'chrage'*",
-        ]
-    )
+        ["*scenarios.yaml::Charges after a day PASSED*", "*scenarios.yaml::Charges at once FAILED*",
+         "scenario: Charges at once", "output*charged*", "what happened:", "Rest", "*✓ charge",
+         '*completed: {"charged": false} (after 1 day, 0:00:00)', "*no definition has a function 'chrage'*"]
+    )  # fmt: skip
 
 
 def test_scenarios_that_are_not_wanted_or_wrong(pytester: pytest.Pytester) -> None:

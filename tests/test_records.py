@@ -18,8 +18,6 @@ from swf_temporal.base.records import MalformedRecord, Record, nested
 
 @dataclass(slots=True)
 class Leaf(Record):
-    """Of one kind."""
-
     KIND: ClassVar[str] = "leaf"
     value: JSON = None
     deadline: float | None = None
@@ -27,8 +25,6 @@ class Leaf(Record):
 
 @dataclass(slots=True)
 class Fork(Record):
-    """Of another, which holds more."""
-
     KIND: ClassVar[str] = "fork"
     name: str
     left: "Leaf | Fork | None" = None
@@ -70,17 +66,14 @@ FORKS = st.recursive(
 
 @given(FORKS)
 def test_a_record_is_read_as_it_was_written(fork: Fork) -> None:
-    """Whatever its values are called."""
     assert Fork.from_json(json.loads(json.dumps(fork.to_json()))) == fork
 
 
 def test_only_what_is_not_at_its_default_is_written() -> None:
-    """What a newer release adds costs nothing where it is not used."""
     assert Fork("a", many=[Leaf()]).to_json() == {"name": "a", "many": [{}]}
 
 
 def test_classes_at_one_place_are_told_apart_by_their_kind() -> None:
-    """Where only one class may stand, nothing is written about it."""
     assert Fork("a", left=Leaf(1), only=Leaf(2)).to_json() == {
         "name": "a",
         "left": {"kind": "leaf", "value": 1},
@@ -89,34 +82,28 @@ def test_classes_at_one_place_are_told_apart_by_their_kind() -> None:
 
 
 def test_values_of_workflows_are_not_copied() -> None:
-    """So that one that stands at several places can be stored once."""
     value: JSON = {"deadline": 5}
     assert Fork("a", only=Leaf(value)).to_json()["only"]["value"] is value
     assert Fork.from_json({"name": "a", "only": {"value": value}}).only == Leaf(value)
 
 
 def test_records_are_found_by_their_class_and_not_by_their_keys() -> None:
-    """A value that looks like one is none."""
     fork = Fork("a", left=Fork("b", many=[Leaf(1), Leaf({"value": 2})]), numbered={7: Fork("c", only=Leaf(3))})
     assert [leaf.value for leaf in nested(fork, Leaf) if leaf.value is not None] == [1, {"value": 2}, 3]
     assert [one.name for one in nested(fork, Fork)] == ["a", "b", "c"]
 
 
 def test_a_field_that_is_not_known_is_passed_over() -> None:
-    """It was written by a newer release."""
     assert Fork.from_json({"name": "a", "speed": 3, "left": {"kind": "leaf", "age": 1}}) == Fork("a", left=Leaf())
 
 
 @pytest.mark.parametrize("written", [{}, {"name": "a", "left": {"kind": "twig"}}, {"name": "a", "many": [3]}, 3])
 def test_what_no_release_writes_is_refused(written: object) -> None:
-    """Instead of being met later, somewhere else."""
     with pytest.raises(MalformedRecord):
         Fork.from_json(written)
 
 
 def test_records_beside_other_values_are_refused() -> None:
-    """What is stored could not be told from a value."""
-
     @dataclass(slots=True)
     class Mixed(Record):
         one: Leaf | str
@@ -149,7 +136,6 @@ class Parcel(Record):
     others: dict[str, JSON] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse a parcel of nothing."""
         if not self.count:
             raise ValueError("it has nothing in it")
 
@@ -161,7 +147,6 @@ PARCEL = Parcel(
 
 
 def test_each_type_of_a_field_has_one_form() -> None:
-    """And is read from it as it was."""
     assert json.loads(json.dumps(PARCEL.to_json())) == {
         "sentTo": "me",
         "weight": 2.5,
@@ -183,7 +168,6 @@ def test_each_type_of_a_field_has_one_form() -> None:
 
 
 def test_what_is_equal_to_a_default_is_not_written() -> None:
-    """Whichever object it is."""
     equal = json.loads('{"weight": 1.0, "count": 1, "sort": "box"}')
     assert Parcel("me", **equal).to_json() == {"sentTo": "me"}
 
@@ -205,22 +189,19 @@ WRONG: dict[str, tuple[Any, str]] = {
     "one of several": ({"places": ["a", 5]}, "in a parcel, places[1] has to be a string, and is of the type number"),
     "too few": ({"pairs": [["a"]]}, "in a parcel, pairs[0] has to have 2 items, and has 1"),
     "one of a tuple": ({"pairs": [["a", "b"]]}, "in a parcel, pairs[0][1] has to be an integer"),
-    "none of two kinds": (
-        {"either": {}},
-        "in a parcel, either has to be a string or an array, and is of the type object",
-    ),
+    "none of two kinds": ({"either": {}},
+                          "in a parcel, either has to be a string or an array, and is of the type object"),
     "within one of two kinds": ({"either": [1, "a"]}, "in a parcel, either[1] has to be an integer"),
     "a value": ({"labels": {"a": 1}}, "in a parcel, labels.a has to be a string, and is of the type number"),
     "deep inside": ({"rounds": [["a"], ["b", None]]}, "in a parcel, rounds[1][1] has to be a string or an integer"),
     "a record": ({"leaves": {"a": {"deadline": "x"}}}, "in a parcel, leaves.a.deadline has to be a number, and"),
     "what it says itself": ({"count": 0}, "a parcel cannot be read: it has nothing in it"),
     "the format": ({"format": "new"}, "in a parcel, format has to be an integer, and is of the type string"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_refused_is_told_with_its_place(case: str) -> None:
-    """So that who wrote it finds it."""
     written, told = WRONG[case]
     given = written if isinstance(written, list) or not written else {"sentTo": "me", **written}
     with pytest.raises(MalformedRecord) as refused:
@@ -229,20 +210,16 @@ def test_what_is_refused_is_told_with_its_place(case: str) -> None:
 
 
 def test_a_key_that_is_no_integer_is_refused() -> None:
-    """Where integers are the keys."""
     with pytest.raises(MalformedRecord, match="in Fork, numbered has the key 'x', which is not an integer"):
         Fork.from_json({"name": "a", "numbered": {"x": {"name": "b"}}})
 
 
 def test_a_higher_format_is_left_to_a_newer_release() -> None:
-    """Whatever else is wrong with it, to this release."""
     with pytest.raises(NewerRecord, match="the format of a parcel, 2, is newer"):
         Parcel.from_json({"format": 2, "sentTo": 5})
 
 
 def test_a_type_that_has_no_form_is_refused() -> None:
-    """Before anything of it is stored."""
-
     @dataclass(slots=True)
     class Strange(Record):
         one: complex

@@ -24,7 +24,6 @@ _WAYS: dict[str, dict[str, Any]] = {"plain": {}, "readable": {"ensure_ascii": Fa
 
 
 def _large(choices: random.Random) -> Any:
-    """Return data that are cut at several depths."""
     many = [any_json(choices) for _ in range(20_000)]
     fields = {f"ключ {choices.random()}": any_json(choices) for _ in range(6_000)}
     numbers = [choices.choice([1, 2.5, True, None]) for _ in range(100_000)]
@@ -33,7 +32,6 @@ def _large(choices: random.Random) -> Any:
 
 @pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
 def test_as_if_written_at_once(way: dict[str, Any]) -> None:
-    """Whatever is large in them, and however the keys are to be ordered."""
     for seed in range(3):
         value = _large(random.Random(seed))  # noqa: S311 - the same values each time
         whole = json.dumps(value, separators=(",", ":"), **way)
@@ -45,7 +43,6 @@ def test_as_if_written_at_once(way: dict[str, Any]) -> None:
 @pytest.mark.parametrize("small", [{}, [], "", 0, None, {"a": []}, [{}]], ids=repr)
 @pytest.mark.parametrize("large", [["x" * 100_000], {"x" * 100_000: 1}, "x" * 100_000, [1] * 100_000], ids=lambda _: "")
 def test_what_is_small_beside_what_is_large(small: Any, large: Any) -> None:
-    """It is a piece of its own, even if nothing is in it."""
     for value in ([large, small], [small, large], {"a": large, "b": small}, {"a": small, "b": large}, [[large], small]):
         assert write_json(value, sizes={}) == PLAIN.encode(value)
 
@@ -71,7 +68,6 @@ def test_no_piece_is_large() -> None:
 
 
 def test_what_is_too_large_is_not_written() -> None:
-    """Its length is said all the same: at least, since shared parts would make it endless."""
     value: Any = [1]
     for _ in range(60):
         value = [value, value]
@@ -82,7 +78,6 @@ def test_what_is_too_large_is_not_written() -> None:
 
 
 def test_numbers_that_are_not_finite() -> None:
-    """They are refused in a piece as they are in the whole."""
     value = [1.0] * 100_000 + [float("nan")]
     large: tuple[dict[int, int] | None, ...] = ({}, None)
     for sizes in large:
@@ -138,7 +133,6 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "value"), EXACT.values(), ids=EXACT)
 def test_exact(text: str, value: Any) -> None:
-    """What is read is what is written, and is read again from what is written of it."""
     assert read_json(text) == read_json(text.encode()) == read_json(text.encode("utf-16")) == value
     assert read_json(write_json(value)) == read_json(write_json(value, ensure_ascii=False).encode()) == value
     assert read_written(write_json(value)) == json_of(value) == value
@@ -146,7 +140,6 @@ def test_exact(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
 def test_refused(text: str, why: str) -> None:
-    """With what is wrong, and where, as texts and as bytes."""
     with pytest.raises(NotJSON, match=why):
         read_json(text)
     if text != REFUSED["half as it is"][0]:
@@ -156,7 +149,6 @@ def test_refused(text: str, why: str) -> None:
 
 @pytest.mark.parametrize("content", [b"\xff", '"\ud83d"'.encode("utf-8", "surrogatepass"), b"\xfe\xff\x00"], ids=repr)
 def test_bytes_that_are_not_text(content: bytes) -> None:
-    """They are not JSON, either."""
     with pytest.raises(NotJSON, match="it is not text in UTF-"):
         read_json(content)
 
@@ -174,7 +166,6 @@ def test_what_is_not_written(value: Any) -> None:
 
 
 def test_what_contains_itself() -> None:
-    """It is nested too deeply."""
     value: list[Any] = []
     value.append(value)
     for refuse in (json_of, write_json):

@@ -9,7 +9,6 @@ from tests.sampling import chance
 
 
 def any_json(choices: random.Random, depth: int = 0) -> Any:
-    """Return some JSON, which is small."""
     kind = choices.randrange(8 if depth < 4 else 5)
     if kind < 2:
         return choices.choice([1, 0, -1.5, True, None, 12_345])
@@ -36,7 +35,6 @@ def test_texts_and_keys_count_in_full() -> None:
 
 
 def test_what_is_shared_counts_as_often_as_it_is_written() -> None:
-    """And is looked at once: otherwise this would never end."""
     value: Any = [1]
     for _ in range(300):
         value = [value, value]
@@ -46,12 +44,10 @@ def test_what_is_shared_counts_as_often_as_it_is_written() -> None:
 
 
 def test_enough_is_enough() -> None:
-    """What is larger than anyone wants to know is not looked at to its end."""
     assert 1_000 < json_size([["x" * 100] * 50] * 1_000, 1_000) < 100_000
 
 
 def test_nested_too_deeply() -> None:
-    """What cannot be written anyway has no size."""
     value: Any = 1
     for _ in range(100_000):
         value = [value]
@@ -60,7 +56,6 @@ def test_nested_too_deeply() -> None:
 
 
 def test_memory_of_what_is_held_counts_each_object_once() -> None:
-    """Whatever refers to it."""
     text = "x" * 10_000
 
     assert memory_of([[text]]) > 10_000

@@ -29,23 +29,18 @@ WORKER = Worker(definitions=[GREETING], functions=REGISTRY)
 
 @REGISTRY.custom("double")
 def double(n: int) -> int:
-    """Return twice *n*."""
     return 2 * n
 
 
 @activity.defn
 async def shout(text: str) -> str:
-    """Return *text* in capitals."""
     return text.upper()
 
 
 @workflow.defn
 class Refusing:
-    """A workflow by hand that fails."""
-
     @workflow.run
     async def run(self) -> None:
-        """Fail."""
         raise ApplicationError("there is none left", {"left": 0}, type="SoldOut", non_retryable=True)
 
 
@@ -55,7 +50,6 @@ class Asking:
 
     @workflow.run
     async def run(self, by_id: bool) -> Any:  # noqa: FBT001 - an argument of a workflow
-        """Return the output of the child."""
         child = as_child_workflow("greeting" if by_id else GREETING, {"n": 3})
         return await workflow.execute_child_workflow(**child, id=f"{workflow.info().workflow_id}-child")
 
@@ -66,7 +60,6 @@ class Finding:
 
     @workflow.run
     async def run(self) -> dict[str, int]:
-        """Return their identities, those of classes."""
         found = {name: getattr(swf_temporal, name) for name in swf_temporal.__all__}
         inner = {"of a module": id(with_article)}
         return {name: id(one) for name, one in found.items() if isinstance(one, type)} | inner
@@ -74,11 +67,8 @@ class Finding:
 
 @workflow.defn
 class Shouting:
-    """A workflow by hand, in the sandbox."""
-
     @workflow.run
     async def run(self, text: str) -> str:
-        """Return *text* in capitals, by an activity."""
         if GREETING.id != "greeting" or len(EACH) != len(swf_temporal.__all__):
             raise ApplicationError("what was imported is something else", non_retryable=True)
         return await workflow.execute_activity(shout, text, start_to_close_timeout=timedelta(seconds=60))

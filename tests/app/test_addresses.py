@@ -62,12 +62,10 @@ def test_each_by_its_document(addresses: dict[str, Facts]) -> None:
 
 
 def test_what_is_wrong(addresses: dict[str, Facts]) -> None:
-    """It is told in one line."""
     assert "cannot be compiled" in addresses["broken"]["problem"]
     assert "\n" not in addresses["broken"]["problem"]
 
 
 def test_what_is_elsewhere(addresses: dict[str, Facts]) -> None:
-    """What no file describes, is told as it is named."""
     assert addresses["far"] == {"document": "https://far.example.com/api.yaml", "operationId": "go"}
     assert addresses["asked"] == {}

@@ -24,5 +24,4 @@ async def test_the_silent_keep_no_place_from_the_others() -> None:
 
 
 async def test_without_instances() -> None:
-    """No instance is asked, and there is no answer."""
     assert await answers_of([], lambda _: asyncio.sleep(0)) == []

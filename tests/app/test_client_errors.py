@@ -1,7 +1,6 @@
 """The errors of a client: which class, and what it is about."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
@@ -26,7 +25,6 @@ from swf_temporal import (
     load,
     simulate,
 )
-from swf_temporal.temporal.server import local_server
 
 PAYMENT = load("""\
 id: payment
@@ -42,7 +40,6 @@ PAID = {"type": "com.paid", "source": "shop", "id": "1"}
 
 
 def refuse(_: object = None) -> None:
-    """Answer as a service that refuses."""
     raise CallFailed("the card has expired", code="CardExpired", status=402, body={"card": 1}, retryable=False)
 
 
@@ -50,20 +47,11 @@ FACTS = ("CallFailed", "CardExpired", "the card has expired", "Charge", "once", 
 
 
 def facts(ended: RunEnded) -> tuple[object, ...]:
-    """Return what a service would tell apart."""
     return (ended.name, ended.code, ended.message, ended.state, ended.action, ended.status, ended.body)
-
-
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the module has."""
-    async with local_server() as server:
-        yield Client(server.client)
 
 
 @pytest.mark.temporal
 async def test_what_ended_tells_its_own_facts(client: Client) -> None:
-    """Those of the fault are those of the error, whose text says where it happened, too."""
     async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="ended"):
         failed = await client.start("payment", task_queue="ended", events=[PAID])
         with pytest.raises(RunEnded, match="workflow 'payment' failed in state 'Charge'") as ended:
@@ -77,7 +65,6 @@ async def test_what_ended_tells_its_own_facts(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_an_instance_that_is_not_there(client: Client) -> None:
-    """Whatever is asked of it; the message has no word of the command line."""
     nobody = client.instance("nobody")
     for asked in (nobody.result(), nobody.status(), nobody.cancel(), nobody.send_event(PAID)):
         with pytest.raises(InstanceNotFoundError, match=r"^there is no instance 'nobody'$") as error:
@@ -123,7 +110,6 @@ async def test_what_cannot_be_started(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_an_event_that_is_never_taken(client: Client) -> None:
-    """It is told apart from what is no event."""
     async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="never"):
         instance = await client.start("payment", task_queue="never")
         with pytest.raises(NeverTakenError, match="did you mean 'paid'") as refused:
@@ -135,7 +121,6 @@ async def test_an_event_that_is_never_taken(client: Client) -> None:
 
 
 async def test_a_server_that_is_away() -> None:
-    """It is told from a caller's mistake: later it may be there."""
     with pytest.raises(ServerUnavailableError, match=r"no Temporal server answers at 127.0.0.1:1"):
         await asyncio.wait_for(Client.connect("127.0.0.1:1"), 30)
     with pytest.raises(UsageError, match=r"^the address is 'http://x'") as malformed:

@@ -39,7 +39,6 @@ CARD = "4111-1111"
 
 @pytest.fixture
 def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings:
-    """Return settings with a key and a storage."""
     monkeypatch.setenv("CODEC_KEY", base64.b64encode(bytes([1] * 32)).decode())
     return PayloadSettings(
         storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000),
@@ -49,7 +48,6 @@ def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings
 
 @asynccontextmanager
 async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve with *settings*; yield a client."""
     codec = codec_application(
         CodecServerSettings(address=LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
     )
@@ -61,13 +59,11 @@ async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[ht
 
 
 async def encoded(payloads: PayloadSettings, *values: object, namespace: str = "orders") -> dict[str, Any]:
-    """Return what a worker sends, as the UI sends it on."""
     sent = Payloads(payloads=await converter_of(payloads, namespace).encode(values))
     return MessageToDict(sent)
 
 
 def values_of(answer: httpx.Response) -> list[Any]:
-    """Return the values in the payloads of an answer."""
     assert answer.status_code == 200, answer.text
     return [json.loads(base64.b64decode(one["data"])) for one in answer.json()["payloads"]]
 
@@ -89,7 +85,6 @@ async def test_payloads_are_decoded_and_encoded(payloads: PayloadSettings) -> No
 
 
 async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_path: Path) -> None:
-    """Another namespace, another key, a missing object, and what are no payloads."""
     body = await encoded(payloads, {"card": CARD})
     async with served(payloads, namespaces=("orders", "shop")) as client:
         for path, headers, status, message in (
@@ -125,7 +120,6 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
 
 
 async def test_bodies_and_payloads_are_counted(payloads: PayloadSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before they are read, where that can be; and what is fetched for an answer, too."""
     monkeypatch.setattr(application, "MAX_PAYLOADS", 3)
     monkeypatch.setattr(application, "MAX_ANSWER_BYTES", 10_000)
     body = await encoded(payloads, {"card": CARD}, {"large": os.urandom(4000).hex()}, 1)
@@ -163,7 +157,6 @@ async def test_only_pages_of_configured_origins_may_ask(payloads: PayloadSetting
 
 
 async def test_a_secret_is_needed_where_there_is_one(payloads: PayloadSettings) -> None:
-    """As a bearer token, whole and exact."""
     body = await encoded(payloads, {"card": CARD})
     async with served(payloads, token=TOKEN) as client:
         for header in (None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"):
@@ -266,7 +259,6 @@ async def test_an_issuer_without_keys_is_told(
 
 
 def test_a_server_for_all_that_asks_nobody_is_refused(tmp_path: Path) -> None:
-    """On the loopback address it may be open; elsewhere only if that is configured."""
     everywhere = Address("0.0.0.0", 8888)  # noqa: S104 - nothing listens there
     assert read_codec_server_settings({}, LOOPBACK).is_open
     with pytest.raises(UsageError, match="would decrypt for everyone"):
@@ -277,7 +269,6 @@ def test_a_server_for_all_that_asks_nobody_is_refused(tmp_path: Path) -> None:
 
 
 def test_settings_of_the_file(tmp_path: Path) -> None:
-    """Everything can stand there; options add origins."""
     path = tmp_path / "swf.yaml"
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     path.write_text(
@@ -285,14 +276,9 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         "issuer: https://id, audience: codec, namespaces: [orders]}"
     )
     wanted = CodecServerSettings(
-        address=LOOPBACK,
-        origins=("https://a.example.com", UI),
-        token=TOKEN,
-        jwks="https://id/jwks",
-        issuer="https://id",
-        audience="codec",
-        namespaces=("orders",),
-    )
+        address=LOOPBACK, origins=("https://a.example.com", UI), token=TOKEN, jwks="https://id/jwks",
+        issuer="https://id", audience="codec", namespaces=("orders",),
+    )  # fmt: skip
     assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
 
 
@@ -309,7 +295,6 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the place in the file."""
     path = tmp_path / "swf.yaml"
     path.write_text(f"codecServer: {text}")
     with pytest.raises(UsageError) as refused:
@@ -318,7 +303,6 @@ def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: st
 
 
 def test_without_anything_to_decode_it_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A forgotten configuration is told."""
     monkeypatch.delenv("SWF_CONFIG", raising=False)
     with pytest.raises(UsageError, match="there is nothing to decode"):
         prepare(LOOPBACK, [], None)

@@ -10,27 +10,21 @@ from swf_temporal.languages.loading import load
 from swf_temporal.operations.compat import compare, named
 
 OLD: dict[str, Any] = {
-    "id": "orders",
-    "version": "1.0.0",
-    "specVersion": "0.8",
+    "id": "orders", "version": "1.0.0", "specVersion": "0.8",
     "functions": [{"name": "charge", "type": "custom", "operation": "charge"}],
     "events": [{"name": "paid", "type": "com.paid", "source": "shop", "correlation": [{"contextAttributeName": "o"}]}],
-    "states": [
-        {"name": "Charge", "type": "operation", "actions": [{"functionRef": "charge"}], "transition": "Wait"},
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}], "end": True},
-    ],
-}
+    "states": [{"name": "Charge", "type": "operation", "actions": [{"functionRef": "charge"}], "transition": "Wait"},
+               {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}], "end": True}],
+}  # fmt: skip
 WITH_SCHEMA = [{**OLD["events"][0], "metadata": {"dataSchema": {"type": "object"}}}]
 SCHEDULED = {"stateName": "Charge", "schedule": "R/PT1H"}
 
 
 def changed(**changes: Any) -> dict[str, Any]:
-    """Return the definition with another version and other members."""
     return {**OLD, "version": "1.1.0", **changes}
 
 
 def codes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is told of two definitions."""
     return [(one.code, str(one.severity)) for one in compare(load(old), load(new)).consequences]
 
 
@@ -53,20 +47,15 @@ USUAL = [("running-instances", "note"), ("new-instances", "note")]
         ({**OLD, "secrets": ["token"]}, changed(), [*USUAL, ("secrets", "note")]),
         (OLD, changed(events=[{**OLD["events"][0], "type": "paid.v2"}]), [*USUAL, ("events-consumed", "warning")]),
         ({**OLD, "events": WITH_SCHEMA}, changed(events=WITH_SCHEMA), USUAL),
-        (
-            OLD,
-            changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
-            [*USUAL, ("functions", "warning")],
-        ),
+        (OLD, changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
+         [*USUAL, ("functions", "warning")]),
     ],
-)
+)  # fmt: skip
 def test_what_it_means(old: dict[str, Any], new: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    """Each kind of change is told to those whom it concerns, and nothing else."""
     assert codes(old, new) == told
 
 
 def test_the_places_that_differ() -> None:
-    """They are told by their names; what is the same but for its name was renamed."""
     first, second = OLD["states"]
     states = [
         {**first, "name": "Bill"},
@@ -89,7 +78,6 @@ def test_the_places_that_differ() -> None:
 
 
 def test_workflows_of_direktiv_are_compared_alike() -> None:
-    """Their states have ids, and they have no version."""
     old = {"id": "/pay", "states": [{"id": "a", "type": "consumeEvent", "event": {"type": "paid"}}]}
     new = {"id": "/pay", "states": [{"id": "a", "type": "consumeEvent", "event": {"type": "billed"}}]}
     found = compare(load(old), load(new))
@@ -98,7 +86,6 @@ def test_workflows_of_direktiv_are_compared_alike() -> None:
 
 
 def test_definitions_by_their_ids() -> None:
-    """Without a version the latest is meant."""
     old, new = load(OLD), load(changed())
     catalogue = Catalogue([old, new])
     assert named(catalogue, "orders") is new

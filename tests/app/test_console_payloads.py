@@ -17,7 +17,6 @@ _VALUES = st.recursive(
 
 @given(_VALUES, st.booleans(), st.integers(0, 200))
 def test_the_beginning_is_that_of_the_whole(value: Any, escapes: bool, most: int) -> None:  # noqa: FBT001 - hypothesis gives it
-    """However it was written."""
     whole = show_json(value, indent=2)
     shown, is_cut = indented(write_json(value, ensure_ascii=escapes).encode(), most)
     assert is_cut == (len(whole) > most)
@@ -26,5 +25,4 @@ def test_the_beginning_is_that_of_the_whole(value: Any, escapes: bool, most: int
 
 @pytest.mark.parametrize("text", ['{"a": [', '{"a": "b\\', "]]", '"', "{}}", ""])
 def test_what_is_cut_or_is_not_json_is_shown_as_it_is(text: str) -> None:
-    """But for spaces."""
     assert "".join(indented(text.encode(), 100)[0].split()) == "".join(text.split())

@@ -13,10 +13,7 @@ from swf_temporal.settings.values import Address
 
 
 class Nothing:
-    """A store in which there is nothing."""
-
     async def read_variable(self, of: VariableRef) -> Variable | None:  # noqa: ARG002 - the port's
-        """Return None."""
         return None
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
@@ -36,5 +33,4 @@ async def test_an_address_that_cannot_be_had_is_told(host: str) -> None:
 
 
 def test_an_address_is_told_as_it_is_written() -> None:
-    """Those of IPv6 stand in brackets."""
     assert [str(Address("::1", 80)), str(Address("localhost", 80))] == ["[::1]:80", "localhost:80"]

@@ -37,11 +37,9 @@ class Foreign(Tracer):
         self._inner = inner
 
     def start_span(self, *given: Any, **named: Any) -> Span:
-        """Start a span."""
         return self._inner.start_span(*given, **named)
 
     def start_as_current_span(self, *_: object, **__: object) -> Any:
-        """Do nothing: it is not asked to."""
         raise NotImplementedError
 
 
@@ -63,7 +61,6 @@ def _recorded(ended: EndedSpan, sampler: Sampler, flags: TraceFlags = SAMPLED) -
 
 
 def _facts(span: ReadableSpan) -> tuple[object, ...]:
-    """Return all that a span says, but its id."""
     context = span.get_span_context()
     assert context is not None
     assert context.span_id not in {0, 8}
@@ -75,7 +72,6 @@ def _facts(span: ReadableSpan) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("ended", [STATE, INSTANCE], ids=["a state", "a failed instance"])
 def test_a_span_is_what_the_sdk_would_make_of_it(ended: EndedSpan) -> None:
-    """With the same trace, parent, times, status and resource."""
     [ours] = _recorded(ended, ParentBased(ALWAYS_ON))
     tracer, exporter = _exporting(ParentBased(ALWAYS_ON))
     with use_span(NonRecordingSpan(_parent(SAMPLED))):
@@ -87,40 +83,30 @@ def test_a_span_is_what_the_sdk_would_make_of_it(ended: EndedSpan) -> None:
 
 
 def test_a_state_says_how_long_it_took() -> None:
-    """In nanoseconds since 1970, exactly."""
     [span] = _recorded(STATE, ALWAYS_ON)
     assert (span.start_time, span.end_time) == (1_767_323_045_123_456_000, 1_767_323_047_123_456_000)
     assert (span.kind, span.status.status_code) == (SpanKind.INTERNAL, StatusCode.UNSET)
 
 
 def test_an_instance_says_why_it_failed() -> None:
-    """As the work that a client asked for."""
     [span] = _recorded(INSTANCE, ALWAYS_ON)
     assert (span.kind, span.status.status_code, span.status.description) == (
-        SpanKind.SERVER,
-        StatusCode.ERROR,
-        "no stock",
-    )
+        SpanKind.SERVER, StatusCode.ERROR, "no stock",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("sampler", "flags", "number"),
-    [
-        (ParentBased(ALWAYS_ON), NOT_SAMPLED, 0),
-        (ALWAYS_OFF, SAMPLED, 0),
-        (ALWAYS_ON, NOT_SAMPLED, 1),
-    ],
+    [(ParentBased(ALWAYS_ON), NOT_SAMPLED, 0), (ALWAYS_OFF, SAMPLED, 0), (ALWAYS_ON, NOT_SAMPLED, 1)],
     ids=["the parent is not sampled", "nothing is", "all is"],
 )
 def test_the_sampler_decides(sampler: Sampler, flags: TraceFlags, number: int) -> None:
-    """Whatever the parent's client has decided, if it asks no parent."""
     found = _recorded(STATE, sampler, flags)
     assert len(found) == number
     assert all(span.context.trace_flags.sampled for span in found if span.context is not None)
 
 
 def test_what_belongs_to_no_trace_is_not_recorded() -> None:
-    """As of an instance that no client traces."""
     tracer, exporter = _exporting(ALWAYS_ON)
     recorder(tracer, "scope")(STATE)
     assert not exporter.get_finished_spans()

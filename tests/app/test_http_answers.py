@@ -8,8 +8,6 @@ from tests.cli.conftest import answer_of, free_port
 
 
 async def test_many_that_say_nothing_leave_room() -> None:
-    """Those are closed that have been open for longest; whoever asks is answered."""
-
     async def answer(path: str) -> tuple[int, str]:
         return 200, path
 

@@ -6,7 +6,6 @@ from swf_temporal.sdk.logs import HeldDown
 
 
 def test_what_a_library_repeats_is_written_once_a_minute() -> None:
-    """With how often it was said; other lines, and ours, pass at once."""
     now, written = [0.0], list[str]()
     held = HeldDown(lambda: now[0])
 
@@ -26,8 +25,6 @@ def test_what_a_library_repeats_is_written_once_a_minute() -> None:
     assert written == [
         "Unable to request metadata from node with id 0",
         "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low",
-        "Topic orders is not available",
-        "reconnecting",
-        "reconnecting",
+        "Topic orders is not available", "reconnecting", "reconnecting",
         "Unable to request metadata from node with id 5 (1999 more like this were left out)",
-    ]
+    ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The plugin of the SDK: definitions beside workflows and activities written by hand."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from temporalio.worker import Replayer, Worker
 import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError
 from swf_temporal.base.grammar import with_article
-from swf_temporal.temporal.server import local_server
 from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
 from tests.sampling import count
 
@@ -21,9 +20,7 @@ DEFINITION = """\
 id: shouting
 version: 1.0.0
 specVersion: "0.8"
-functions:
-  - {name: double, type: custom}
-  - {name: louder, type: custom, operation: "temporal:shout"}
+functions: [{name: double, type: custom}, {name: louder, type: custom, operation: "temporal:shout"}]
 states:
   - name: Work
     type: operation
@@ -38,8 +35,6 @@ MANY = count(8, 40)
 
 @workflow.defn(name="shouting")
 class Same:
-    """A workflow of the definition's name."""
-
     @workflow.run
     async def run(self) -> None:
         """Do nothing."""
@@ -47,8 +42,6 @@ class Same:
 
 @workflow.defn(dynamic=True)
 class Dynamic:
-    """A workflow of all names."""
-
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> None:
         """Do nothing."""
@@ -57,16 +50,13 @@ class Dynamic:
 FUNCTIONS = {"double": lambda n: 2 * n}
 
 
-@pytest.fixture(scope="module")
-async def address() -> AsyncIterator[str]:
-    """Return the address of a server."""
-    async with local_server() as server:
-        yield server.client.service_client.config.target_host
+@pytest.fixture
+def address(client: Client) -> str:
+    return client.address
 
 
 @pytest.fixture
 def plugin() -> Plugin:
-    """Return a plugin that serves the definition."""
     return Plugin(definitions=[DEFINITION], functions=FUNCTIONS)
 
 
@@ -169,7 +159,6 @@ async def test_a_definition_runs_workflows_by_hand(address: str) -> None:
 
 @pytest.mark.temporal
 async def test_a_workflow_by_hand_has_an_instance_as_its_child(address: str) -> None:
-    """With a definition that it brings along, or by the id of one that the worker serves."""
     client = await connected(address, Plugin(definitions=GREETING, functions={"double": lambda n: {"twice": 2 * n}}))
     async with Worker(client, task_queue="asking", workflows=[Asking]):
         for by_id in (True, False):
@@ -192,7 +181,6 @@ async def test_what_a_worker_does_not_serve_is_left_to_another(address: str, plu
 
 
 async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
-    """Wait until a workflow task has failed, and return why."""
     async with asyncio.timeout(30):
         while True:
             async for event in handle.fetch_history_events():
@@ -203,7 +191,6 @@ async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
 
 @pytest.mark.temporal
 async def test_definitions_come_and_go_while_a_worker_works(address: str) -> None:
-    """They are checked as those that were there; what runs keeps its own."""
     plugin = Plugin(functions=FUNCTIONS)
     client = await connected(address, plugin)
     text = (
@@ -248,7 +235,6 @@ async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> Non
 
 @pytest.mark.temporal
 async def test_a_worker_of_ours_takes_what_is_written_by_hand(address: str) -> None:
-    """And says when it is entered twice, or there are two of them."""
     client = await Client.connect(address)
     worker = swf_temporal.Worker(
         client, definitions=DEFINITION, functions=FUNCTIONS, task_queue="ours", workflows=[Shouting], activities=[shout]

@@ -29,16 +29,13 @@ class Followed:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the definitions that are served."""
         return [one.id for one in self.catalogue]
 
     @property
     def unreadable(self) -> str | None:
-        """What cannot be read."""
         return self.catalogue.unreadable
 
     async def refresh(self) -> str:
-        """Look at the files; return what is told."""
         if isinstance(self.catalogue, LiveCatalogue):
             return "\n".join(self.catalogue.refresh())
         self._caplog.clear()
@@ -48,7 +45,6 @@ class Followed:
 
 @pytest.fixture(params=[False, True], ids=["gateway", "dev"])
 def follow(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Follow:
-    """Return what follows a folder."""
     caplog.set_level("INFO", "swf")
     return lambda folder: Followed(folder, caplog, is_live=request.param)
 
@@ -60,7 +56,6 @@ def moved(folder: Path) -> str:
 
 
 def replaced(folder: Path) -> str:
-    """Put a file in its place."""
     moved(folder)
     folder.write_text("")
     return f"{folder}"
@@ -84,7 +79,6 @@ def in_a_circle(folder: Path) -> str:
 async def test_what_cannot_be_read_is_served_as_before(
     tmp_path: Path, follow: Follow, break_it: Callable[[Path], str]
 ) -> None:
-    """It is told once, until all can be read again."""
     folder = tmp_path / "defs"
     folder.mkdir()
     (folder / "hello.yaml").write_text(HELLO)
@@ -104,7 +98,6 @@ async def test_what_cannot_be_read_is_served_as_before(
 
 
 async def test_a_folder_that_was_empty(tmp_path: Path, follow: Follow) -> None:
-    """It may be away as well: there may be definitions in it by now."""
     folder = tmp_path / "defs"
     folder.mkdir()
     followed = follow(folder)
@@ -115,7 +108,6 @@ async def test_a_folder_that_was_empty(tmp_path: Path, follow: Follow) -> None:
 
 @pytest.mark.parametrize("text", ["", "id: hello\nstates: [{", "greeting: none"])
 async def test_a_file_that_is_half_written(tmp_path: Path, follow: Follow, text: str) -> None:
-    """What it held is served, which is told once; one that was deleted is gone."""
     file = tmp_path / "hello.yaml"
     file.write_text(HELLO)
     followed = follow(tmp_path)
@@ -128,7 +120,6 @@ async def test_a_file_that_is_half_written(tmp_path: Path, follow: Follow, text:
 
 
 async def test_a_folder_that_is_there_again_as_it_was(tmp_path: Path, follow: Follow) -> None:
-    """Nothing has changed then, and nothing is missing."""
     folder = tmp_path / "defs"
     folder.mkdir()
     (folder / "hello.yaml").write_text(HELLO)

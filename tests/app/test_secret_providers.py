@@ -1,13 +1,11 @@
 """Secrets that a program of the user's own looks up."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
 from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
 from swf_temporal.functions import secret_providers
-from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\
 id: login
@@ -31,24 +29,14 @@ states:
 
 
 class Vault:
-    """Has one secret, and is away at first."""
-
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     async def secret(self, name: str) -> JSON:
-        """Return the secret, the second time that it is asked for one."""
         self.asked.append(name)
         if len(self.asked) == 1:
             raise ConnectionError("the vault is sealed: s3cr3t-of-the-vault")
         return "correct-horse" if name == "VAULTED" else None
-
-
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the module has."""
-    async with local_server() as server:
-        yield Client(server.client)
 
 
 @pytest.mark.temporal
@@ -107,6 +95,5 @@ async def test_a_provider_that_does_not_answer(client: Client, monkeypatch: pyte
 
 
 def test_what_is_no_provider_is_refused() -> None:
-    """At once."""
     with pytest.raises(UsageError, match="secrets must be a SecretProvider, and is a dict"):
         Worker(secrets={"A": "b"})  # type: ignore[arg-type]  # that is what is tried

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
@@ -26,7 +26,6 @@ from swf_temporal import (
     load,
     simulate,
 )
-from swf_temporal.temporal.server import local_server
 
 WAITER = load("""\
 id: waiter
@@ -41,14 +40,10 @@ states:
 
 
 class Colour(str, Enum):  # noqa: UP042 - whose text is its name
-    """A choice, in the way of before Python 3.11."""
-
     RED = "red"
 
 
 class Customer(BaseModel):
-    """A model."""
-
     name: str
     since: date
 
@@ -83,16 +78,8 @@ WRITTEN: JSON = {
 }
 
 
-@pytest.fixture(scope="module")
-async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the module has."""
-    async with local_server() as server:
-        yield Client(server.client)
-
-
 @pytest.mark.temporal
 async def test_values_are_written_alike_everywhere(client: Client) -> None:
-    """As the input, in an event, as the result of a function, and in a simulation."""
     registry = Registry()
     registry.custom("book")(lambda: {"booked": ORDER})
     async with Worker(client, definitions=[WAITER], functions=registry, task_queue="values"):
@@ -110,16 +97,10 @@ async def test_values_are_written_alike_everywhere(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_options_of_the_sdk(client: Client) -> None:
-    """What is said of a start stands on the server, and an unknown word is refused."""
     instance = await client.start(
-        "waiter",
-        workflow_id="with-options",
-        task_queue="nobody",
-        memo={"tenant": "acme"},
-        execution_timeout=timedelta(hours=1),
-        priority=Priority(priority_key=2),
-        static_summary="The order of Ada",
-    )
+        "waiter", workflow_id="with-options", task_queue="nobody", memo={"tenant": "acme"},
+        execution_timeout=timedelta(hours=1), priority=Priority(priority_key=2), static_summary="The order of Ada",
+    )  # fmt: skip
     found = await instance.handle.describe()
     config = found.raw_description.execution_config
     assert (await found.memo(), await found.static_summary()) == ({"tenant": "acme"}, "The order of Ada")
@@ -128,11 +109,9 @@ async def test_options_of_the_sdk(client: Client) -> None:
     with pytest.raises(AlreadyStartedError, match="is running already"):
         await client.start("waiter", workflow_id="with-options", task_queue="nobody")
     same = await client.start(
-        "waiter",
-        workflow_id="with-options",
-        task_queue="nobody",
+        "waiter", workflow_id="with-options", task_queue="nobody",
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-    )
+    )  # fmt: skip
     assert same.run_id == instance.run_id
     await instance.terminate()
     with pytest.raises(AlreadyStartedError, match="was started before"):
@@ -164,7 +143,6 @@ async def test_the_task_queue_is_that_of_workers(
 
 
 async def test_what_is_no_event_or_definition_is_refused(client: Client) -> None:
-    """In a sentence that says what is taken."""
     with pytest.raises(InvalidEventError, match="5 is not an event"):
         await client.instance("nobody").send_event(5)  # type: ignore[arg-type]  # that is what is tried
     assert load(WAITER.source.text.encode()).id == "waiter"

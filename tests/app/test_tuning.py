@@ -10,7 +10,6 @@ from temporalio.worker import PollerBehaviorAutoscaling, PollerBehaviorSimpleMax
 
 from swf_temporal import Client, Registry, UsageError, Worker, WorkerSettings, load
 from swf_temporal.sdk.worker import tuning_of
-from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\
 id: doubling
@@ -22,44 +21,31 @@ states:
     type: operation
     actions:
       - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .n }"}}
-      - functionRef: {refName: double, arguments: {n: "${ .n }"}}
-        actionDataFilter: {toStateData: "${ .n }"}
+      - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .n }"}}
     end: true
 """)
 FUNCTIONS = Registry()
 SETTINGS: dict[str, dict[str, Any]] = {
-    "fixed": {
-        "max_cached_workflows": 10,
-        "max_workflow_tasks": 3,
-        "max_activities": 4,
-        "max_local_activities": 5,
-        "pollers": 2,
-    },
+    "fixed": {"max_cached_workflows": 10, "max_workflow_tasks": 3, "max_activities": 4, "max_local_activities": 5,
+              "pollers": 2},
     "by resources": {"target_memory": 0.99, "target_cpu": 1.0, "max_activities": 4},
     "rates": {"pollers": "auto", "max_activity_rate": "6000/m", "max_queue_activity_rate": "500/s"},
-}
+}  # fmt: skip
 
 
 @FUNCTIONS.custom
 def double(n: int) -> int:
-    """Return twice *n*."""
     return 2 * n
 
 
 def test_fixed_slots() -> None:
-    """Without targets, each kind of work has as many as its setting says."""
     tuning = tuning_of(WorkerSettings(**SETTINGS["fixed"]))
     assert tuning == {
-        "max_cached_workflows": 10,
-        "max_concurrent_workflow_tasks": 3,
-        "max_concurrent_activities": 4,
-        "max_concurrent_local_activities": 5,
-        "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
-        "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
-        "max_activities_per_second": None,
-        "max_task_queue_activities_per_second": None,
-        "disable_eager_activity_execution": False,
-    }
+        "max_cached_workflows": 10, "max_concurrent_workflow_tasks": 3, "max_concurrent_activities": 4,
+        "max_concurrent_local_activities": 5, "workflow_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
+        "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(2), "max_activities_per_second": None,
+        "max_task_queue_activities_per_second": None, "disable_eager_activity_execution": False,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -122,7 +108,6 @@ def test_what_cannot_be_is_told(name: str, value: object, told: str) -> None:
 
 
 def test_options_of_the_command_are_settings(tmp_path: Path) -> None:
-    """Those that the command itself cannot check end it with a sentence."""
     command = [sys.executable, "-m", "swf_temporal.cli", "worker", "--pollers", "1", "--target-cpu", "2"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
     assert ended.returncode == 2
@@ -131,19 +116,16 @@ def test_options_of_the_command_are_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.temporal
-async def test_instances_run_with_each_kind() -> None:
-    """And the SDK's worker has what the settings say."""
-    async with local_server() as server:
-        client = Client.of(server)
-        for number, (kind, given) in enumerate(SETTINGS.items()):
-            settings = WorkerSettings(task_queue=f"tuned-{number}", **given)
-            worker = Worker(client, definitions=[DEFINITION], functions=FUNCTIONS, settings=settings)
-            async with worker:
-                assert worker._worker is not None
-                config: Any = worker._worker.config(active_config=True)
-                assert {name: config[name] for name in tuning_of(settings) if name != "tuner"} == {
-                    name: value for name, value in tuning_of(settings).items() if name != "tuner"
-                }
-                assert (config["tuner"] is None) == (kind != "by resources")
-                instance = await client.start(DEFINITION, {"n": 1}, task_queue=settings.task_queue)
-                assert await instance.result() == {"n": 4}
+async def test_instances_run_with_each_kind(client: Client) -> None:
+    for number, (kind, given) in enumerate(SETTINGS.items()):
+        settings = WorkerSettings(task_queue=f"tuned-{number}", **given)
+        worker = Worker(client, definitions=[DEFINITION], functions=FUNCTIONS, settings=settings)
+        async with worker:
+            assert worker._worker is not None
+            config: Any = worker._worker.config(active_config=True)
+            assert {name: config[name] for name in tuning_of(settings) if name != "tuner"} == {
+                name: value for name, value in tuning_of(settings).items() if name != "tuner"
+            }
+            assert (config["tuner"] is None) == (kind != "by resources")
+            instance = await client.start(DEFINITION, {"n": 1}, task_queue=settings.task_queue)
+            assert await instance.result() == {"n": 4}

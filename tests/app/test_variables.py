@@ -23,49 +23,33 @@ pytestmark = pytest.mark.temporal
 
 COUNTING: Any = {
     "id": "counting",
-    "states": [
-        {"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
-        {
-            "id": "set",
-            "type": "setter",
-            "variables": [
-                {"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
-                {"key": "own", "value": "jq(.var.n)"},
-            ],
-            "transition": "again",
-        },
-        {
-            "id": "again",
-            "type": "getter",
-            "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
-            "transform": "jq(.var)",
-        },
-    ],
-}
+    "states": [{"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}], "transition": "set"},
+               {"id": "set", "type": "setter",
+                "variables": [{"key": "n", "scope": "workflow", "value": "jq((.var.n // 0) + 1)"},
+                              {"key": "own", "value": "jq(.var.n)"}], "transition": "again"},
+               {"id": "again", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}, {"key": "own"}],
+                "transform": "jq(.var)"}],
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")
 async def client() -> AsyncIterator[Client]:
-    """Return a client of a server that the session has."""
     async with local_server() as server:
         yield await Client.connect(server.client.service_client.config.target_host)
 
 
 @pytest.fixture
 def queue() -> str:
-    """Return a task queue that nobody serves."""
     return f"variables-{uuid4().hex}"
 
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    """Return the URL of a file."""
     return f"sqlite:///{tmp_path / 'variables.db'}"
 
 
 @pytest.fixture(scope="session")
 def server() -> Any:
-    """Return a PostgreSQL server."""
     with postgresql() as running:
         yield running
 
@@ -76,12 +60,10 @@ def worker(client: Client, queue: str, where: str = "temporal") -> Worker:
 
 
 async def run(client: Client, queue: str) -> JSON:
-    """Run an instance to its end."""
     return await (await client.start("counting", {}, task_queue=queue)).result()
 
 
 async def test_instances_share_what_a_file_holds(client: Client, queue: str, database: str) -> None:
-    """Also with workers that come later; nothing is held in Temporal, which only knows where it is."""
     async with worker(client, queue, database):
         assert await run(client, queue) == {"n": 1, "own": None}
     async with worker(client, queue, database), worker(client, queue, database):
@@ -107,7 +89,6 @@ async def test_instances_share_what_postgresql_holds(client: Client, queue: str,
 async def test_those_of_an_instance_go_once_it_has_ended(
     client: Client, queue: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server is asked; those of the workflow stay."""
     monkeypatch.setattr(stores, "CHECK_INTERVAL", timedelta(seconds=-1))
     monkeypatch.setattr(variables, "SWEEPING", 0.05)
     async with worker(client, queue, database):
@@ -148,7 +129,6 @@ async def test_a_folder_is_no_file(client: Client, queue: str, tmp_path: Path) -
 async def test_a_worker_with_another_store_does_not_start(
     client: Client, queue: str, database: str, tmp_path: Path
 ) -> None:
-    """It is told where the others hold them, and how to change that; then it may."""
     async with worker(client, queue, database):
         await run(client, queue)
     for other in ("temporal", f"sqlite:///{tmp_path / 'other.db'}"):
@@ -174,7 +154,6 @@ async def test_the_same_path_on_another_machine_is_another_store(client: Client,
 
 
 async def test_what_temporal_holds_is_not_forgotten(client: Client, queue: str, database: str) -> None:
-    """Where variables are held in Temporal already, no worker begins to hold them elsewhere."""
     async with worker(client, queue):
         assert await run(client, queue) == {"n": 1, "own": None}
     held = f"WorkflowType = 'swf variables' AND TaskQueue = '{queue}'"

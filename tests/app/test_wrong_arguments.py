@@ -8,21 +8,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import (
-    Client,
-    Plugin,
-    Registry,
-    SwfError,
-    UsageError,
-    Worker,
-    WorkerSettings,
-    as_child_workflow,
-    check,
-    check_file,
-    event_starts,
-    load,
-    simulate,
-)
+import swf_temporal
+from swf_temporal import Registry, SwfError, UsageError, load
 from swf_temporal.functions.calling import Functions
 
 TEXT = "id: a\nversion: 1.0.0\nspecVersion: '0.8'\nstates: [{name: A, type: inject, data: {}, end: true}]"
@@ -34,167 +21,107 @@ def greet() -> None:
 
 
 def opening() -> Iterator[int]:
-    """Open what is not a context manager."""
     yield 1
 
 
 async def opening_async() -> Any:
-    """As above."""
     yield 1
 
 
+swf: Any = swf_temporal
 registry: Any = Registry()
-worker: Any = Worker
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
-    "settings, no number": (
-        lambda: WorkerSettings(max_activities="x"),
-        "WorkerSettings(max_activities=…): it must be a whole number",
-    ),
-    "settings, too few": (
-        lambda: WorkerSettings(max_activities=0),
-        "WorkerSettings(max_activities=…): it must be at least 1",
-    ),
-    "settings, several": (
-        lambda: WorkerSettings(max_activities=0, task_queue=""),
-        (
-            "WorkerSettings(task_queue=…): it must be a text that is not empty\n"
-            "WorkerSettings(max_activities=…): it must be at least 1"
-        ),
-    ),
+    "settings, no number": (lambda: swf.WorkerSettings(max_activities="x"),
+                            "WorkerSettings(max_activities=…): it must be a whole number"),
+    "settings, too few": (lambda: swf.WorkerSettings(max_activities=0),
+                          "WorkerSettings(max_activities=…): it must be at least 1"),
+    "settings, several": (lambda: swf.WorkerSettings(max_activities=0, task_queue=""),
+                          ("WorkerSettings(task_queue=…): it must be a text that is not empty\n"
+                           "WorkerSettings(max_activities=…): it must be at least 1")),
     "settings, changed": (
-        lambda: WorkerSettings().replace(grace_period="soon"),
+        lambda: swf.WorkerSettings().replace(grace_period="soon"),
         "WorkerSettings(grace_period=…): it must be a number of seconds, or a duration such as PT30S",
     ),
-    "settings, unknown": (
-        lambda: WorkerSettings(max_activites=1),  # type: ignore[call-arg]
-        "WorkerSettings(max_activites=…): there is no such setting; did you mean 'max_activities'?",
-    ),
-    "workflows": (
-        lambda: worker(workflows=[1]),
-        "workflows[0] is an int, and not a class that `workflow.defn` decorates",
-    ),
-    "workflows, a class": (
-        lambda: worker(workflows=[Registry]),
-        "workflows[0] is a type, and not a class that `workflow.defn` decorates",
-    ),
-    "workflows, no list": (lambda: worker(workflows=1), "workflows must be a list, and is an int"),
-    "activities": (
-        lambda: worker(activities=[1]),
-        "activities[0] is an int, and not a function that `activity.defn` decorates",
-    ),
-    "activities, undecorated": (
-        lambda: worker(activities=[greet]),
-        "activities[0] is a function, and not a function that `activity.defn` decorates",
-    ),
-    "interceptors": (
-        lambda: worker(interceptors=[1]),
-        "interceptors[0] is an int, and not an Interceptor of the SDK's worker",
-    ),
-    "functions": (lambda: worker(functions=[1]), "functions must be a Mapping, and is a list"),
-    "a function": (lambda: worker(functions={"a": 1}), "functions['a'] is an int, and not a function"),
-    "a function's name": (
-        lambda: worker(functions={1: greet}),
-        "the name of a function must be a text, and 1 is an int",
-    ),
-    "a plugin's functions": (lambda: Plugin(functions=[1]), "functions must be a Mapping, and is a list"),  # type: ignore[arg-type]
-    "a worker's settings": (lambda: worker(settings={}), "settings must be a WorkerSettings, and is a dict"),
-    "a worker's secrets": (lambda: worker(secrets={}), "secrets must be a SecretProvider, and is a dict"),
-    "definitions": (lambda: worker(definitions=1), "definitions must be a list of definitions, and is an int"),
-    "a definition": (
-        lambda: worker(definitions=[1]),
-        "a definition must be a text, a path, a mapping or a Definition, and is an int",
-    ),
-    "task queue, empty": (lambda: worker(task_queue=""), "task_queue is empty"),
-    "task queue, no text": (lambda: worker(task_queue=5), "task_queue must be a text, and is an int"),
-    "namespace, no text": (lambda: worker(namespace=5), "namespace must be a text, and is an int"),
-    "a worker's client": (
-        lambda: worker(object()),
-        (
-            "a worker has a swf_temporal.Client or an address, and this is an object\n"
-            "  write Worker(Client(…)) around a client of Temporal's SDK"
-        ),
-    ),
-    "a client's client": (
-        lambda: Client(object()),  # type: ignore[arg-type]
-        (
-            "a Client is made of a client of Temporal's SDK, and this is an object\n"
-            "  write await Client.connect(…), or Client(temporalio_client)"
-        ),
-    ),
-    "a child": (
-        lambda: as_child_workflow(1),  # type: ignore[arg-type]
-        "a child is a Definition or the id of one, and this is an int\n  see `load`",
-    ),
-    "a child without an id": (lambda: as_child_workflow(""), "the id of a definition is empty"),
-    "a sub-workflow": (
-        lambda: as_child_workflow(load(TEXT), sub_workflows=["a"]),  # type: ignore[list-item]
-        "sub_workflows[0] is a str, and not a Definition",
-    ),
-    "a function without a name": (
-        lambda: registry.custom(partial(greet)),
-        f"{partial(greet)!r} has no name\n  give it one, as in registry.custom('price')(…)",
-    ),
-    "what is not a function": (
-        lambda: registry.custom("a")(1),
-        "a custom function must be callable, and 1 is an int",
-    ),
-    "the name of a function": (
-        lambda: registry.custom(1),
-        "the name of a custom function must be a text, and is an int",
-    ),
-    "a resource": (
-        lambda: registry.resource(1),
-        "a resource is a function that returns a context manager, and 1 is an int",
-    ),
-    "a resource that is a generator": (
-        lambda: registry.resource(opening),
-        (
-            "the resource 'opening' does not return a context manager\n"
-            "  let it yield once, and write @contextmanager of contextlib right above it"
-        ),
-    ),
+    "settings, unknown": (lambda: swf.WorkerSettings(max_activites=1),
+                          "WorkerSettings(max_activites=…): there is no such setting; did you mean 'max_activities'?"),
+    "workflows": (lambda: swf.Worker(workflows=[1]),
+                  "workflows[0] is an int, and not a class that `workflow.defn` decorates"),
+    "workflows, a class": (lambda: swf.Worker(workflows=[Registry]),
+                           "workflows[0] is a type, and not a class that `workflow.defn` decorates"),
+    "workflows, no list": (lambda: swf.Worker(workflows=1), "workflows must be a list, and is an int"),
+    "activities": (lambda: swf.Worker(activities=[1]),
+                   "activities[0] is an int, and not a function that `activity.defn` decorates"),
+    "activities, undecorated": (lambda: swf.Worker(activities=[greet]),
+                                "activities[0] is a function, and not a function that `activity.defn` decorates"),
+    "interceptors": (lambda: swf.Worker(interceptors=[1]),
+                     "interceptors[0] is an int, and not an Interceptor of the SDK's worker"),
+    "functions": (lambda: swf.Worker(functions=[1]), "functions must be a Mapping, and is a list"),
+    "a function": (lambda: swf.Worker(functions={"a": 1}), "functions['a'] is an int, and not a function"),
+    "a function's name": (lambda: swf.Worker(functions={1: greet}),
+                          "the name of a function must be a text, and 1 is an int"),
+    "a plugin's functions": (lambda: swf.Plugin(functions=[1]), "functions must be a Mapping, and is a list"),
+    "a worker's settings": (lambda: swf.Worker(settings={}), "settings must be a WorkerSettings, and is a dict"),
+    "a worker's secrets": (lambda: swf.Worker(secrets={}), "secrets must be a SecretProvider, and is a dict"),
+    "definitions": (lambda: swf.Worker(definitions=1), "definitions must be a list of definitions, and is an int"),
+    "a definition": (lambda: swf.Worker(definitions=[1]),
+                     "a definition must be a text, a path, a mapping or a Definition, and is an int"),
+    "task queue, empty": (lambda: swf.Worker(task_queue=""), "task_queue is empty"),
+    "task queue, no text": (lambda: swf.Worker(task_queue=5), "task_queue must be a text, and is an int"),
+    "namespace, no text": (lambda: swf.Worker(namespace=5), "namespace must be a text, and is an int"),
+    "a worker's client": (lambda: swf.Worker(object()),
+                          ("a worker has a swf_temporal.Client or an address, and this is an object\n"
+                           "  write Worker(Client(…)) around a client of Temporal's SDK")),
+    "a client's client": (lambda: swf.Client(object()),
+                          ("a Client is made of a client of Temporal's SDK, and this is an object\n"
+                           "  write await Client.connect(…), or Client(temporalio_client)")),
+    "a child": (lambda: swf.as_child_workflow(1),
+                "a child is a Definition or the id of one, and this is an int\n  see `load`"),
+    "a child without an id": (lambda: swf.as_child_workflow(""), "the id of a definition is empty"),
+    "a sub-workflow": (lambda: swf.as_child_workflow(load(TEXT), sub_workflows=["a"]),
+                       "sub_workflows[0] is a str, and not a Definition"),
+    "a function without a name": (lambda: registry.custom(partial(greet)),
+                                  f"{partial(greet)!r} has no name\n  give it one, as in registry.custom('price')(…)"),
+    "what is not a function": (lambda: registry.custom("a")(1), "a custom function must be callable, and 1 is an int"),
+    "the name of a function": (lambda: registry.custom(1),
+                               "the name of a custom function must be a text, and is an int"),
+    "a resource": (lambda: registry.resource(1),
+                   "a resource is a function that returns a context manager, and 1 is an int"),
+    "a resource that is a generator": (lambda: registry.resource(opening),
+                                       ("the resource 'opening' returns no context manager\n"
+                                        "  let it yield once, and write @contextmanager of contextlib right above it")),
     "a resource that is an async generator": (
         lambda: registry.resource(opening_async),
-        (
-            "the resource 'opening_async' does not return a context manager\n"
-            "  let it yield once, and write @asynccontextmanager of contextlib right above it"
-        ),
+        ("the resource 'opening_async' returns no context manager\n"
+         "  let it yield once, and write @asynccontextmanager of contextlib right above it"),
     ),
     "another registry": (lambda: registry.include(1), "what a registry includes must be a Registry, and is an int"),
-    "load": (lambda: load(1), NO_DEFINITION),  # type: ignore[arg-type]
-    "load of nothing": (lambda: load(None), NO_DEFINITION.replace("an int", "None")),  # type: ignore[arg-type]
-    "check": (lambda: check(1), NO_DEFINITION),  # type: ignore[arg-type]
-    "check_file": (lambda: check_file(1), "a file is named by a path, and this is an int"),  # type: ignore[arg-type]
-    "event_starts": (lambda: event_starts(1, []), NO_DEFINITION),  # type: ignore[arg-type]
-    "simulate": (lambda: simulate(1), NO_DEFINITION),  # type: ignore[arg-type]
-    "a simulation's functions": (
-        lambda: simulate(TEXT, functions=[1]),  # type: ignore[arg-type]
-        "functions must be a Mapping, and is a list",
-    ),
-    "a simulation's event": (
-        lambda: simulate(TEXT, events=[1]),  # type: ignore[list-item]
-        "event 1: an event is a JSON object, and this is a number",
-    ),
-}
+    "load": (lambda: swf.load(1), NO_DEFINITION),
+    "load of nothing": (lambda: swf.load(None), NO_DEFINITION.replace("an int", "None")),
+    "check": (lambda: swf.check(1), NO_DEFINITION),
+    "check_file": (lambda: swf.check_file(1), "a file is named by a path, and this is an int"),
+    "event_starts": (lambda: swf.event_starts(1, []), NO_DEFINITION),
+    "simulate": (lambda: swf.simulate(1), NO_DEFINITION),
+    "a simulation's functions": (lambda: swf.simulate(TEXT, functions=[1]),
+                                 "functions must be a Mapping, and is a list"),
+    "a simulation's event": (lambda: swf.simulate(TEXT, events=[1]),
+                             "event 1: an event is a JSON object, and this is a number"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_an_argument_of_another_kind_is_named(case: str) -> None:
-    """By one of the library's errors."""
     wrong, told = WRONG[case]
     with pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
         wrong()
 
 
 def test_a_lambda_has_no_name() -> None:
-    """That of Python is the same for all of them."""
     with pytest.raises(UsageError, match=r"^<function .*<lambda>.* has no name\n"):
         registry.custom(lambda: 1)
 
 
 async def test_arguments_of_a_connection_are_named() -> None:
-    """Before anything is connected."""
-    connect: Any = Client.connect
+    connect: Any = swf.Client.connect
     with pytest.raises(UsageError, match=r"^address must be a text, and is an int$"):
         await connect(5)
     with pytest.raises(UsageError, match=r"^namespace must be a text, and is an int$"):
@@ -202,7 +129,6 @@ async def test_arguments_of_a_connection_are_named() -> None:
 
 
 async def test_a_resource_that_returns_something_else_is_named() -> None:
-    """When a worker opens it."""
     offered = Registry()
     offered.resource(asynccontextmanager(opening_async))
     offered.resource(greet)  # type: ignore[arg-type]
@@ -213,5 +139,4 @@ async def test_a_resource_that_returns_something_else_is_named() -> None:
 
 
 def test_they_are_errors_of_the_library() -> None:
-    """A program that catches `SwfError` has all of them."""
     assert issubclass(UsageError, SwfError)

@@ -72,32 +72,27 @@ _COUNT = 5
 
 @given(minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_DAYS, after=_AFTER)
 def test_five_fields(minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
-    """With five fields the next times are those of croniter."""
-    _compare(f"{minute} {hour} {days[0]} {month} {days[1]}", after)
+    ours, theirs = _times(f"{minute} {hour} {days[0]} {month} {days[1]}", after)
+    assert ours == theirs
 
 
 @given(second=_MINUTES, minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_NAMED_DAYS, after=_AFTER)
 def test_six_fields(second: str, minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
-    """With six fields, the seconds first, the next times are those of croniter."""
-    _compare(f"{second} {minute} {hour} {days[0]} {month} {days[1]}", after)
+    ours, theirs = _times(f"{second} {minute} {hour} {days[0]} {month} {days[1]}", after)
+    assert ours == theirs
 
 
 @pytest.mark.parametrize(
     ("text", "timezone", "after", "ours", "theirs"),
     [
         ("30 2 * * *", "Europe/Berlin", "2030-03-31", ["2030-04-01T02:30+02:00"], ["2030-03-31T03:00+02:00"]),
-        (
-            "30 2 * * *",
-            "Europe/Berlin",
-            "2030-10-27",
-            ["2030-10-27T02:30+01:00", "2030-10-28T02:30+01:00"],
-            ["2030-10-27T02:30+02:00", "2030-10-27T02:30+01:00"],
-        ),
+        ("30 2 * * *", "Europe/Berlin", "2030-10-27", ["2030-10-27T02:30+01:00", "2030-10-28T02:30+01:00"],
+         ["2030-10-27T02:30+02:00", "2030-10-27T02:30+01:00"]),
         ("0 0 9 ? * 2", "UTC", "2030-01-01", ["2030-01-07T09:00+00:00"], ["2030-01-01T09:00+00:00"]),
         ("0 0 15W * MON", "UTC", "2030-01-01", ["2030-01-07T00:00+00:00"], ["2030-01-15T00:00+00:00"]),
         ("0 0 29 2 *", "UTC", "2097-01-01", [], ["2104-02-29T00:00+00:00"]),
     ],
-)
+)  # fmt: skip
 def test_what_croniter_takes_otherwise(
     text: str, timezone: str, after: str, ours: list[str], theirs: list[str]
 ) -> None:
@@ -119,11 +114,12 @@ def test_what_croniter_does_not_know(text: str) -> None:
         croniter(text, begin, second_at_beginning=True).get_next()
 
 
-def _compare(text: str, after: datetime) -> None:
+def _times(text: str, after: datetime) -> tuple[list[datetime], list[datetime]]:
+    """Return the next times of a cron expression, ours and those of croniter."""
     try:
         spec = compile_schedule(cron=text)
     except InvalidTime as error:
         assume("never comes" not in error.message)
         raise
     theirs = croniter(text, after, ret_type=datetime, second_at_beginning=True)
-    assert preview(spec, after, _COUNT) == [theirs.get_next() for _ in range(_COUNT)]
+    return list(preview(spec, after, _COUNT)), [theirs.get_next() for _ in range(_COUNT)]

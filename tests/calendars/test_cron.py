@@ -135,7 +135,6 @@ WRONG: dict[str, tuple[int, str]] = {
 
 @pytest.mark.parametrize(("cron", "offset", "message"), [(cron, *rest) for cron, rest in WRONG.items()], ids=WRONG)
 def test_wrong(cron: str, offset: int, message: str) -> None:
-    """What is no cron expression is refused, saying what is wrong and where it stands."""
     with pytest.raises(InvalidTime) as refused:
         parse_cron(cron)
     assert message in refused.value.message
@@ -151,9 +150,5 @@ def test_compiled() -> None:
         ((Range(31, 31),), (Range(1, 7, 2), Range(8, 12, 2)), ()),
         ((Range(30, 30),), (Range(4, 4), Range(6, 6), Range(9, 9), Range(11, 11)), ()),
         ((Range(29, 29),), (Range(2, 2),), (Range(2000, 2096, 4),)),
-        (
-            (Range(28, 28),),
-            (Range(2, 2),),
-            (Range(2001, 2099, 2), Range(2002, 2098, 4), Range(2100, 2100)),
-        ),
+        ((Range(28, 28),), (Range(2, 2),), (Range(2001, 2099, 2), Range(2002, 2098, 4), Range(2100, 2100))),
     ]

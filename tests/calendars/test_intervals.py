@@ -17,162 +17,86 @@ NEW_YEAR = "2026-01-01T00:00:00"
 Case = tuple[dict[str, str], str, list[str]]
 
 MORE: dict[str, Case] = {
-    "from a start": (
-        {"interval": "R/2020-03-20T13:00:00Z/PT2H"},
-        BEGINNING,
-        ["2020-03-20 13:00", "2020-03-20 15:00", "2020-03-20 17:00"],
-    ),
+    "from a start": ({"interval": "R/2020-03-20T13:00:00Z/PT2H"}, BEGINNING,
+                     ["2020-03-20 13:00", "2020-03-20 15:00", "2020-03-20 17:00"]),
     "from nowhere": ({"interval": "R/PT2H"}, "2026-01-01T00:30:00", ["2026-01-01 02:00", "2026-01-01 04:00"]),
-    "from nowhere, in half an hour's zone": (
-        {"interval": "R/PT2H", "timezone": "Asia/Kolkata"},
-        NEW_YEAR,
-        ["2026-01-01 00:30", "2026-01-01 02:30"],
-    ),
+    "from nowhere, in half an hour's zone": ({"interval": "R/PT2H", "timezone": "Asia/Kolkata"}, NEW_YEAR,
+                                             ["2026-01-01 00:30", "2026-01-01 02:30"]),
     "a duration alone": ({"interval": "PT15M"}, NEW_YEAR, ["2026-01-01 00:15", "2026-01-01 00:30"]),
     "small letters and a comma": ({"interval": "r/pt0,5h"}, NEW_YEAR, ["2026-01-01 00:30", "2026-01-01 01:00"]),
-    "a part of a second": (
-        {"interval": "R/2026-01-01T00:00:00.5Z/PT10S"},
-        BEGINNING,
-        ["2026-01-01 00:00:01", "2026-01-01 00:00:11"],
-    ),
-    "days by the calendar": (
-        {"interval": "R/P1D", "timezone": "Europe/Berlin"},
-        "2026-03-28T12:00:00",
-        ["2026-03-28 23:00", "2026-03-29 22:00"],
-    ),
-    "days by the clock": (
-        {"interval": "R/2026-03-28T00:00:00/PT24H", "timezone": "Europe/Berlin"},
-        "2026-03-28T12:00:00",
-        ["2026-03-28 23:00", "2026-03-29 23:00"],
-    ),
-    "weeks begin on Mondays": (
-        {"interval": "R/P1W", "timezone": "Australia/Sydney"},
-        NEW_YEAR,
-        ["2026-01-04 13:00", "2026-01-11 13:00"],
-    ),
+    "a part of a second": ({"interval": "R/2026-01-01T00:00:00.5Z/PT10S"}, BEGINNING,
+                           ["2026-01-01 00:00:01", "2026-01-01 00:00:11"]),
+    "days by the calendar": ({"interval": "R/P1D", "timezone": "Europe/Berlin"}, "2026-03-28T12:00:00",
+                             ["2026-03-28 23:00", "2026-03-29 22:00"]),
+    "days by the clock": ({"interval": "R/2026-03-28T00:00:00/PT24H", "timezone": "Europe/Berlin"},
+                          "2026-03-28T12:00:00", ["2026-03-28 23:00", "2026-03-29 23:00"]),
+    "weeks begin on Mondays": ({"interval": "R/P1W", "timezone": "Australia/Sydney"}, NEW_YEAR,
+                               ["2026-01-04 13:00", "2026-01-11 13:00"]),
     "weeks after the T": ({"interval": "R/PT7D"}, NEW_YEAR, ["2026-01-05 00:00", "2026-01-12 00:00"]),
     "two weeks": ({"interval": "R/P2W"}, NEW_YEAR, ["2026-01-12 00:00", "2026-01-26 00:00"]),
     "months": ({"interval": "R/P1M"}, NEW_YEAR, ["2026-02-01 00:00", "2026-03-01 00:00"]),
     "quarters": ({"interval": "R/P3M"}, NEW_YEAR, ["2026-04-01 00:00", "2026-07-01 00:00"]),
     "years": ({"interval": "R/P1Y"}, NEW_YEAR, ["2027-01-01 00:00", "2028-01-01 00:00"]),
-    "months of different lengths": (
-        {"interval": "R/2026-01-31T10:00:00/P1M", "timezone": "Europe/Paris"},
-        BEGINNING,
-        ["2026-01-31 09:00", "2026-02-28 09:00", "2026-03-31 08:00", "2026-04-30 08:00"],
-    ),
-    "leap years": (
-        {"interval": "R/2024-02-29T00:00:00Z/P1Y"},
-        BEGINNING,
-        ["2024-02-29 00:00", "2025-02-28 00:00", "2026-02-28 00:00", "2027-02-28 00:00", "2028-02-29 00:00"],
-    ),
-    "every fourth year": (
-        {"interval": "R/2024-02-29T00:00:00Z/P4Y"},
-        BEGINNING,
-        ["2024-02-29 00:00", "2028-02-29 00:00", "2032-02-29 00:00"],
-    ),
-    "every fifth month": (
-        {"interval": "R/2026-01-31T00:00:00Z/P5M"},
-        BEGINNING,
-        ["2026-01-31 00:00", "2026-06-30 00:00", "2026-11-30 00:00", "2027-04-30 00:00"],
-    ),
-    "noon by the clocks": (
-        {"cron": "0 12 * * *", "timezone": "Europe/Berlin"},
-        "2026-03-28T00:00:00",
-        ["2026-03-28 11:00", "2026-03-29 10:00"],
-    ),
-    "a time that clocks skip": (
-        {"cron": "30 2 * * *", "timezone": "Europe/Berlin"},
-        "2026-03-28T00:00:00",
-        ["2026-03-28 01:30", "2026-03-30 00:30"],
-    ),
-    "a time that clocks show twice, in the east": (
-        {"cron": "30 2 * * *", "timezone": "Europe/Berlin"},
-        "2026-10-24T12:00:00",
-        ["2026-10-25 01:30", "2026-10-26 01:30"],
-    ),
-    "several times that clocks show twice, in the east": (
-        {"cron": "0/30 2 * * *", "timezone": "Europe/Berlin"},
-        "2026-10-24T12:00:00",
-        ["2026-10-25 01:00", "2026-10-25 02:30", "2026-10-26 01:00"],
-    ),
-    "a time that clocks show twice, in the west": (
-        {"cron": "30 1 * * *", "timezone": "America/New_York"},
-        "2026-10-31T12:00:00",
-        ["2026-11-01 05:30", "2026-11-01 06:30", "2026-11-02 06:30"],
-    ),
-    "every hour, whatever clocks do": (
-        {"cron": "0/30 * * * *", "timezone": "Europe/Berlin"},
-        "2026-10-25T00:00:00",
-        ["2026-10-25 00:30", "2026-10-25 01:00", "2026-10-25 01:30", "2026-10-25 02:00"],
-    ),
-    "every hour in half an hour's zone": (
-        {"cron": "0 * * * *", "timezone": "Asia/Kolkata"},
-        NEW_YEAR,
-        ["2026-01-01 00:30", "2026-01-01 01:30"],
-    ),
-}
+    "months of different lengths": ({"interval": "R/2026-01-31T10:00:00/P1M", "timezone": "Europe/Paris"}, BEGINNING,
+                                    ["2026-01-31 09:00", "2026-02-28 09:00", "2026-03-31 08:00", "2026-04-30 08:00"]),
+    "leap years": ({"interval": "R/2024-02-29T00:00:00Z/P1Y"}, BEGINNING,
+                   ["2024-02-29 00:00", "2025-02-28 00:00", "2026-02-28 00:00", "2027-02-28 00:00",
+                    "2028-02-29 00:00"]),
+    "every fourth year": ({"interval": "R/2024-02-29T00:00:00Z/P4Y"}, BEGINNING,
+                          ["2024-02-29 00:00", "2028-02-29 00:00", "2032-02-29 00:00"]),
+    "every fifth month": ({"interval": "R/2026-01-31T00:00:00Z/P5M"}, BEGINNING,
+                          ["2026-01-31 00:00", "2026-06-30 00:00", "2026-11-30 00:00", "2027-04-30 00:00"]),
+    "noon by the clocks": ({"cron": "0 12 * * *", "timezone": "Europe/Berlin"}, "2026-03-28T00:00:00",
+                           ["2026-03-28 11:00", "2026-03-29 10:00"]),
+    "a time that clocks skip": ({"cron": "30 2 * * *", "timezone": "Europe/Berlin"}, "2026-03-28T00:00:00",
+                                ["2026-03-28 01:30", "2026-03-30 00:30"]),
+    "a time that clocks show twice, in the east": ({"cron": "30 2 * * *", "timezone": "Europe/Berlin"},
+                                                   "2026-10-24T12:00:00", ["2026-10-25 01:30", "2026-10-26 01:30"]),
+    "several times that clocks show twice, in the east": ({"cron": "0/30 2 * * *", "timezone": "Europe/Berlin"},
+                                                          "2026-10-24T12:00:00",
+                                                          ["2026-10-25 01:00", "2026-10-25 02:30", "2026-10-26 01:00"]),
+    "a time that clocks show twice, in the west": ({"cron": "30 1 * * *", "timezone": "America/New_York"},
+                                                   "2026-10-31T12:00:00",
+                                                   ["2026-11-01 05:30", "2026-11-01 06:30", "2026-11-02 06:30"]),
+    "every hour, whatever clocks do": ({"cron": "0/30 * * * *", "timezone": "Europe/Berlin"}, "2026-10-25T00:00:00",
+                                       ["2026-10-25 00:30", "2026-10-25 01:00", "2026-10-25 01:30",
+                                        "2026-10-25 02:00"]),
+    "every hour in half an hour's zone": ({"cron": "0 * * * *", "timezone": "Asia/Kolkata"}, NEW_YEAR,
+                                          ["2026-01-01 00:30", "2026-01-01 01:30"]),
+}  # fmt: skip
 
 ALL: dict[str, Case] = {
-    "until an end": (
-        {"interval": "R/PT2H/2020-05-11T15:30:00Z"},
-        "2020-05-11T10:00:00",
-        ["2020-05-11 11:30", "2020-05-11 13:30"],
-    ),
-    "so often from a start": (
-        {"interval": "R3/2026-01-01T00:00:00Z/P1D"},
-        BEGINNING,
-        ["2026-01-01 00:00", "2026-01-02 00:00", "2026-01-03 00:00"],
-    ),
-    "so often until an end": (
-        {"interval": "R2/P1M/2026-05-31T00:00:00Z"},
-        BEGINNING,
-        ["2026-03-31 00:00", "2026-04-30 00:00"],
-    ),
+    "until an end": ({"interval": "R/PT2H/2020-05-11T15:30:00Z"}, "2020-05-11T10:00:00",
+                     ["2020-05-11 11:30", "2020-05-11 13:30"]),
+    "so often from a start": ({"interval": "R3/2026-01-01T00:00:00Z/P1D"}, BEGINNING,
+                              ["2026-01-01 00:00", "2026-01-02 00:00", "2026-01-03 00:00"]),
+    "so often until an end": ({"interval": "R2/P1M/2026-05-31T00:00:00Z"}, BEGINNING,
+                              ["2026-03-31 00:00", "2026-04-30 00:00"]),
     "so often from nowhere": ({"interval": "R2/PT1H"}, NEW_YEAR, ["2026-01-01 01:00", "2026-01-01 02:00"]),
-    "one interval, by its ends": (
-        {"interval": "2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"},
-        BEGINNING,
-        ["2020-03-20 09:00"],
-    ),
-    "one interval, by start and length": (
-        {"interval": "2030-01-01T09:00:00/PT6H", "timezone": "Asia/Tokyo"},
-        BEGINNING,
-        ["2030-01-01 00:00"],
-    ),
+    "one interval, by its ends": ({"interval": "2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"}, BEGINNING,
+                                  ["2020-03-20 09:00"]),
+    "one interval, by start and length": ({"interval": "2030-01-01T09:00:00/PT6H", "timezone": "Asia/Tokyo"}, BEGINNING,
+                                          ["2030-01-01 00:00"]),
     "one interval, by length and end": ({"interval": "PT6H/2030-01-01T09:00:00Z"}, BEGINNING, ["2030-01-01 03:00"]),
     "one interval that is over": ({"interval": "2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"}, NEW_YEAR, []),
     "beyond what an engine knows": ({"interval": "R/9999-12-31T23:59:59/P1W"}, NEW_YEAR, []),
-    "cron in an interval": (
-        {"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"},
-        BEGINNING,
-        ["2026-01-10 12:00", "2026-01-11 12:00"],
-    ),
-    "cron until the end of an interval": (
-        {"interval": "P1D/2026-01-02", "cron": "0 0/12 * * *", "timezone": "Europe/Berlin"},
-        BEGINNING,
-        ["2025-12-31 23:00", "2026-01-01 11:00"],
-    ),
-    "cron until it is no longer valid": (
-        {"cron": "0 * * * *", "valid_until": "2026-01-01T03:00:00Z"},
-        NEW_YEAR,
-        ["2026-01-01 01:00", "2026-01-01 02:00"],
-    ),
-    "the official end": (
-        {"cron": "0 15,30,45 * ? * *", "valid_until": "2021-11-05T08:15:30-05:00"},
-        "2021-11-05T12:30:00",
-        ["2021-11-05 12:45", "2021-11-05 13:15"],
-    ),
-    "an end by the clocks of a zone": (
-        {"cron": "0 0 0/6 * * ?", "valid_until": "2026-01-01T12:00:00", "timezone": "America/New_York"},
-        NEW_YEAR,
-        ["2026-01-01 05:00", "2026-01-01 11:00"],
-    ),
-}
+    "cron in an interval": ({"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"}, BEGINNING,
+                            ["2026-01-10 12:00", "2026-01-11 12:00"]),
+    "cron until the end of an interval": ({"interval": "P1D/2026-01-02", "cron": "0 0/12 * * *",
+                                           "timezone": "Europe/Berlin"}, BEGINNING,
+                                          ["2025-12-31 23:00", "2026-01-01 11:00"]),
+    "cron until it is no longer valid": ({"cron": "0 * * * *", "valid_until": "2026-01-01T03:00:00Z"}, NEW_YEAR,
+                                         ["2026-01-01 01:00", "2026-01-01 02:00"]),
+    "the official end": ({"cron": "0 15,30,45 * ? * *", "valid_until": "2021-11-05T08:15:30-05:00"},
+                         "2021-11-05T12:30:00", ["2021-11-05 12:45", "2021-11-05 13:15"]),
+    "an end by the clocks of a zone": ({"cron": "0 0 0/6 * * ?", "valid_until": "2026-01-01T12:00:00",
+                                        "timezone": "America/New_York"}, NEW_YEAR,
+                                       ["2026-01-01 05:00", "2026-01-01 11:00"]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("schedule", "after", "expected"), MORE.values(), ids=MORE)
 def test_next(schedule: dict[str, str], after: str, expected: list[str]) -> None:
-    """The next times of a schedule are these."""
     assert _times(schedule, after, len(expected)) == expected
 
 
@@ -217,7 +141,6 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
 
 @pytest.mark.parametrize(("schedule", "offset", "message"), WRONG.values(), ids=WRONG)
 def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
-    """What says no time is refused, saying what is wrong and where it stands."""
     with pytest.raises(InvalidTime) as refused:
         compile_schedule(**schedule)
     assert message in refused.value.message
@@ -229,7 +152,6 @@ def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
     cron=st.text(alphabet="0123456789*?/-,#LWlwMONJAN@ \t²", max_size=40),
 )
 def test_anything(interval: str, cron: str) -> None:
-    """Whatever is written there, it has times or is refused."""
     for schedule in ({"interval": interval}, {"cron": cron}, {"interval": f"R{interval}/2030-01-01/P1D"}):
         with suppress(InvalidTime):
             assert len(preview(compile_schedule(**schedule), datetime(2026, 1, 1, tzinfo=UTC), 3)) <= 3
@@ -280,6 +202,5 @@ def test_distance(schedule: dict[str, str], expected: timedelta) -> None:
     ],
 )
 def test_ranges(values: list[int], expected: tuple[Range, ...]) -> None:
-    """Numbers become few ranges that hold just them."""
     assert ranges_of(values) == expected
     assert sorted(number for one in ranges_of(values) for number in one) == values

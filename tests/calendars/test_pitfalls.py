@@ -18,7 +18,6 @@ from swf_temporal.base.calendars.pitfalls import pitfall_of_days, pitfall_of_zon
     ],
 )
 def test_days(cron: str, starred: int | None) -> None:
-    """Both days have to be restricted, and a field for one of them has to begin with `*`."""
     found = pitfall_of_days(cron)
     assert (None if found is None else found.offset) == starred
 

@@ -1,22 +1,26 @@
-"""The command `swf` as a process, and one development server for the whole session."""
+"""The command `swf`, in this process or one of its own, and one development server for the whole session."""
 
+import asyncio
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import SystemRandom
-from typing import IO
+from typing import IO, cast
 
 import pytest
 
+from swf_temporal.cli.main import code_of
 from tests.cli.forked import Forked, forking
 from tests.processes import ending_with_us
 
@@ -70,8 +74,6 @@ states:
 
 @dataclass(frozen=True)
 class Ended:
-    """What came of a process."""
-
     code: int
     out: str
     err: str
@@ -96,7 +98,6 @@ class Place:
         self.env = {**kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
 
     def write(self, name: str, text: str) -> str:
-        """Write a file into the folder and return its name."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -107,13 +108,9 @@ class Place:
         """Run beside the test, which reads *stream*; what is still running at the end is killed."""
         with hearing_ctrl_c():
             process = subprocess.Popen(
-                [*ending_with_us(), *command, *arguments],
-                cwd=self.folder,
-                env=self.env,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+                [*ending_with_us(), *command, *arguments], cwd=self.folder, env=self.env, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True,
+            )  # fmt: skip
         try:
             yield Running(process, stream=stream)
         finally:
@@ -122,28 +119,82 @@ class Place:
             process.communicate()
 
 
-class Swf(Place):
-    """Runs commands to their end, too."""
+_APART = frozenset({"dev", "worker", "gateway", "consume", "run"})
+"""The commands that work, serve or start a server, and leave it to the end of their process to take that down."""
 
-    def __init__(self, folder: Path, forked: Forked) -> None:
+
+class Swf(Place):
+    """Runs commands to their end, too: in this process, but for those that need one of their own."""
+
+    def __init__(self, folder: Path, forked: Callable[[], Forked]) -> None:
         super().__init__(folder)
         self._forked = forked
 
     def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
-        """Run to the end."""
-        return Ended(*self._forked.run(arguments, self.folder, {**self.env, **(env or {})}, stdin, PATIENCE))
+        env = {**self.env, **(env or {})}
+        if _is_apart(arguments, env):
+            return Ended(*self._forked().run(arguments, self.folder, env, stdin, PATIENCE))
+        given = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
+        out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
+            patched.setattr(sys, "stdin", given)
+            patched.chdir(self.folder)
+            for name in os.environ.keys() - env.keys():
+                patched.delenv(name)
+            for name, value in env.items():
+                patched.setenv(name, value)
+            code = code_of(arguments)
+        return Ended(code, *(cast("BytesIO", one.buffer).getvalue().decode() for one in (out, err)))
+
+    def refused(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
+        """Return what is said of a mistake: on stderr alone, without a traceback, with exit code 2."""
+        ended = self(*arguments, stdin=stdin, env=env)
+        assert (ended.code, ended.out, "Traceback" in ended.err) == (2, "", False), ended
+        return ended.err
+
+
+def _is_apart(arguments: Sequence[str], env: Mapping[str, str]) -> bool:
+    if not arguments or any(name.startswith(("OTEL_", "_SWF_COMPLETE", "SWF_SERVER_TIMEOUT")) for name in env):
+        return True
+    if threading.current_thread() is not threading.main_thread():  # where no signal can be heard
+        return True
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        return True
+    name = arguments[0]
+    return (name in _APART and "--simulate" not in arguments) or (name == "test" and "--host" in arguments)
+
+
+class On:
+    """Runs commands on the server of `swf dev`; none of them may end in a traceback."""
+
+    def __init__(self, swf: Swf, dev: "Dev") -> None:
+        self.swf = swf
+        self.env = {"TEMPORAL_ADDRESS": dev.address}
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        ended = self.swf(*arguments, env=self.env)
+        assert "Traceback" not in ended.err
+        return ended.code, ended.out, ended.err
+
+    def refused(self, *arguments: str) -> str:
+        return self.swf.refused(*arguments, env=self.env)
+
+    def until(self, holds: Callable[[tuple[int, str, str]], bool], *arguments: str) -> tuple[int, str, str]:
+        """Return what a command says, once that is what is waited for: the lists of a server are a moment behind."""
+        end = time.monotonic() + PATIENCE
+        while not holds(said := self(*arguments)):
+            assert time.monotonic() < end, said
+        return said
 
 
 @dataclass
 class Running:
-    """A process that runs beside the test."""
-
     process: subprocess.Popen[str]
     output: str = ""
     stream: str = "stderr"
 
     def until(self, text: str) -> str:
-        """Return the line that has *text*, once it is written."""
         lines: IO[str] = getattr(self.process, self.stream)
         for line in lines:
             self.output += line
@@ -152,7 +203,6 @@ class Running:
         pytest.fail(f"it ended without writing {text!r}, but wrote:\n{self.output}")
 
     def stop(self, number: signal.Signals) -> Ended:
-        """Send a signal and return what came of the process."""
         self.process.send_signal(number)
         out, err = self.process.communicate(timeout=PATIENCE)
         return Ended(self.process.returncode, out, self.output + err)
@@ -160,15 +210,14 @@ class Running:
 
 @pytest.fixture(scope="session")
 def forked() -> Iterator[Forked]:
-    """Return what runs commands to their end."""
     with forking() as running:
         yield running
 
 
 @pytest.fixture
-def swf(tmp_path: Path, forked: Forked) -> Swf:
+def swf(tmp_path: Path, request: pytest.FixtureRequest) -> Swf:
     """Return the command, in a fresh folder that holds a few files."""
-    command = Swf(tmp_path, forked)
+    command = Swf(tmp_path, lambda: request.getfixturevalue("forked"))
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)
     command.write("caller.yaml", CALLER)
@@ -176,20 +225,24 @@ def swf(tmp_path: Path, forked: Forked) -> Swf:
     return command
 
 
+@pytest.fixture
+def on(swf: Swf, dev: "Dev") -> On:
+    return On(swf, dev)
+
+
 @dataclass(frozen=True)
 class Dev:
-    """`swf dev`, running."""
-
     address: str
     folder: Path
     log: Path
 
-    def until(self, text: str) -> None:
-        """Wait until it has said *text*."""
+    def until(self, text: str) -> str:
+        """Return what it has said, once *text* is in it."""
         end = time.monotonic() + PATIENCE
         while text not in self.log.read_text():
             assert time.monotonic() < end, f"it did not say {text!r}, but said:\n{self.log.read_text()}"
             time.sleep(0.02)
+        return self.log.read_text()
 
 
 @pytest.fixture(scope="session")
@@ -216,24 +269,12 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
 
 
 def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
-    arguments = [
-        "dev",
-        "--functions",
-        "functions.py",
-        "--port",
-        str(port),
-        "--ui-port",
-        str(ui_port),
-        "--sonataflow-api",
-    ]
+    ports = ["--port", str(port), "--ui-port", str(ui_port)]
+    arguments = ["dev", "--functions", "functions.py", *ports, "--sonataflow-api"]
     return subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments],
-        cwd=command.folder,
-        env=command.env,
-        stdout=log,
-        stderr=log,
+        [*ending_with_us(), *COMMAND, *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log,
         text=True,
-    )
+    )  # fmt: skip
 
 
 def free_port() -> int:
@@ -246,13 +287,11 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Tell whether something listens on *port*."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def answer_of(port: int, path: str) -> int:
-    """Return the status with which a worker answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
             status: int = answer.status

@@ -110,7 +110,6 @@ def _serve(link: socket.socket) -> None:
 
 
 def _become(arguments: list[str], folder: str, env: dict[str, str], files: list[int]) -> NoReturn:
-    """Be the command, as if it had been started so."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     for stream, file in enumerate(files):

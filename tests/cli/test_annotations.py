@@ -13,7 +13,6 @@ PROBLEMS = [
 
 
 def test_a_job_on_github_shows_them_beside_the_lines() -> None:
-    """What separates facts is escaped within them, and line ends everywhere."""
     assert github_commands(PROBLEMS).splitlines() == [
         "::warning file=a%2Cb%3Ac.yaml,line=3,col=7,title=some-code::a: b, c%0A100 %25%0Ado, or not",
         "::error file=d.yaml,line=1,col=1,title=other::bad",
@@ -22,7 +21,6 @@ def test_a_job_on_github_shows_them_beside_the_lines() -> None:
 
 
 def test_sarif_has_a_rule_for_each_code_and_a_place_for_each_problem() -> None:
-    """With the level that code hosts know."""
     [run] = sarif_of_problems(PROBLEMS)["runs"]
     assert [one["id"] for one in run["tool"]["driver"]["rules"]] == ["other", "some-code", "third"]
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
@@ -35,7 +33,6 @@ def test_sarif_has_a_rule_for_each_code_and_a_place_for_each_problem() -> None:
 
 
 def test_the_hook_and_the_action_run_what_there_is() -> None:
-    """By options that the command has."""
     root = Path(__file__).parents[2]
     assert "entry: swf validate --strict\n" in (root / ".pre-commit-hooks.yaml").read_text()
     assert "swf validate --output github" in (root / "action.yml").read_text()

@@ -22,13 +22,11 @@ from swf_temporal.simulation.scenario import find_scenarios
 
 @pytest.mark.parametrize(("text", "value"), [(None, None), ("7", 7), ('"a"', "a"), ("[1, null]", [1, None])])
 def test_json(text: str | None, value: object) -> None:
-    """A value is what JSON says, of any type."""
     assert json_value(text, "--input") == value
 
 
 @pytest.mark.parametrize("text", ["", "a", "{a: 1}", "NaN", "[" * 100_000])
 def test_no_json(text: str) -> None:
-    """What is not JSON is refused in one message that names the option."""
     with pytest.raises(UsageError, match=r"--input is not (readable )?JSON"):
         json_value(text, "--input")
 
@@ -42,14 +40,12 @@ def test_without_its_quotes() -> None:
 
 @pytest.mark.parametrize("text", ["", '{"a": 1,}', "[1", "{} {}", '"a'])
 def test_what_is_no_text_needs_no_quotes(text: str) -> None:
-    """That a text needs quotes is told of texts, and not of JSON with a slip."""
     with pytest.raises(UsageError, match="--input is not JSON") as raised:
         json_value(text, "--input")
     assert raised.value.hint is None
 
 
 def test_nested_too_deeply(tmp_path: Path) -> None:
-    """What is JSON or YAML, but deeper than can be read, is told as that."""
     deep = "[" * 100_000 + "]" * 100_000
     with pytest.raises(UsageError, match=r"^--input is not JSON: it is nested too deeply$"):
         json_value(deep, "--input")
@@ -128,7 +124,6 @@ def test_lengths() -> None:
 
 
 def test_bytes_that_are_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is read says so in the same words, and never in those of the codec."""
     file = tmp_path / "b.yaml"
     file.write_bytes(b'{"a": "\xff"}')
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(file.read_bytes()), "utf-8"))
@@ -146,7 +141,6 @@ def test_bytes_that_are_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_event_that_is_none(tmp_path: Path) -> None:
-    """It is called by the words of JSON."""
     (tmp_path / "events.json").write_text("[null]")
     with pytest.raises(UsageError, match="event 1: an event is a JSON object, and this is null"):
         read_events([tmp_path / "events.json"])

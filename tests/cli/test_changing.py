@@ -1,33 +1,17 @@
 """`swf pause`, `resume`, `cancel` and `terminate` with `--query` as processes, on `swf dev`."""
 
-import time
-
 import pytest
 
 from swf_temporal.base.client_errors import InstanceEndedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.changing import Outcome, for_each
-from tests.cli.conftest import PATIENCE, Dev, Swf
-from tests.cli.test_tasks import On
+from tests.cli.conftest import On, Swf
 
 QUERY = "WorkflowId STARTS_WITH 'many-'"
 
 
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
-    return On(swf, dev)
-
-
 def _until_found(on: On, verb: str, number: int) -> str:
-    """Return what a dry run lists, once it finds so many; lists of a server are a moment behind."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        code, out, err = on(verb, "--query", QUERY, "--dry-run")
-        assert code == 0
-        if err.startswith(f"{number} instance"):
-            return out
-        assert time.monotonic() < end, (out, err)
+    return on.until(lambda said: said[2].startswith(f"{number} instance"), verb, "--query", QUERY, "--dry-run")[1]
 
 
 @pytest.mark.temporal
@@ -38,10 +22,7 @@ def test_many_instances(on: On) -> None:
     _until_found(on, "pause", 2)
     assert on("pause", "many-1")[0] == 0
     lines = _until_found(on, "resume", 1).splitlines()
-    assert [line.split()[:3] for line in lines] == [
-        ["id", "definition", "status"],
-        ["many-1", "waiter", "paused"],
-    ]
+    assert [line.split()[:3] for line in lines] == [["id", "definition", "status"], ["many-1", "waiter", "paused"]]
     told = "1 instance to resume of waiter (1)\nresumed 1 instance\n"
     assert on("resume", "--query", QUERY, "--yes") == (0, "", told)
     _until_found(on, "terminate", 2)
@@ -61,7 +42,6 @@ def test_many_instances(on: On) -> None:
     ],
 )
 def test_mistakes(swf: Swf, arguments: list[str], told: str) -> None:
-    """It is one instance or many, and options for many have no silent meaning for one."""
     ended = swf("cancel", *arguments)
     assert (ended.code, told in ended.err) == (2, True)
 

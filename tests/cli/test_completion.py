@@ -14,7 +14,6 @@ NOWHERE = "127.0.0.1:1"
 
 
 def completed(swf: Swf, line: str, **env: str) -> list[str]:
-    """Return what bash offers for the last word of *line*."""
     words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
     ended = swf(env={**words, **env})
     assert ended.err == ""
@@ -23,7 +22,6 @@ def completed(swf: Swf, line: str, **env: str) -> list[str]:
 
 @pytest.fixture
 def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
-    """Return the command where two instances were seen a moment ago."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(swf.folder / "cache"))
     monkeypatch.setenv("TEMPORAL_ADDRESS", NOWHERE)
     swf.env |= {"XDG_CACHE_HOME": str(swf.folder / "cache"), "TEMPORAL_ADDRESS": NOWHERE}
@@ -44,13 +42,11 @@ def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
     ],
 )
 def test_commands_options_and_their_values(swf: Swf, line: str, found: list[str]) -> None:
-    """Commands, those of a group, options, and what an option can be."""
     assert completed(swf, line) == found
 
 
 @pytest.mark.parametrize("command", ["status ", "logs ", "event ", "result -w ", "cancel --workflow-id "])
 def test_instances(known: Swf, command: str) -> None:
-    """Ids of instances that were seen on the server."""
     assert completed(known, f"swf {command}") == ["order-7", "invoice-1"]
     assert completed(known, f"swf {command}in") == ["invoice-1"]
     assert completed(known, f"swf status --address {NOWHERE} in") == []
@@ -70,14 +66,11 @@ def test_definitions(known: Swf) -> None:
 def test_imports_nothing_heavy(known: Swf, line: str) -> None:
     """A word is completed without the libraries that take long to import."""
     program = (
-        "import atexit, sys\n"
-        "def tell():\n"
+        "import atexit, sys\n" "def tell():\n"
         "    heavy = ('temporalio', 'pydantic', 'yaml', 'httpx', 'jq', 'asyncio')\n"
-        "    print([name for name in heavy if name in sys.modules], file=sys.stderr)\n"
-        "atexit.register(tell)\n"
-        "from swf_temporal.cli.main import code_of\n"
-        "code_of([])\n"
-    )
+        "    print([name for name in heavy if name in sys.modules], file=sys.stderr)\n" "atexit.register(tell)\n"
+        "from swf_temporal.cli.main import code_of\n" "code_of([])\n"
+    )  # fmt: skip
     words = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
     command = [sys.executable, "-c", program]
     ended = subprocess.run(
@@ -88,7 +81,6 @@ def test_imports_nothing_heavy(known: Swf, line: str) -> None:
 
 
 def test_what_cannot_be_read(known: Swf) -> None:
-    """Nothing is offered, and nothing said, where what was seen cannot be read or written."""
     for file in (known.folder / "cache").rglob("*.json"):
         file.write_text("[1]")
     assert recall(None, None).instances == {}
@@ -96,7 +88,6 @@ def test_what_cannot_be_read(known: Swf) -> None:
 
 
 def test_the_latest_are_kept(known: Swf) -> None:
-    """What is seen later comes first, and no more is kept than somebody would choose from."""
     remember([("order-8", "orders")], None, None)
     assert list(recall(None, None).instances) == ["order-8", "order-7", "invoice-1"]
     remember(((f"n-{number}", "n") for number in range(300)), None, None)

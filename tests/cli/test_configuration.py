@@ -16,8 +16,7 @@ id: asker
 specVersion: "0.8"
 version: "1.0"
 functions: [{name: ask, type: custom, operation: "rest:GET:URL/answer"}]
-states:
-  - {name: Ask, type: operation, actions: [{functionRef: ask}], end: true}
+states: [{name: Ask, type: operation, actions: [{functionRef: ask}], end: true}]
 """
 
 
@@ -43,7 +42,6 @@ def url() -> Iterator[str]:
 
 
 def test_a_file_says_how_calls_are_made(swf: Swf, dev: Dev, url: str) -> None:
-    """By the option or by the variable; `swf run` may call this machine."""
     swf.write("asker.yaml", ASKER.replace("URL", url))
     swf.write("swf.yaml", "calls: {headers: {X-Team: orders}}")
     env = {"TEMPORAL_ADDRESS": dev.address}
@@ -55,7 +53,6 @@ def test_a_file_says_how_calls_are_made(swf: Swf, dev: Dev, url: str) -> None:
 
 @pytest.mark.parametrize("command", [("run", "asker.yaml"), ("worker", "."), ("dev", ".")])
 def test_a_mistake_in_it_is_told_before_anything_starts(swf: Swf, command: tuple[str, ...]) -> None:
-    """By the file and the place in it."""
     swf.write("asker.yaml", ASKER.replace("URL", "http://127.0.0.1:9"))
     swf.write("swf.yaml", "calls: {timeot: 5}")
 
@@ -66,7 +63,6 @@ def test_a_mistake_in_it_is_told_before_anything_starts(swf: Swf, command: tuple
 
 
 def test_a_worker_calls_this_machine_only_if_it_may(swf: Swf, dev: Dev, url: str) -> None:
-    """What a person reads says who may allow it; a variable does."""
     swf.write("definitions/asker.yaml", ASKER.replace("URL", url))
     address, queue = ("--address", dev.address), ("--task-queue", "guarded")
 

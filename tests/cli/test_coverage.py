@@ -28,18 +28,14 @@ expect: {output: {never: true}}
 
 
 def test_coverage(swf: Swf) -> None:
-    """What no scenario has reached is listed, and too little of it is a failure."""
     swf.write("chooses.yaml", DEFINITION)
     swf.write("small.yaml", SMALL)
     ended = swf("test", "small.yaml", "--coverage", "60")
     assert ended.code == 1
     assert ended.err.splitlines() == [
-        "coverage: 57 % of chooses (chooses.yaml): 4 of 7 states, branches and ways",
-        "  not reached: Big",
-        "  not taken: Which → Big, big",
-        "  not taken: Big → end",
-        "1 passed, 0 failed",
-    ]
+        "coverage: 57 % of chooses (chooses.yaml): 4 of 7 states, branches and ways", "  not reached: Big",
+        "  not taken: Which → Big, big", "  not taken: Big → end", "1 passed, 0 failed",
+    ]  # fmt: skip
     assert swf("test", "small.yaml", "--coverage", "57").code == 0
 
 

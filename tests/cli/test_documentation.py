@@ -14,7 +14,6 @@ GROUP: Any = typer.main.get_command(app)
 
 
 def command_of(name: str) -> Any:
-    """Return a command as the library has it."""
     return GROUP.get_command(None, name)
 
 
@@ -28,5 +27,4 @@ def test_summary_is_the_docstring(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_ends_with_an_example(name: str) -> None:
-    """The help of the command ends with an example of its use."""
     assert command_of(name).epilog.startswith(f"Example: swf {name} ")

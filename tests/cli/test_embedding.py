@@ -23,7 +23,6 @@ states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
 
 
 def until_nothing_listens(port: int) -> None:
-    """Wait until nothing listens on *port* any more."""
     end = time.monotonic() + PATIENCE
     while listens(port):
         assert time.monotonic() < end, f"something still listens on port {port}"
@@ -31,13 +30,11 @@ def until_nothing_listens(port: int) -> None:
 
 
 def kill(running: Running) -> None:
-    """Kill a process in the way that it cannot notice."""
     running.process.kill()
     running.process.wait(PATIENCE)
 
 
 def dev_on(port: int, *more: str) -> list[str]:
-    """Return the arguments of `swf dev` on *port*."""
     return ["dev", "definitions", "--port", str(port), "--ui-port", str(free_port()), *more]
 
 
@@ -80,7 +77,6 @@ def test_one_dev_on_a_database(swf: Swf) -> None:
 
 
 def test_a_killed_dev_is_no_obstacle(swf: Swf) -> None:
-    """Its server ends with it, and the next one has the database with what was in it."""
     swf.write("definitions/sleeper.yaml", SLEEPER)
     port = free_port()
     with swf.running(*dev_on(port)) as first:

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf
-from tests.cli.test_instances import On
+from tests.cli.conftest import On
 
 pytestmark = pytest.mark.temporal
 
@@ -27,22 +26,16 @@ states:
 """
 
 
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
-    swf.write("twice.yaml", TWICE)
-    return On(swf, dev)
+@pytest.fixture(autouse=True)
+def _twice(on: On) -> None:
+    on.swf.write("twice.yaml", TWICE)
 
 
 def test_what_became_of_it(on: On) -> None:
     """Taken, kept and duplicate are told apart, to people and to programs."""
     on("start", "twice.yaml", "-w", "e-1")
     on("status", "e-1")
-    assert on("event", "e-1", "--name", "Shipped") == (
-        0,
-        "",
-        "e-1 keeps event 'Shipped' until a state waits for it\n",
-    )
+    assert on("event", "e-1", "--name", "Shipped") == (0, "", "e-1 keeps event 'Shipped' until a state waits for it\n")
     paid = ["event", "-w", "e-1", "com.paid", "--source", "shop", "--attribute", "id=7"]
     code, out, err = on(*paid, "-o", "json")
     assert (code, json.loads(out)) == (0, {"id": "e-1", "event": "com.paid", "status": "taken"})
@@ -65,19 +58,16 @@ def test_duplicate(on: On) -> None:
     ("arguments", "told"),
     [
         (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
-        (
-            ["--name", "xyz"],
-            "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed",
-        ),
+        (["--name", "xyz"],
+         "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed"),
         (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
         (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
         (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
         (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
         (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
     ],
-)
+)  # fmt: skip
 def test_never_taken(on: On, arguments: list[str], told: str) -> None:
-    """What the definition never takes is refused with exit code 1, and what was perhaps meant."""
     on("start", "twice.yaml", "-w", "e-3")
     code, out, err = on("event", "e-3", *arguments)
     assert (code, out) == (1, "")
@@ -89,10 +79,8 @@ def test_without_a_worker(on: On) -> None:
     """Nobody has to answer where that is not waited for; `sent` is all that can be said then."""
     on("start", "twice.yaml", "-w", "e-4", "--task-queue", "nobody")
     assert on("event", "e-4", "--name", "Paid up", "--no-wait") == (
-        0,
-        "",
-        "sent event 'Paid up' to e-4; no worker has answered for it\n",
-    )
+        0, "", "sent event 'Paid up' to e-4; no worker has answered for it\n",
+    )  # fmt: skip
     code, out, err = on("event", "e-4", "--name", "Paid up")
     assert (code, out) == (1, "")
     assert err.startswith("error: no worker answered for 'e-4' within 10 seconds\n")
@@ -101,7 +89,6 @@ def test_without_a_worker(on: On) -> None:
 
 
 def test_no_instance_of_a_definition(on: On) -> None:
-    """An instance that has ended takes nothing."""
     on("start", "hello", "-w", "e-5", "--wait")
     code, _, err = on("event", "e-5", "--name", "any")
     assert code == 2

@@ -29,7 +29,6 @@ def test_refuses_what_does_not_fit(swf: Swf, command: tuple[str, ...]) -> None:
 
 
 def test_accepts_what_fits(swf: Swf) -> None:
-    """Input that fits is run with."""
     swf.write("orders.yaml", ORDERS)
     swf.write("order.json", SCHEMA)
     ended = swf("run", "--simulate", "orders.yaml", "--input", '{"id": 1}')

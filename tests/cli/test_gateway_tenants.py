@@ -46,8 +46,7 @@ version: '1.0'
 specVersion: '0.8'
 start: Go
 events: [{name: Go, type: go, source: shop}]
-states:
-- {name: Go, type: event, onEvents: [{eventRefs: [Go]}], end: true}
+states: [{name: Go, type: event, onEvents: [{eventRefs: [Go]}], end: true}]
 """
 
 WATCH = """
@@ -76,8 +75,6 @@ class Order:
 
 @dataclass
 class Client:
-    """A tenant's client of the gateway."""
-
     tenant: str
     http: httpx.Client
     orders: list[Order] = field(default_factory=list)
@@ -90,7 +87,6 @@ class Client:
         return answer
 
     def send(self, type_: str, source: str, order: object, path: str = "/events", **rest: object) -> httpx.Response:
-        """Send an event with the tenant's own data."""
         event = {"specversion": "1.0", "id": f"{type_}-{order}", "source": source, "type": type_, "order": str(order)}
         return self.ask("POST", path, json=event | {"data": f"of {self.tenant}"} | rest, headers=STRUCTURED)
 
@@ -116,7 +112,6 @@ STRUCTURED = {"Content-Type": "application/cloudevents+json"}
 
 
 def at(instance: str, *rest: str) -> str:
-    """Return the path of an instance."""
     return "/".join(["/instances", quote(instance, safe=""), *rest])
 
 
@@ -198,7 +193,6 @@ def tries(kind: str, thief: Client, order: Order) -> Sequence[httpx.Response]:
 @pytest.mark.parametrize("thief", TENANTS)
 @pytest.mark.parametrize("kind", ["instances", "events", "ids", "sub-workflows", "mailboxes", "tasks"])
 def test_nothing_of_another_tenant_is_reached(clients: dict[str, Client], kind: str, thief: str) -> None:
-    """What is answered says nothing of it, and all that was there goes on as before."""
     [owner] = [client for tenant, client in clients.items() if tenant != thief]
     answers = at_once(lambda order: tries(kind, clients[thief], order), owner.orders)
     told = [answer for each in answers for answer in each if answer.is_success and owner.tenant in answer.text]
@@ -234,7 +228,6 @@ def test_who_takes_the_id_of_one_that_has_ended_gets_none_of_its_events(clients:
 
 
 def waits(client: Client, instance: str) -> None:
-    """Wait until an instance waits for an event."""
     until = time.monotonic() + PATIENCE
     while not (found := client.ask("GET", at(instance)).json()).get("awaiting"):
         assert time.monotonic() < until, found

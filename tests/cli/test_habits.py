@@ -18,17 +18,12 @@ _ESCAPE = "\x1b["
 
 
 def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = None) -> str:
-    """Return what the command writes where stdout and stderr are a terminal."""
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in swf.env.items() if name not in {"NO_COLOR", "TERM"}}
     process = subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments],
-        cwd=swf.folder,
-        env={**kept, "TERM": "xterm-256color", **(env or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-    )
+        [*ending_with_us(), *COMMAND, *arguments], cwd=swf.folder,
+        env={**kept, "TERM": "xterm-256color", **(env or {})}, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
     os.close(theirs)
     output = b""
     with os.fdopen(ours, "rb", buffering=0) as terminal:
@@ -46,7 +41,6 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_three_ways_to_ask_for_help(swf: Swf, name: str) -> None:
-    """`-h`, `--help` and `swf help` say the same."""
     wanted = swf(name, "--help").out
     assert wanted
     assert swf(name, "-h").out == wanted
@@ -60,8 +54,7 @@ def test_help_of_a_command_in_a_group(swf: Swf) -> None:
     """A command within another has its help, too; what is not there is told."""
     assert swf("help", "schedule", "apply").out == swf("schedule", "apply", "-h").out
     assert swf("help").out == swf("-h").out
-    ended = swf("help", "runn")
-    assert (ended.code, "Did you mean 'run'?" in ended.err) == (2, True)
+    assert "Did you mean 'run'?" in swf.refused("help", "runn")
 
 
 @pytest.mark.parametrize("command", [["validate"], ["run", "--simulate"], ["describe"]])
@@ -72,8 +65,7 @@ def test_definition_on_stdin(swf: Swf, command: list[str]) -> None:
     assert "Traceback" not in ended.err
     ended = swf(*command, "-", stdin=BROKEN)
     assert "<stdin>:5:53  error  transition-target" in ended.out + ended.err
-    ended = swf(*command, "-", stdin="")
-    assert (ended.code, "there is no definition on stdin" in ended.err) == (2, True)
+    assert "there is no definition on stdin" in swf.refused(*command, "-", stdin="")
 
 
 @pytest.mark.parametrize(
@@ -112,13 +104,11 @@ def test_what_a_definition_on_stdin_names(swf: Swf) -> None:
 @pytest.mark.parametrize("command", [["run", "--simulate"], ["start"], ["schedule", "apply"]])
 def test_stdin_is_there_once(swf: Swf, command: list[str]) -> None:
     """The definition and the input cannot both be on stdin."""
-    ended = swf(*command, "-", "--input", "-", stdin=HELLO)
-    assert (ended.code, "cannot both be on stdin" in ended.err) == (2, True)
+    assert "cannot both be on stdin" in swf.refused(*command, "-", "--input", "-", stdin=HELLO)
     assert "- is given twice" in swf("validate", "-", "-", stdin=HELLO).err
 
 
 def test_output(swf: Swf) -> None:
-    """`--output` gives text, JSON or YAML."""
     swf.write("broken.yaml", BROKEN)
     problems = json.loads(swf("validate", "broken.yaml", "-o", "json").out)
     assert yaml.safe_load(swf("validate", "broken.yaml", "--output", "yaml").out) == problems
@@ -131,7 +121,6 @@ def test_output(swf: Swf) -> None:
 
 
 def test_output_of_scenarios(swf: Swf) -> None:
-    """What became of scenarios is told to programs, too."""
     swf.write("s.yaml", "scenario: Greets\nworkflow: hello.yaml\nexpect: {output: {greeting: Hello }}\n")
     ended = swf("test", "s.yaml", "-o", "json")
     [verdict] = json.loads(ended.out)
@@ -150,10 +139,8 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["run", "--simulate", "hello.yaml", "-n", "x"], "--namespace is for a run on a server"),
         (["run", "--simulate", "hello.yaml", "--id", "x"], "--workflow-id is for a run on a server"),
         (["run", "hello.yaml", "--script", "x.yaml"], "add --simulate"),
-        (
-            ["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
-            "has an answer of 'id', which is not a function",
-        ),
+        (["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
+         "has an answer of 'id', which is not a function"),
         (["run", "--simulate", "caller.yaml", "--script", "near.yaml"], "did you mean 'double'?"),
         (["run", "hello.yaml", "--functions", "empty.py"], "empty.py has no functions"),
         (["run", "hello.yaml", "--id", ""], "Invalid value for '--workflow-id'"),
@@ -172,21 +159,19 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["event", "a", "", "--data", "1"], "the TYPE of the event is empty"),
         (["event", "a", "b", "-w", "c"], "two instances are given: 'a' and 'c'"),
         (["schedule", "show", ""], "Invalid value for 'ID'"),
+        (["gateway", "--task-queue", ""], "'--task-queue': it is empty"),
         (["test", "hello.yaml", "-k", ""], "Invalid value for '-k'"),
     ],
-)
+)  # fmt: skip
 def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str) -> None:
     """An option that says nothing where it stands, and a name that names nothing, are mistakes."""
     swf.write("near.yaml", "duoble: 1\n")
     swf.write("hello/any.txt", "")
     swf.write("empty.py", "from swf_temporal import Registry\nregistry = Registry()\n")
-    ended = swf(*arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert told in ended.err
+    assert told in swf.refused(*arguments)
 
 
 def test_configuration_of_the_environment_says_nothing_of_a_simulation(swf: Swf) -> None:
-    """What is set for all commands is not refused by one that does not need it."""
     assert swf("run", "--simulate", "hello.yaml", "-i", '{"name": 1}', env={"SWF_CONFIG": "nowhere.yaml"}).code == 0
 
 
@@ -219,7 +204,6 @@ def test_input_as_other_programs_take_it(swf: Swf, given: str, told: str) -> Non
 )
 @pytest.mark.parametrize("command", [["list"], ["run", "hello.yaml"]])
 def test_malformed_address(swf: Swf, command: list[str], address: str, meant: str) -> None:
-    """What is not HOST:PORT is told as that, wherever it was given."""
     for ended, named_by in (
         (swf(*command, "--address", address), "the address"),
         (swf(*command, env={"TEMPORAL_ADDRESS": address}), "TEMPORAL_ADDRESS"),
@@ -233,7 +217,6 @@ def test_malformed_address(swf: Swf, command: list[str], address: str, meant: st
 
 
 def test_colours(swf: Swf) -> None:
-    """There are colours on a terminal, but not where they are not wanted or cannot be shown."""
     swf.write("broken.yaml", BROKEN)
     assert _ESCAPE in on_a_terminal(swf, "validate", "broken.yaml")
     assert _ESCAPE not in on_a_terminal(swf, "validate", "broken.yaml", env={"NO_COLOR": "1"})
@@ -279,7 +262,6 @@ _PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
         ("gateway --tls-cert nosuch.pem", "TLS cannot be served with nosuch.pem: No such file or directory"),
         ("worker --functions hello.yaml", "hello.yaml is not a Python file"),
         ("worker --functions ./nosuch", "./nosuch is not a Python file"),
-        ("run hello.yaml --simulate --address a:1", "--address is for a run on a server"),
         ("compat hello.yaml hello.yaml --limit 5", "--limit is for instances on a server"),
         ("compat --histories . --namespace n", "--namespace is for instances on a server"),
         ("compat --histories . --strict", "--strict is for a comparison of definitions"),
@@ -289,8 +271,5 @@ _PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
     ],
 )
 def test_options_without_effect(swf: Swf, arguments: str, told: str) -> None:
-    """They are refused: who gives one expects something of it."""
     swf.write("swf.yaml", "compression: true")
-    ended = swf(*(_PAID if one == "EVENT" else one for one in arguments.split()))
-    assert (ended.code, ended.out) == (2, "")
-    assert told in ended.err
+    assert told in swf.refused(*(_PAID if one == "EVENT" else one for one in arguments.split()))

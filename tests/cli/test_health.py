@@ -35,7 +35,6 @@ states: [{name: Wait, type: operation, actions: [{functionRef: waits}], end: tru
 
 
 def test_a_worker_that_finishes_its_calls_is_alive_and_not_ready(swf: Swf, dev: Dev) -> None:
-    """What restarts a process that is not alive would cut off its calls."""
     swf.write("draining.yaml", _DEFINITION)
     swf.write("functions.py", _FUNCTIONS)
     health, server = free_port(), ["--address", dev.address, "--task-queue", "draining"]
@@ -54,7 +53,6 @@ def test_a_worker_that_finishes_its_calls_is_alive_and_not_ready(swf: Swf, dev: 
 
 
 def _until(health: int, status: int) -> None:
-    """Wait until the answer to `/readyz` has that status."""
     end = time.monotonic() + PATIENCE
     while answer_of(health, "readyz") != status:
         assert time.monotonic() < end

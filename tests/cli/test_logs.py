@@ -44,8 +44,7 @@ CHILD = """\
 id: child
 specVersion: "0.8"
 version: "1.0"
-states:
-  - {name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}
+states: [{name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}]
 """
 FUNCTIONS = """\
 from swf_temporal import CallFailed, Registry
@@ -71,13 +70,11 @@ def flaky(card):
 
 
 def lines_of(worker: Running, until: str) -> list[dict[str, Any]]:
-    """Return what a worker that logs JSON has logged until a line that has *until*."""
     worker.until(until)
     return [json.loads(line) for line in worker.output.splitlines()]
 
 
 def prepared(swf: Swf) -> None:
-    """Write what the tests here serve."""
     for name, text in (("pays", PAYS), ("parent", PARENT), ("child", CHILD), ("hello", HELLO)):
         swf.write(f"definitions/{name}.yaml", text)
     swf.write("functions.py", FUNCTIONS)

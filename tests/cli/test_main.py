@@ -19,14 +19,9 @@ WITH_SETTINGS = ("worker", "consume", "gateway", "dev", "codec-server")
 OTHER_LANGUAGE = "swf_temporal.languages.direktiv.model.workflow"
 NOWHERE = ["--address", "127.0.0.1:1"]
 OF_DEFINITIONS = (
-    "pydantic",
-    "yaml",
-    "httpx",
-    "jq",
-    "rich",
-    "swf_temporal.languages.loading",
+    "pydantic", "yaml", "httpx", "jq", "rich", "swf_temporal.languages.loading",
     "swf_temporal.languages.serverless_workflow.model.workflow",
-)
+)  # fmt: skip
 OF_SERVERS = [
     ["list", *NOWHERE],
     *([name, "some-id", *NOWHERE] for name in ("status", "logs", "result", "cancel", "terminate", "start")),
@@ -37,7 +32,6 @@ OF_SERVERS = [
 
 
 def test_help_lists_every_command(swf: Swf) -> None:
-    """The help names every command and says what it does."""
     ended = swf("--help")
     assert ended.code == 0
     for name, command in COMMANDS.items():
@@ -55,14 +49,12 @@ def test_help_lists_every_command(swf: Swf) -> None:
         *(([name, "--help"], HEAVY) for name in COMMANDS if name not in WITH_SETTINGS),
         *(([name, "--help"], [one for one in HEAVY if one != "pydantic"]) for name in WITH_SETTINGS),
         (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE]),
-        (
-            ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
-            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE],
-        ),
+        (["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
+         ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE]),
         *((command, OF_DEFINITIONS) for command in OF_SERVERS),
         (["start", INVOICE, *NOWHERE], ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),
     ],
-)
+)  # fmt: skip
 def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -> None:
     """Asking for help imports nothing heavy, and what only reads a definition does not import the engine.
 
@@ -80,7 +72,6 @@ def test_imports_no_more_than_it_needs(arguments: list[str], heavy: list[str]) -
 
 
 def test_version(swf: Swf) -> None:
-    """`--version` prints the version and nothing else."""
     assert swf("--version").out == f"swf {__version__}\n"
 
 
@@ -126,16 +117,9 @@ def test_bug_is_told_in_a_line(swf: Swf) -> None:
 
 
 def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
-    """It is no bug of ours."""
     home = str(swf.folder / "hello.yaml" / "home")
     # Without this the shell that runs the tests decides.
     detection = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "true"}
     ended = swf("--install-completion", "bash", env={"HOME": home, **detection})
     assert (ended.code, ended.err.startswith(f"error: {swf.folder}/hello.yaml/")) == (2, True)
     assert ended.err.endswith(" cannot be used: Not a directory\n")
-
-
-def test_completion(swf: Swf) -> None:
-    """Shells complete the names of commands."""
-    env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}
-    assert swf(env=env).out.split() == ["validate"]

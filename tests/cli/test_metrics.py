@@ -45,11 +45,7 @@ states:
     actions: [{subFlowRef: failing, retryRef: once}]
     onErrors: [{errorRef: "*", transition: Wait}]
     end: true
-  - name: Wait
-    type: event
-    onEvents: [{eventRefs: [Go]}]
-    timeouts: {eventTimeout: PT0.1S}
-    transition: Late
+  - {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], timeouts: {eventTimeout: PT0.1S}, transition: Late}
   - name: Late
     type: operation
     timeouts: {actionExecTimeout: PT0.1S}
@@ -92,7 +88,6 @@ def asked_for() -> dict[str, set[str]]:
 
 
 def scraped(port: int) -> dict[str, set[str]]:
-    """Return the names of the metrics that a process exports, with their labels."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
     found: dict[str, set[str]] = {}

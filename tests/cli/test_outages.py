@@ -20,7 +20,6 @@ states: [{name: Nap, type: sleep, duration: PT4S, end: true}]
 
 @pytest.fixture
 def proxy(dev: Dev) -> Iterator[Proxy]:
-    """Return a proxy before the server."""
     with proxying(int(dev.address.rpartition(":")[2])) as one:
         yield one
 
@@ -83,7 +82,6 @@ def test_what_is_given_up_goes_on(swf: Swf, dev: Dev, proxy: Proxy) -> None:
 
 
 def test_a_server_that_stalls_is_given_up(swf: Swf, proxy: Proxy) -> None:
-    """After a word, and a time that can be set."""
     proxy.stall()
     ended = swf("list", "--address", proxy.address, env={"SWF_SERVER_TIMEOUT": "PT4S"})
     assert (ended.code, ended.out) == (2, "")

@@ -80,7 +80,6 @@ def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: D
 
 
 def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
-    """It is told, and nothing is started again."""
     ended = swf("worker", "nowhere", "--processes", "2")
     assert ended.code == 2
     assert "nowhere cannot be read" in ended.err
@@ -89,7 +88,6 @@ def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
 
 @pytest.mark.parametrize("number", [0, 1])
 async def test_one_whose_port_is_taken_is_started_again(swf: Swf, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """With other ports: before it listens on those that it was given, another process may."""
     drawn: list[tuple[int, int]] = []
     with socket.create_server(("127.0.0.1", 0)) as other:
 
@@ -113,14 +111,12 @@ async def test_one_whose_port_is_taken_is_started_again(swf: Swf, monkeypatch: p
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "1.5"])
 def test_a_number_of_processes_is_one_from_one_on(said: str) -> None:
-    """Or auto, for as many as there are cores."""
     with pytest.raises(UsageError, match="a number from 1 on, or auto"):
         wanted(said)
     assert wanted("auto") == len(os.sched_getaffinity(0))
 
 
 def test_metrics_of_several_processes_have_each_family_once() -> None:
-    """With the samples of all of them below it."""
     one = '# HELP a What\n# TYPE a counter\na{process="1"} 1\n# TYPE b gauge\nb{process="1"} 2\n'
     other = one.replace('"1"', '"2"') + '# TYPE c gauge\nc{process="2"} 3\n'
     assert merged([one, other]).splitlines() == [

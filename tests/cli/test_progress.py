@@ -7,7 +7,6 @@ from swf_temporal.cli.progress import line_of, news
 
 
 def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:
-    """Return a trace of entries by name and second."""
     return [{"kind": "state-entered", "name": name, "at": f"2030-01-01T00:00:{at:02}+00:00"} for name, at in entries]
 
 
@@ -29,7 +28,6 @@ def test_a_run_that_continues_as_new() -> None:
 
 
 def test_a_run_that_was_replayed() -> None:
-    """Its first entries may have earlier times than before, and are not told again."""
     seen = trace_of(("A", 5), ("B", 5))
     replayed = trace_of(("A", 4), ("B", 4), ("C", 7))
     assert news(replayed, seen[-1]) == replayed[2:]
@@ -37,6 +35,5 @@ def test_a_run_that_was_replayed() -> None:
 
 
 def test_a_failed_action_is_shown_with_its_error() -> None:
-    """Whatever is done about the error."""
     entry = {"kind": "action-failed", "name": "pay", "detail": {"function": "card", "error": "Declined"}}
     assert line_of(entry, StringIO()) == "  ✗ pay failed: Declined"

@@ -1,12 +1,10 @@
 """`swf retry` and `swf rerun` as processes, on `swf dev`."""
 
 import json
-import time
 
 import pytest
 
-from tests.cli.conftest import PATIENCE, Dev, Swf
-from tests.cli.test_tasks import On
+from tests.cli.conftest import Dev, On
 
 pytestmark = pytest.mark.temporal
 
@@ -24,16 +22,14 @@ states:
 """
 
 
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server, whose worker serves the definition."""
+@pytest.fixture(autouse=True)
+def _later(dev: Dev) -> None:
     (dev.folder / "later.yaml").write_text(LATER)
-    return On(swf, dev)
-
-
-def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
-    """It asks, and does nothing without a terminal. The instance then fails once more, as its service is away."""
     dev.until("serving later")
+
+
+def test_shows_what_it_does_before_it_does_it(on: On) -> None:
+    """It asks, and does nothing without a terminal. The instance then fails once more, as its service is away."""
     on("start", "later", "--id", "later-1")
     on("event", "later-1", "--name", "Paid")
     assert on("result", "later-1")[0] == 1
@@ -41,10 +37,7 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     lines = out.splitlines()
     assert (code, lines[0]) == (0, "later-1: later, failed")
     assert lines[1].startswith("  continues in Charge, reached at 20")
-    assert lines[2:] == [
-        "  made again, with the same idempotency keys:",
-        "    calls ask (Charge/ask#1), failed",
-    ]
+    assert lines[2:] == ["  made again, with the same idempotency keys:", "    calls ask (Charge/ask#1), failed"]
     assert "stdin is not a terminal\n  give --yes" in on("retry", "later-1")[2]
 
     before = json.loads(on("status", "later-1", "-o", "json")[1])["runId"]
@@ -62,9 +55,7 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     on("terminate", "later-1")
 
 
-def test_with_other_data(on: On, dev: Dev) -> None:
-    """It is shown before, and the instance begins in the state."""
-    dev.until("serving later")
+def test_with_other_data(on: On) -> None:
     on("start", "later", "--id", "later-2")
     on("event", "later-2", "--name", "Paid")
     assert on("result", "later-2")[0] == 1
@@ -87,19 +78,11 @@ QUERY = "WorkflowId STARTS_WITH 'each-'"
 
 
 def _until_found(on: On, number: int, *arguments: str) -> tuple[str, str]:
-    """Return what a dry run prints, once it finds so many that can go on; lists of a server are a moment behind."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        code, out, err = on(*arguments, "--dry-run")
-        assert code == 0
-        if f"{number} instance" in err:
-            return out, err
-        assert time.monotonic() < end, (out, err)
+    return on.until(lambda said: f"{number} instance" in said[2], *arguments, "--dry-run")[1:]
 
 
-def test_many(on: On, dev: Dev) -> None:
+def test_many(on: On) -> None:
     """Those that can go on are counted and listed, and go on; each of the others is told of, and fails the command."""
-    dev.until("serving later")
     for instance in ("each-1", "each-2"):
         on("start", "later", "--id", instance)
         on("event", instance, "--name", "Paid")

@@ -9,8 +9,7 @@ id: sharing
 version: 1.0.0
 specVersion: "0.8"
 constants: ../shared/constants.json
-states:
-  - {name: Say, type: inject, data: {limit: "${ $CONST.limit }"}, end: true}
+states: [{name: Say, type: inject, data: {limit: "${ $CONST.limit }"}, end: true}]
 """
 
 
@@ -33,7 +32,6 @@ def test_folders_are_forbidden(swf: Swf, sharing: str) -> None:
 
 
 def test_folders_are_allowed(swf: Swf, sharing: str) -> None:
-    """What lies in a folder that is named by --resources may be read."""
     assert swf("validate", sharing, "--resources", "shared").code == 0
     ended = swf("run", sharing, "--simulate", "--resources", "shared")
     assert (ended.code, ended.out) == (0, '{"limit": 3}\n')
@@ -46,7 +44,6 @@ def test_folders_that_are_not_there(swf: Swf, sharing: str) -> None:
 
 
 def test_documents_that_are_shared(swf: Swf) -> None:
-    """What is wrong with a document that several definitions name is told once."""
     swf.write("both/functions.yaml", "- {name: f, operation: 3, typ: rest}\n")
     for name in ("a", "b"):
         text = DEFINITION.replace("constants: ../shared/constants.json", "functions: functions.yaml")

@@ -63,8 +63,7 @@ NAMED = """\
 id: named
 specVersion: "0.8"
 version: "1.0"
-functions:
-  - {name: greet, type: custom, operation: "greeting:greet"}
+functions: [{name: greet, type: custom, operation: "greeting:greet"}]
 states:
   - {name: Greet, type: operation, actions: [{functionRef: {refName: greet, arguments: {name: Ada}}}], end: true}
 """

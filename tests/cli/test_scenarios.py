@@ -94,10 +94,8 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
     swf.write("good.yaml", HOLDS)
     held = swf("test", "good.yaml")
     assert (held.code, held.out, held.err) == (
-        0,
-        "✓  good.yaml:1: Waits for money (simulation)\n",
-        "1 passed, 0 failed\n",
-    )
+        0, "✓  good.yaml:1: Waits for money (simulation)\n", "1 passed, 0 failed\n",
+    )  # fmt: skip
     swf.write("bad.yaml", FAILS)
     failed = swf("test", ".")
     assert (failed.code, failed.err) == (1, "1 passed, 1 failed\n")
@@ -122,7 +120,6 @@ def test_what_is_refused_is_only_read(swf: Swf, host: str) -> None:
 
 @pytest.mark.temporal
 def test_on_both_hosts(swf: Swf) -> None:
-    """On both hosts scenarios come to the same, and a report is written for other programs."""
     only = "hosts: [simulation]\nwhy: it is so\n"
     swf.write("all.yaml", "---\n".join([HOLDS, FAILS, HOLDS.replace("Waits", "Hopes") + only]))
     ended = swf("test", "all.yaml", "--host", "both", "--junit", "report.xml")
@@ -133,7 +130,6 @@ def test_on_both_hosts(swf: Swf) -> None:
 
 @pytest.mark.temporal
 def test_starts_and_delays(swf: Swf) -> None:
-    """Both hosts tell the same of what is started when, and of the pauses between attempts."""
     swf.write("starts.yaml", STARTS)
     swf.write("delays.yaml", DELAYS)
     ended = swf("test", "delays.yaml", "starts.yaml", "--host", "both")

@@ -83,7 +83,6 @@ esac
 
 @pytest.fixture(autouse=True)
 def files(swf: Swf) -> None:
-    """Write what is served."""
     swf.write("served.py", FUNCTIONS)
     (swf.folder / swf.write("program", PROGRAM)).chmod(0o755)
 
@@ -93,8 +92,6 @@ Serving = Callable[..., AbstractContextManager[tuple[str, Running]]]
 
 @pytest.fixture
 def serving(swf: Swf) -> Serving:
-    """Return what serves a function on a free port."""
-
     @contextmanager
     def serve(*arguments: str) -> Iterator[tuple[str, Running]]:
         with swf.running("serve-function", "--port", "0", *arguments, stream="stdout") as running:
@@ -104,7 +101,6 @@ def serving(swf: Swf) -> Serving:
 
 
 async def call(url: str, given: Any, key: str = "1") -> Any:
-    """Call the function as a worker does."""
     functions = Functions(settings=Settings(calls=Options(base_url=url)))
     try:
         operation = {"type": "knative-workflow", "image": "served"}
@@ -114,13 +110,11 @@ async def call(url: str, given: Any, key: str = "1") -> Any:
 
 
 async def until_there(path: Path) -> None:
-    """Wait for a file."""
     while not await asyncio.to_thread(path.exists):
         await asyncio.sleep(0.01)
 
 
 async def test_connections_that_wait_leave_room(serving: Serving) -> None:
-    """Those are closed that have waited for longest with half a request; calls are answered."""
     with serving("served.py:answer") as (url, _):
         address = urlsplit(url)
         halves = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(300)]
@@ -215,7 +209,6 @@ async def test_program_that_fails(serving: Serving) -> None:
 
 
 async def test_a_call_that_is_cancelled_ends_the_program(serving: Serving, swf: Swf) -> None:
-    """What the program has started ends with it."""
     with serving("./program", "waits") as (url, _):
         calling = asyncio.create_task(call(url, {}))
         await until_there(swf.folder / "begun")
@@ -310,12 +303,11 @@ def test_what_is_not_there(swf: Swf, arguments: list[str], message: str, hint: s
 def test_taken_port(swf: Swf) -> None:
     """A port on which something else listens is not taken over."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ended = swf("serve-function", "served:answer", "--port", str(taken.getsockname()[1]))
-    assert ended.code == 2
-    assert "choose another with --port" in ended.err
+        assert "choose another with --port" in swf.refused(
+            "serve-function", "served:answer", "--port", str(taken.getsockname()[1])
+        )
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process is there, and no zombie."""
     ran = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], check=False, capture_output=True, text=True)
     return ran.stdout.strip() not in ("", "Z")

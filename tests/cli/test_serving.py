@@ -42,7 +42,6 @@ def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
 
 @pytest.mark.parametrize("option", ["--port", "--ui-port"])
 def test_taken_port(swf: Swf, option: str) -> None:
-    """`swf dev` does not start where something else listens."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ended = swf("dev", "--port", str(free_port()), option, str(port))
@@ -54,7 +53,6 @@ def test_taken_port(swf: Swf, option: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="what is always full is a device of Linux")
 def test_a_full_disk(swf: Swf) -> None:
-    """It is said what cannot be written."""
     (swf.folder / "a.db.lock").symlink_to("/dev/full")
     ended = swf("dev", "--db", "a.db", "--port", str(free_port()), "--ui-port", str(free_port()))
     assert (ended.code, ended.out) == (2, "")
@@ -80,7 +78,6 @@ def test_nothing_to_serve_yet(swf: Swf) -> None:
 
 
 def test_a_gateway_with_nothing_to_serve_yet(swf: Swf, dev: Dev) -> None:
-    """It says so, and serves what comes."""
     (swf.folder / "new").mkdir()
     with swf.running("gateway", "new", "--port", "0", "--address", dev.address) as gateway:
         gateway.until("WARNING there is no definition in new: ")
@@ -90,12 +87,11 @@ def test_a_gateway_with_nothing_to_serve_yet(swf: Swf, dev: Dev) -> None:
 
 
 def test_a_consumer_with_nothing_to_serve(swf: Swf, dev: Dev) -> None:
-    """It says so, too: it would take all events from its broker, and drop them."""
     (swf.folder / "new").mkdir()
     swf.write("swf.yaml", 'events: {consumers: [{name: all, from: "nats://127.0.0.1:1", subject: orders}]}')
     with swf.running("consume", "new", "--config", "swf.yaml", "--address", dev.address) as consumer:
         consumer.until("WARNING there is no definition: all events are ignored")
-        consumer.stop(signal.SIGTERM)
+        assert consumer.stop(signal.SIGTERM).code == 0
 
 
 def test_worker(swf: Swf, dev: Dev) -> None:
@@ -130,7 +126,6 @@ def test_worker_with_broken_definitions(swf: Swf) -> None:
 
 
 def test_worker_tells_warnings(swf: Swf, dev: Dev) -> None:
-    """What is wrong with a definition that can run stands in the log, in a line."""
     swf.write("definitions/hello.yaml", HELLO.replace("end: true", "end: true, compensatedby: Undo"))
     with swf.running("worker", "definitions", "--address", dev.address, "--task-queue", "warned") as worker:
         line = worker.until("compensatedby")
@@ -141,7 +136,6 @@ def test_worker_tells_warnings(swf: Swf, dev: Dev) -> None:
 
 @pytest.mark.parametrize(("options", "env"), [(["--known-definitions-only"], "0"), ([], "1"), ([], "")])
 def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list[str], env: str) -> None:
-    """By an option or a variable; an empty variable, as compose files hand on, says nothing."""
     is_closed = bool(options) or env == "1"
     swf.write("served/hello.yaml", HELLO)
     swf.write("brought.yaml", HELLO.replace("Hello ${ .name }!", "from elsewhere"))

@@ -25,8 +25,6 @@ BOUNDED = [name for name in OPTIONS if getattr(OPTIONS[name].annotation.__metada
 
 
 class Colour(StrEnum):
-    """A choice."""
-
     RED = "red"
     BLUE = "blue"
 
@@ -56,14 +54,12 @@ class Invented(Section):
 
 @pytest.fixture
 def runner() -> tuple[typer.Typer, dict[str, object]]:
-    """Return a program with those options, and what it was given."""
     given: dict[str, object] = {}
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
     @app.command(cls=QuickCommand)
     @taking("settings", Invented)
     def command(path: str = ".", *, settings: Given, strict: bool = False) -> None:
-        """Do nothing."""
         given.update(settings, path=path, strict=strict)
 
     return app, given
@@ -78,16 +74,12 @@ def _help(app: typer.Typer) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "--most-things <int range> The maximum number of things in memory. [default: (7); x>=1]",
-        "--lanes <int range> The lanes that it has. [default: (4); 2<=x<=8]",
-        "--listen <int range> Listen on this port. [1<=x<=65535]",
-        "--colour <red|blue> The colour of it. [default: (red)]",
-        "--loud Say more. --owner",
-        "--owner NAME Whose it is. [default: (nobody)]",
-        "--most-bytes SIZE The largest of them. [default: (1024)]",
-    ],
-)
+    ["--most-things <int range> The maximum number of things in memory. [default: (7); x>=1]",
+     "--lanes <int range> The lanes that it has. [default: (4); 2<=x<=8]",
+     "--listen <int range> Listen on this port. [1<=x<=65535]",
+     "--colour <red|blue> The colour of it. [default: (red)]", "--loud Say more. --owner",
+     "--owner NAME Whose it is. [default: (nobody)]", "--most-bytes SIZE The largest of them. [default: (1024)]"],
+)  # fmt: skip
 def test_its_help_is_that_of_the_field(runner: Program, text: str) -> None:
     """The first sentence of the docstring, the default and the bounds; a setting that is no option is not there."""
     said = _help(runner[0])
@@ -127,7 +119,6 @@ def test_its_bounds_are_those_of_the_field(runner: Program, arguments: list[str]
 
 
 def test_a_name_that_is_no_option_is_noticed() -> None:
-    """Where the command is written, and not where it is used."""
     with pytest.raises(AssertionError):
         taking("settings", Invented, "quiet")
 
@@ -146,7 +137,6 @@ def test_a_worker_has_each_with_its_default(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOUNDED)
 def test_a_worker_refuses_what_is_out_of_bounds(name: str) -> None:
-    """By the name of the option, and with the bounds of the field."""
     [parameter] = [one for one in WORKER.params if one.name == name]
     least = OPTIONS[name].annotation.__metadata__[0].min
     with pytest.raises(typer.BadParameter, match=f"greater than or equal to {least}$") as refused:
@@ -155,6 +145,5 @@ def test_a_worker_refuses_what_is_out_of_bounds(name: str) -> None:
 
 
 def test_a_gateway_has_all_of_its_section() -> None:
-    """As a worker has."""
     gateway: Any = LazyGroup().get_command(None, "gateway")
     assert {name for name, _ in options_of(GatewaySettings)} <= {one.name for one in gateway.params}

@@ -16,8 +16,7 @@ specVersion: "0.8"
 version: "1.0"
 metadata: {searchAttributes: {NAME: "${ .customer }"}}
 events: [{name: Go, type: go, source: shop}]
-states:
-  - {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], end: true}
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [Go]}], end: true}]
 """
 
 
@@ -46,7 +45,6 @@ def test_registers_what_is_missing(swf: Swf) -> None:
 
 
 def test_dev_registers_what_instances_set(swf: Swf) -> None:
-    """Also what a definition names that comes later; lists show states, and are filtered by them."""
     port = free_port()
     swf.env["SWF_SEARCH_ATTRIBUTES"] = "1"
     swf.write("definitions/naming.yaml", NAMING.replace("NAME", "Customer"))

@@ -29,7 +29,6 @@ HINT = "^ did you mean '${ .message }'?\n"
 
 
 def test_a_run_tells_what_is_sent_as_text(swf: Swf) -> None:
-    """It goes on, unless warnings are to count as errors."""
     file = swf.write("trap.yaml", TRAP)
     script = swf.write("script.yaml", "say: null\n")
     ended = swf("run", file, "--simulate", "--script", script)
@@ -40,7 +39,6 @@ def test_a_run_tells_what_is_sent_as_text(swf: Swf) -> None:
 
 
 def test_a_run_tells_it_of_sub_workflows(swf: Swf) -> None:
-    """Of those that it can lead to, and of no others beside it."""
     swf.write("trap.yaml", TRAP)
     script = swf.write("script.yaml", "say: null\n")
     ended = swf("run", swf.write("parent.yaml", PARENT), "--simulate", "--script", script)
@@ -54,7 +52,6 @@ def test_a_run_tells_it_of_sub_workflows(swf: Swf) -> None:
 
 @pytest.mark.parametrize("command", [("start", "traps/trap.yaml"), ("worker", "traps"), ("run", "traps/trap.yaml")])
 def test_strict_commands_refuse_it_before_they_look_for_a_server(swf: Swf, command: tuple[str, str]) -> None:
-    """Nothing is started, and no server needed, to be told."""
     Path(swf.folder, "traps").mkdir()
     swf.write("traps/trap.yaml", TRAP)
     ended = swf(*command, "--strict", "--address", "localhost:1")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf
+from tests.cli.conftest import On
 
 pytestmark = pytest.mark.temporal
 
@@ -15,48 +15,25 @@ specVersion: '0.8'
 start: Ask
 functions: [{name: ask, type: expression, operation: '{}'}]
 events:
-- name: Decided
-  type: visa.decided
-  source: desk/+
-  correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
-  metadata:
-    dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}
-- {name: Withdrawn, type: visa.withdrawn, source: applicant}
+  - name: Decided
+    type: visa.decided
+    source: desk/+
+    correlation: [{contextAttributeName: visaId, contextAttributeValue: '${ .id }'}]
+    metadata: {dataSchema: {type: object, required: [granted], properties: {granted: {type: boolean}}}}
+  - {name: Withdrawn, type: visa.withdrawn, source: applicant}
 states:
-- name: Ask
-  type: callback
-  action: {functionRef: {refName: ask}}
-  eventRef: Decided
-  eventDataFilter: {toStateData: .decision}
-  timeouts: {eventTimeout: P1D}
-  transition: Wait
-- name: Wait
-  type: switch
-  eventConditions:
-  - {eventRef: Decided, end: true}
-  - {eventRef: Withdrawn, end: true}
-  defaultCondition: {end: true}
+  - name: Ask
+    type: callback
+    action: {functionRef: {refName: ask}}
+    eventRef: Decided
+    eventDataFilter: {toStateData: .decision}
+    timeouts: {eventTimeout: P1D}
+    transition: Wait
+  - name: Wait
+    type: switch
+    eventConditions: [{eventRef: Decided, end: true}, {eventRef: Withdrawn, end: true}]
+    defaultCondition: {end: true}
 """
-
-
-class On:
-    """Runs commands on the server of `swf dev`."""
-
-    def __init__(self, swf: Swf, dev: Dev) -> None:
-        self.swf = swf
-        self.env = {"TEMPORAL_ADDRESS": dev.address}
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Return the exit code, and what was written to stdout and stderr."""
-        ended = self.swf(*arguments, env=self.env)
-        assert "Traceback" not in ended.err
-        return ended.code, ended.out, ended.err
-
-
-@pytest.fixture
-def on(swf: Swf, dev: Dev) -> On:
-    """Return the command, told of the server."""
-    return On(swf, dev)
 
 
 def test_a_task_is_listed_shown_and_completed(on: On) -> None:

@@ -19,7 +19,6 @@ def test_prints_the_definition(swf: Swf) -> None:
 
 
 def test_writes_files(swf: Swf) -> None:
-    """With --write files are replaced, and then there is nothing left to change."""
     file = swf.write("old.yaml", OLD)
     assert swf("upgrade", file, "--check").code == 1
     assert swf("upgrade", file, "--write").code == 0
@@ -29,7 +28,6 @@ def test_writes_files(swf: Swf) -> None:
 
 
 def test_shows_a_difference(swf: Swf) -> None:
-    """With --diff nothing is written."""
     ended = swf("upgrade", swf.write("old.yaml", OLD), "--diff")
 
     assert ended.code == 0
@@ -38,7 +36,6 @@ def test_shows_a_difference(swf: Swf) -> None:
 
 
 def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
-    """The exit code says so, and the file stays."""
     ended = swf("upgrade", swf.write("old.yaml", PARTIAL), "--write")
 
     assert ended.code == 1
@@ -47,22 +44,16 @@ def test_what_cannot_be_said_is_not_written(swf: Swf) -> None:
 
 
 def test_tells_programs(swf: Swf) -> None:
-    """As JSON: of each file what happened to it."""
     ended = swf("upgrade", swf.write("old.yaml", OLD), "--check", "-o", "json")
     (facts,) = json.loads(ended.out)
 
     assert (facts["file"], facts["from"], facts["to"], facts["changed"], facts["replaced"]) == (
-        "old.yaml",
-        "0.6",
-        "0.8",
-        True,
-        False,
-    )
+        "old.yaml", "0.6", "0.8", True, False,
+    )  # fmt: skip
     assert {"kind": "respelled", "message": "timeDelay is duration", "line": 3} in facts["changes"]
 
 
 def test_several_are_not_printed(swf: Swf) -> None:
-    """Two definitions in a row would be none."""
     ended = swf("upgrade", swf.write("old.yaml", OLD), swf.write("hello2.yaml", HELLO))
 
     assert ended.code == 2
@@ -70,5 +61,4 @@ def test_several_are_not_printed(swf: Swf) -> None:
 
 
 def test_options_exclude_each_other(swf: Swf) -> None:
-    """What is only looked at is not written."""
     assert swf("upgrade", swf.write("old.yaml", OLD), "--check", "--write").code == 2

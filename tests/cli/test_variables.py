@@ -38,7 +38,6 @@ main()
 
 
 async def test_a_worker_that_is_killed(swf: Swf, dev: Dev) -> None:
-    """Another one goes on, and each write is there once, also the one that was under way."""
     swf.write("served/counter.yaml", COUNTER)
     swf.env["SWF_VARIABLES"] = "sqlite:///variables.db"
     queue = ["--task-queue", "killed", "--address", dev.address]

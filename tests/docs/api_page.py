@@ -24,22 +24,17 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def names_in(page: str) -> list[str]:
-    """Return the names of which *page* has the reference, in their order."""
     return [name for found in _REFERENCE.finditer(page) for name in found["names"].split()]
 
 
 def written(page: str) -> str:
-    """Return *page* with the reference as the code has it now."""
     return _REFERENCE.sub(
         lambda found: "\n\n".join(
-            [
-                f"<!-- reference: {found['names']} -->",
-                *(part for name in found["names"].split() for part in _reference(name)),
-                "<!-- end of reference -->",
-            ]
+            [f"<!-- reference: {found['names']} -->",
+             *(part for name in found["names"].split() for part in _reference(name)), "<!-- end of reference -->"]
         ),
         page,
-    )
+    )  # fmt: skip
 
 
 def unknown_errors() -> list[str]:
@@ -104,7 +99,6 @@ def _is_property(member: _Function) -> bool:
 
 
 def _plain(annotation: ast.expr) -> ast.expr:
-    """Return *annotation* without what makes an option of commands of it."""
     match annotation:
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=said)):
             kept = [one for one in said if not _is_option(one)]
@@ -142,7 +136,6 @@ def _signature(node: _Function, name: str) -> str:
 
 
 def _unquote(function: _Function) -> None:
-    """Have annotations without the quotation marks that spare an import."""
     for one in [*ast.walk(function.args), function]:
         field = "returns" if isinstance(one, _Function) else "annotation"
         written = getattr(one, field, None)
@@ -151,7 +144,6 @@ def _unquote(function: _Function) -> None:
 
 
 def _parts(given: ast.arguments) -> list[str]:
-    """Return the parameters, each as what stands between two commas."""
     positional = [*given.posonlyargs, *given.args]
     defaults: list[ast.expr | None] = [*[None] * (len(positional) - len(given.defaults)), *given.defaults]
     parts = [_parameter(one, default) for one, default in zip(positional, defaults, strict=True)]
@@ -169,7 +161,6 @@ def _parameter(one: ast.arg, default: ast.expr | None) -> str:
 
 @cache
 def _definition(name: str) -> tuple[ast.AST, str | None]:
-    """Return where *name* is defined, and its docstring."""
     thing = getattr(swf_temporal, name)
     module = importlib.import_module(getattr(thing, "__module__", "") if name != "JSON" else "swf_temporal.base.data")
     body = ast.parse(inspect.getsource(module)).body

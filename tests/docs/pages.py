@@ -27,8 +27,6 @@ _FILE = re.compile(r"`([\w./-]+\.(?:yaml|json|py))`")
 
 @dataclass(frozen=True)
 class Command:
-    """What is typed, and what is printed then."""
-
     where: str
     typed: str
     printed: str
@@ -47,7 +45,6 @@ class Block:
 
     @property
     def where(self) -> str:
-        """Where the block begins."""
         return f"{self.page}:{self.line}"
 
     @property
@@ -96,5 +93,4 @@ def _blocks(page: str, text: str) -> Iterator[Block]:
 
 
 def of_the_checkout(block: Block) -> bool:
-    """Tell whether a block is about a checkout."""
     return block.heading in (INSTALLING.get(block.page), MADE.get(block.page))

@@ -73,7 +73,6 @@ QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")
 
 
 def comparable(text: str) -> str:
-    """Return *text* without what is another each time."""
     for pattern, name in PLACEHOLDERS:
         text = pattern.sub(name, text)
     return text.strip("\n")
@@ -102,13 +101,9 @@ class Terminal:
 
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         self._shell = subprocess.Popen(
-            [*ending_with_us(), "bash", "--noprofile", "--norc"],
-            cwd=folder,
-            env=dict(env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
+            [*ending_with_us(), "bash", "--noprofile", "--norc"], cwd=folder, env=dict(env), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
 
     def type(self, command: str, patience: float = PATIENCE) -> tuple[int, str]:
         """Run the command; return its exit code and all that it printed."""
@@ -127,12 +122,10 @@ class Terminal:
         return int(code), printed
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that the next command would have."""
         pairs = self.type("env -0 | tr '\\0' '\\1'")[1].split("\1")
         return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
     def close(self) -> None:
-        """End the shell."""
         self._shell.kill()
         self._shell.communicate()
 
@@ -157,7 +150,6 @@ class Background:
             time.sleep(0.05)
 
     def seen(self, text: str) -> str:
-        """Remember that *text* was looked at; return it."""
         self.read += len(text)
         return text
 
@@ -183,7 +175,6 @@ class Reader:
     compared: list[Comparison] = field(default_factory=list)
 
     def follow(self, block: Block) -> None:
-        """Do what the block says."""
         if block.language == "console":
             for command in block.commands:
                 self.do(command)
@@ -196,7 +187,6 @@ class Reader:
             self._write(block.file, block.text)
 
     def do(self, command: Command) -> None:
-        """Type the command, and compare what it prints."""
         for server in SERVERS:
             if command.typed.startswith(server):
                 self._start(command, server)
@@ -284,17 +274,16 @@ def follow(reader: Reader, blocks: list[Block]) -> None:
     assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
 
 
-def follow_page(page: str, folder: Path) -> None:
-    """Follow all of *page* from an empty folder, with an empty environment; each command prints what the page says."""
-    with reading(folder) as reader:
-        blocks = [block for block in blocks_of(page) if not of_the_checkout(block)]
-        follow(reader, [block for block in blocks if block.heading != APART.get(page)])
+def follow_page(page: str, folder: Path, *, apart: bool = False) -> int:
+    """Follow *page*, or its section that is followed apart, from an empty folder, with an empty environment.
 
-
-def follow_section(page: str, folder: Path) -> None:
-    """Follow the section of *page* that is followed by itself."""
+    Each command prints what the page says, or an assertion fails. Return how many blocks were followed.
+    """
+    of_page = [block for block in blocks_of(page) if apart or not of_the_checkout(block)]
+    blocks = [block for block in of_page if (block.heading == APART.get(page)) is apart]
     with reading(folder) as reader:
-        follow(reader, [block for block in blocks_of(page) if block.heading == APART[page]])
+        follow(reader, blocks)
+    return len(blocks)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ VERSIONS = ("November 2019", "May 2020", "0.5", "0.6", "0.7", "0.8", "0.8-next")
 
 
 def schemas() -> Mapping[str, Callable[[], Any]]:
-    """Return what makes the schema of each file, by its name."""
     language = language_named("serverless-workflow")
     made: dict[str, Callable[[], Any]] = {
         f"serverless-workflow-{version.lower().replace(' ', '-')}.schema.json": partial(
@@ -28,7 +27,6 @@ def schemas() -> Mapping[str, Callable[[], Any]]:
 
 
 def text_of(schema: Any) -> str:
-    """Return a file's text."""
     return show_json(schema, indent=1) + "\n"
 
 

@@ -57,7 +57,6 @@ states:
 
 
 async def main() -> None:
-    """Make them anew."""
     definition = load(DEFINITION)
     async with local_server() as server:
         client = Client.of(server)

@@ -65,7 +65,6 @@ def test_definitions_load(where: str, text: str) -> None:
 
 @pytest.mark.parametrize(("where", "text"), SCENARIOS, ids=[where for where, _ in SCENARIOS])
 def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
-    """Every scenario in the documentation is one, and holds."""
     file = tmp_path / "scenario.yaml"
     file.write_text(text, encoding="utf-8")
     scenarios = read_scenarios(file)
@@ -73,11 +72,18 @@ def test_scenarios_hold(where: str, text: str, tmp_path: Path) -> None:
     assert run(scenarios[0])[1] == []
 
 
+def names_after(program: str, where: str) -> set[str]:
+    """Run a program, and return the names that it has then."""
+    names: dict[str, object] = {"__name__": where}
+    exec(compile(program, where, "exec"), names)  # noqa: S102 - our own text
+    return names.keys() - {"__name__", "__builtins__"}
+
+
 @pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
 def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program on the page about testing runs, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
-    exec(compile(text, where, "exec"), {"__name__": where})  # noqa: S102 - our own text
+    assert names_after(text, where)
 
 
 @pytest.mark.temporal
@@ -86,14 +92,13 @@ def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch:
     """Every program on the page about the Python API runs, against a server, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
-    exec(compile(block.text, block.where, "exec"), {"__name__": block.where})  # noqa: S102 - our own text
+    assert names_after(block.text, block.where)
 
 
 @pytest.mark.temporal
 def test_the_page_about_embedding_can_be_followed(
     server_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From top to bottom: its programs are files in one folder, and run one after the other."""
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
     monkeypatch.syspath_prepend(tmp_path)
     for number, block in enumerate(EMBEDDING):
@@ -101,6 +106,7 @@ def test_the_page_about_embedding_can_be_followed(
         name = named[1] if named else f"program_{number}"
         (tmp_path / f"{name}.py").write_text(block.text, encoding="utf-8")
         module = importlib.import_module(name)
+        assert callable(module.main) if named else module.__name__ == name
         if named:
             asyncio.run(module.main())
 
@@ -125,7 +131,6 @@ def test_the_public_names_are_documented() -> None:
 
 
 def test_programs_import_public_names_alone() -> None:
-    """No page, and no example, has its reader import from a submodule."""
     programs = [(where, text) for where, text in _blocks("python")]
     programs += [(str(path), path.read_text(encoding="utf-8")) for path in (ROOT / "examples").rglob("functions.py")]
     assert [where for where, text in programs if re.search(r"(?:from|import) swf_temporal\.", text)] == []
@@ -169,7 +174,6 @@ def test_every_problem_has_a_scenario() -> None:
 
 
 def test_every_rule_has_scenarios() -> None:
-    """Each rule of validation has a file of scenarios that bears its name."""
     rules = {path.stem for path in RULES.glob("*.py")} - {"__init__"}
     assert rules
     assert rules - {path.stem for path in REFUSED.glob("*.yaml")} == set()
@@ -196,7 +200,6 @@ def test_contributing_names_files_that_exist() -> None:
 
 
 def test_nothing_is_said_of_where_it_was_made() -> None:
-    """No page names a path of the machine that it was written on."""
     pages = [page for page in PAGES if re.search(r"(?<![\w.])/(?:work|tmp|root)/", page.read_text(encoding="utf-8"))]
     assert pages == []
 
@@ -212,7 +215,6 @@ def _without_code(text: str) -> str:
 
 
 def _listed(page: Path) -> set[str]:
-    """Return the codes in the first columns of the tables of *page*."""
     cells = _TABLE_CODE.findall(page.read_text(encoding="utf-8"))
     return {code for cell in cells for code in _BACKTICKED.findall(cell)}
 

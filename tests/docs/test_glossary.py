@@ -16,19 +16,12 @@ _WRITTEN = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "exampl
 PAGES = sorted(page for page in _WRITTEN if page.name != "conformance.md")  # that one quotes the claims of scenarios
 
 BANNED = {
-    r"whereabouts": "progress record",
-    r"lanes?": "path of execution",
-    r"happenings?": "trace entry",
-    r"breathe[sd]?|took stock": "checkpoint",
-    r"dealt": "jitter",
-    r"(?:is |be )?detached": "fire-and-forget",
-    r"at hand": "local documents",
-    r"sp(?:ell|ells|elt|elled) out": "normalize",
-    r"salvage[sd]?": "recover",
-    r"lifetimes?": "execution timeout",
-    r"the engine": "Temporal, or the server",
+    r"whereabouts": "progress record", r"lanes?": "path of execution", r"happenings?": "trace entry",
+    r"breathe[sd]?|took stock": "checkpoint", r"dealt": "jitter", r"(?:is |be )?detached": "fire-and-forget",
+    r"at hand": "local documents", r"sp(?:ell|ells|elt|elled) out": "normalize", r"salvage[sd]?": "recover",
+    r"lifetimes?": "execution timeout", r"the engine": "Temporal, or the server",
     r"nobody|somebody|anybody|everybody|whoever|whomever": "the author, the caller, the worker, the operator",
-}
+}  # fmt: skip
 """Words that were used for something, and the word for it; or, of those who do something, who it may be."""
 
 _TERM = re.compile(r"^\*\*(.+?)\*\*: (.+?)(?=\n\n|\n*\Z)", re.MULTILINE | re.DOTALL)
@@ -65,7 +58,6 @@ def _messages_in(source: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_glossary_is_in_order() -> None:
-    """Each term stands once, in the order of the alphabet within its section, with one sentence."""
     assert len(TERMS) > 50
     names = [term for term, _ in TERMS]
     assert sorted({term for term in names if names.count(term) > 1}) == []
@@ -77,7 +69,6 @@ def test_glossary_is_in_order() -> None:
 
 @pytest.mark.parametrize("term", [term for term, _ in TERMS])
 def test_each_term_is_used(term: str) -> None:
-    """What the glossary explains is a word that another page uses."""
     word = re.compile(rf"\b{term.removesuffix('y')}(?:y|s|es|ies|ing)?\b", re.IGNORECASE)
     others = [page for page in PAGES if page.name not in {"glossary.md", "CHANGELOG.md"}]
     assert any(word.search(_prose(page)) for page in others)
@@ -93,7 +84,6 @@ def test_no_page_uses_a_former_word(former: str) -> None:
 
 @pytest.mark.parametrize("former", BANNED)
 def test_no_message_uses_a_former_word(former: str) -> None:
-    """The messages do, too."""
     word = re.compile(rf"\b(?:{former})\b", re.IGNORECASE)
     found = [f"{place}: {text}" for place, text in _messages() if word.search(text)]
     assert found == [], f"say {BANNED[former]}"

@@ -19,7 +19,6 @@ _IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "te
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_installs(tmp_path: Path) -> None:
-    """From a checkout, with an index and from a folder of wheels without one."""
     asked = [sys.executable, "-m", "pip", "download", "--no-deps", "--retries=0", "--timeout=10", "hatchling"]
     if subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True).returncode:
         pytest.skip("no package index answers")

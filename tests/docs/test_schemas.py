@@ -7,7 +7,6 @@ from tests.docs.schemas import FOLDER, schemas, text_of
 
 @pytest.mark.parametrize("name", schemas())
 def test_a_file_has_the_present_schema(name: str) -> None:
-    """`python -m tests.docs.schemas` writes it anew."""
     assert (FOLDER / name).read_text(encoding="utf-8") == text_of(schemas()[name]())
 
 

@@ -8,7 +8,6 @@ PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
 def test_every_row_names_a_test_that_exists() -> None:
-    """By its file, or by its file and its name."""
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and line.count("|") == 5]
     rows = [line for line in rows if not line.startswith(("| what |", "| what stays available |"))]
     assert len(rows) >= 7

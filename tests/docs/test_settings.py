@@ -40,7 +40,6 @@ _UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
 
 def page(name: str) -> str:
-    """Return the text of a page."""
     return (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -88,7 +87,6 @@ def test_a_table_has_the_settings_of_a_section(
 
 
 def test_brokers_are_documented() -> None:
-    """What consumers and sinks have in common is in one table."""
     beginning = "amqps://rabbit.internal"
     assert sorted(key for keys, _ in rows("configuration", beginning) for key in keys if key in BROKERS) == sorted(
         BROKERS
@@ -108,13 +106,11 @@ def test_the_page_has_every_variable() -> None:
 
 
 def test_the_file_has_every_section() -> None:
-    """What stands at its top is a setting of one of these."""
     at_top = [setting.key for setting in (*Settings.settings(), *PayloadSettings.settings())]
     assert sorted(SECTIONS) == sorted([*at_top, *(one.section for one in SECTION_CLASSES if one.section)])
 
 
 def test_clients_look_for_settings_of_payloads_where_a_variable_may_have_some() -> None:
-    """Others need not import what reads them."""
     sections: list[type[Section]] = [PayloadSettings, StorageSettings, EncryptionSettings]
     names = [one.variable.name or "" for section in sections for one in section.settings() if one.variable]
     assert [name for name in names if not name.startswith(PAYLOAD_VARIABLES)] == []

@@ -16,13 +16,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the site, which is not built if a link or an anchor of a page leads nowhere."""
     folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
-        cwd=ROOT,
-        env={**os.environ, "SITE_URL": "https://example.com/swf/", "NO_MKDOCS_2_WARNING": "1"},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder], cwd=ROOT,
+        env={**os.environ, "SITE_URL": "https://example.com/swf/", "NO_MKDOCS_2_WARNING": "1"}, check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert built.returncode == 0, built.stderr
     return folder
 

@@ -4,32 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.reader import follow_page, follow_section
+from tests.docs.reader import follow_page
 
 
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
-def test_it_is_true(tmp_path: Path) -> None:
-    """From an empty folder, with an empty environment, each command prints what the page says."""
-    follow_page("docs/tutorial.md", tmp_path)
-
-
-@pytest.mark.temporal
-@pytest.mark.timeout(900)
-def test_the_one_from_direktiv_is_true(tmp_path: Path) -> None:
-    """So is the page for those who come from Direktiv."""
-    follow_page("docs/direktiv-tutorial.md", tmp_path)
-
-
-@pytest.mark.temporal
-@pytest.mark.timeout(900)
-def test_the_page_on_events_is_true(tmp_path: Path) -> None:
-    """So is the page on events that start instances."""
-    follow_page("docs/events.md", tmp_path)
-
-
-@pytest.mark.temporal
-@pytest.mark.timeout(900)
-def test_its_part_about_http_is_true(tmp_path: Path) -> None:
-    """So is its part about events over HTTP, by itself."""
-    follow_section("docs/events.md", tmp_path)
+@pytest.mark.parametrize(
+    ("page", "apart"),
+    [("tutorial", False), ("direktiv-tutorial", False), ("events", False), ("events", True)],
+)
+def test_it_is_true(tmp_path: Path, page: str, *, apart: bool) -> None:
+    assert follow_page(f"docs/{page}.md", tmp_path, apart=apart) > 0

@@ -99,7 +99,6 @@ def test_attempts_in_a_branch() -> None:
 
 
 def test_iterations_and_skipped_actions() -> None:
-    """All iterations of a state are told together."""
     action = {"functionRef": "work", "condition": "${ .one != 2 }"}
     course = _course({"name": "Each", "type": "foreach", "inputCollection": "${ [1, 2, 3] }", "iterationParam": "one",
                       "actions": [action], "end": True})  # fmt: skip
@@ -134,7 +133,6 @@ def test_what_was_undone() -> None:
 
 
 def test_what_was_ended_from_outside() -> None:
-    """Of a run that was cancelled or terminated, what was under way is stopped."""
     definition = _definition({"name": "Nap", "type": "sleep", "duration": "PT1H", "end": True})
     trace = simulate(definition, cancel_after=timedelta(minutes=1)).trace
     course = course_of(definition.outline, trace, "stopped")
@@ -154,5 +152,4 @@ def test_a_wait_into_another_day_says_which() -> None:
      (timedelta(hours=25), "1 d 1 h"), (timedelta(days=2), "2 d"), (timedelta(seconds=59.7), "1 min")],
 )  # fmt: skip
 def test_lengths(length: timedelta, words: str) -> None:
-    """Lengths are told in two units."""
     assert lasted(length) == words

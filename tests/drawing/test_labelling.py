@@ -8,12 +8,10 @@ SIZE = (60.0, 20.0)
 
 
 def test_a_label_that_is_near_stays() -> None:
-    """Where Graphviz has put it is good enough."""
     assert settled(300, 900, [], [DOWN], [(SIZE, (130.0, 100.0))]) == [(130.0, 100.0)]
 
 
 def test_a_label_far_down_its_arrow_comes_to_its_beginning() -> None:
-    """It lies beside the arrow, and on no node."""
     node = (80.0, -40.0, 300.0, 30.0)
     [middle] = settled(300, 900, [node], [DOWN], [(SIZE, (130.0, 800.0))])
     assert middle is not None
@@ -21,7 +19,6 @@ def test_a_label_far_down_its_arrow_comes_to_its_beginning() -> None:
 
 
 def test_a_label_that_is_crossed_is_moved() -> None:
-    """Neither its own arrow nor another runs through it."""
     across = ((0.0, 100.0), (50.0, 100.0), (150.0, 100.0), (300.0, 100.0))
     [middle, other] = settled(300, 900, [], [DOWN, across], [(SIZE, (130.0, 100.0)), None])
     assert middle is not None
@@ -30,6 +27,5 @@ def test_a_label_that_is_crossed_is_moved() -> None:
 
 
 def test_without_a_better_place_a_label_stays() -> None:
-    """In a picture where nothing is free, it is where it was."""
     everywhere = (0.0, 0.0, 300.0, 900.0)
     assert settled(300, 900, [everywhere], [DOWN], [(SIZE, (130.0, 800.0))]) == [(130.0, 800.0)]

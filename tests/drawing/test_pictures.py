@@ -21,7 +21,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def orders() -> Picture:
-    """Return the picture of the order example."""
     return load(ROOT / "examples" / "orders" / "orders.sw.yaml").picture()
 
 
@@ -79,7 +78,6 @@ def test_hostile_texts_stay_texts() -> None:
 
 
 def test_long_texts_are_cut_and_kept_in_titles() -> None:
-    """A text that is too long ends in an ellipsis; its title has all of it."""
     data = {"text": "long " * 100}
     definition = load({"id": "a", "specVersion": "0.8",
                        "states": [{"name": "A", "type": "inject", "data": data, "end": True}]})  # fmt: skip
@@ -111,7 +109,6 @@ def test_every_language_can_be_read(folder: str) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.sw.yaml")), ids=lambda path: path.parent.name)
 def test_examples_can_be_read(path: Path) -> None:
-    """The same holds for the examples."""
     assert overlaps(load(path).picture().scope) == []
 
 

@@ -59,14 +59,12 @@ def test_rows() -> None:
 
 
 def test_long_ones_are_cut() -> None:
-    """So many rows are shown, and it is said how many are not."""
     drawn = _drawn(MAX_SPANS + 10)
     assert (len(drawn.rows), drawn.left_out) == (MAX_SPANS, 17)
     assert "17 more are not shown" in svg_of(drawn)
 
 
 def test_long_texts_over_it_are_wrapped() -> None:
-    """What stands over a timeline makes it no wider than it need be."""
     run = simulate(
         load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]})
     )
@@ -77,5 +75,4 @@ def test_long_texts_over_it_are_wrapped() -> None:
 
 
 def test_nothing_has_begun() -> None:
-    """Without a trace there is nothing to draw."""
     assert timeline_of([], "drawn") is None

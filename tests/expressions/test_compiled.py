@@ -4,12 +4,10 @@ from swf_temporal.expressions.compiled import NOTHING, BadExpression
 
 
 def test_nothing_says_so() -> None:
-    """It is not taken for a text, and it is false."""
     assert (repr(NOTHING), bool(NOTHING)) == ("NOTHING", False)
 
 
 def test_a_complaint_reads_as_its_message() -> None:
-    """Where it is comes beside it, also in the text around the expression."""
     complaint = BadExpression("no", 3)
     moved = complaint.moved(4)
     assert [(str(one), one.message, one.offset) for one in (complaint, moved)] == [("no", "no", 3), ("no", "no", 7)]

@@ -50,10 +50,7 @@ def test_comparisons(path: str, operator: str, value: str | None, *, holds: bool
 @pytest.mark.parametrize(("join", "holds"), [("all", False), ("any", True), ("none", False)])
 def test_several_comparisons(join: str, *, holds: bool) -> None:
     """Several comparisons make one condition, joined as their key says."""
-    several = [
-        {"path": "$.age", "operator": "EQ", "value": "18"},
-        {"path": "$.age", "operator": "EQ", "value": "19"},
-    ]
+    several = [{"path": "$.age", "operator": "EQ", "value": "18"}, {"path": "$.age", "operator": "EQ", "value": "19"}]
     expressions = EarlyExpressions()
     condition: Any = {join: several}
     assert expressions.condition(condition)(DATA, {}) is holds
@@ -66,7 +63,6 @@ def test_a_text_is_a_condition_in_spel() -> None:
 
 
 def test_an_operator_has_to_be_known() -> None:
-    """An operator that no draft has is refused."""
     with pytest.raises(BadExpression, match="'LIKE' is not an operator"):
         EarlyExpressions().condition({"path": "$.a", "operator": "LIKE", "value": "x"})
 
@@ -77,10 +73,8 @@ def test_fields() -> None:
     assert expressions.expression("$.name")(DATA, {}) == "Ann"
     assert expressions.expression("$.missing")(DATA, {}) is NOTHING
     assert expressions.template({"who": "$.name", "says": "Hi $.name", "n": 1})(DATA, {}) == {
-        "who": "Ann",
-        "says": "Hi Ann",
-        "n": 1,
-    }
+        "who": "Ann", "says": "Hi Ann", "n": 1,
+    }  # fmt: skip
     assert expressions.target("$.a.b[0]")(DATA, {}) == ["a", "b", 0]
     assert expressions.target("$")(DATA, {}) == []
     with pytest.raises(BadExpression, match="does not name a single place"):

@@ -49,7 +49,6 @@ def test_yields() -> None:
 
 @pytest.mark.parametrize("text", ["it was heads", "$.people[?(", "$$", "$.a b", ""])
 def test_refuses(text: str) -> None:
-    """What is not a path is told so, in the author's words."""
     with pytest.raises(BadExpression, match="is not a JSONPath") as refused:
         EarlyPath(text)
     assert f"'{text}'" in refused.value.message

@@ -22,5 +22,4 @@ from swf_temporal.expressions.targets import elements
     ],
 )
 def test_elements(text: str, paths: list[tuple[str, ...]]) -> None:
-    """Those with a plain path from the data on are told."""
     assert list(elements(text)) == paths

@@ -12,19 +12,13 @@ from swf_temporal.expressions.kinds import ANY
 DATA: dict[str, Any] = {"n": 3, "name": "Ada", "a b": {"c": [1, 2]}, "f": 1.0, "none": None}
 VARIABLES: dict[str, Any] = {"item": {"x": 1}, "CONST": {"limit": 2}, "args": {"limit": 2}}
 FUNCTIONS = {
-    "isBig": ".n > $args.limit",
-    "Two words": "${ .n }",
-    "nested": "${ fn:isBig }",
-    "loop": "fn:pool",
-    "pool": "${ fn:loop }",
-    "old": "{{ fn:old }}",
-    "wrong": ".n | nope",
-}
+    "isBig": ".n > $args.limit", "Two words": "${ .n }", "nested": "${ fn:isBig }", "loop": "fn:pool",
+    "pool": "${ fn:loop }", "old": "{{ fn:old }}", "wrong": ".n | nope",
+}  # fmt: skip
 
 
 @pytest.fixture
 def expressions() -> Expressions:
-    """Return the expressions of a definition with an iteration parameter and functions."""
     return Expressions(variables=["item", "CONST", "SECRETS", "args"], functions=FUNCTIONS)
 
 
@@ -135,7 +129,6 @@ def test_what_does_not_compile_says_where(expressions: Expressions, text: str, m
     ],
 )
 def test_knows_the_kinds_of_what_it_yields(expressions: Expressions, text: Any, kinds: set[str]) -> None:
-    """As far as that is plain, an expression says of which kinds its value can be."""
     assert expressions.expression(text).kinds == kinds
 
 
@@ -170,7 +163,6 @@ def test_a_variable_without_a_value_is_a_failure(expressions: Expressions, text:
 
 @pytest.mark.parametrize("text", ["${ .n.x }", "${ .n.x | tostring }"])
 def test_a_failure_names_the_expression_and_the_reason(expressions: Expressions, text: str) -> None:
-    """Whether Python or jq evaluates it, a failure carries jq's reason and the expression."""
     with pytest.raises(ExpressionFailed) as fault:
         expressions.expression(text)(DATA, VARIABLES)
     assert fault.value.message == f'Cannot index number with string ("x"): {text}'
@@ -178,7 +170,6 @@ def test_a_failure_names_the_expression_and_the_reason(expressions: Expressions,
 
 
 def test_error_texts_of_the_author_come_through(expressions: Expressions) -> None:
-    """What an expression says with `error` starts the failure's message, unchanged."""
     with pytest.raises(ExpressionFailed, match="No stock left: "):
         expressions.expression('${ error("No stock left") }')(DATA, VARIABLES)
 
@@ -209,16 +200,7 @@ def test_no_more_structures_are_kept_than_memory_is_to_hold(expressions: Express
 
 @pytest.mark.parametrize(
     ("outcome", "holds"),
-    [
-        (None, False),
-        (False, False),
-        (NOTHING, False),
-        (0, True),
-        ("", True),
-        ([], True),
-        ({}, True),
-        (True, True),
-    ],
+    [(None, False), (False, False), (NOTHING, False), (0, True), ("", True), ([], True), ({}, True), (True, True)],
 )
 def test_truth_is_jqs(outcome: Any, holds: bool) -> None:  # noqa: FBT001 - a column of the table
     """Null, false and no output at all are false; everything else is true."""

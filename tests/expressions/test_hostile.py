@@ -14,7 +14,6 @@ VARIABLES: dict[str, Any] = {"CONST": {}, "WORKFLOW": {"id": "w"}, "__now": NOW}
 
 
 def run(text: str, data: Any = None) -> Any:
-    """Evaluate one expression as a definition would have it."""
     return Expressions().expression(f"${{ {text} }}")(data, VARIABLES)
 
 
@@ -51,7 +50,6 @@ HARMLESS: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("text", "yields"), HARMLESS, ids=[text for text, _ in HARMLESS])
 def test_sees_only_the_workflow(text: str, yields: Any) -> None:
-    """What asks for the world outside gets the workflow's time, an empty environment, or nothing."""
     data = 0 if "recurse" in text else None
     assert run(text, data) == yields
 
@@ -107,7 +105,6 @@ def test_no_file_can_be_opened(tmp_path: Path) -> None:
 
 
 def test_nothing_of_the_environment_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever builtin without parameters is called, no value of the environment turns up in what it says."""
     monkeypatch.setenv("SWF_TEST_MARK", "mark-of-the-environment")
     outputs = []
     for name in run('builtins | map(select(endswith("/0")) | .[:-2]) | sort'):
@@ -120,21 +117,11 @@ def test_nothing_of_the_environment_shows(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 ENDLESS = [
-    "[range(1e18)] | length",
-    "last(range(1e18))",
-    "[repeat(1)]",
-    "def f: f | f; f",
-    "until(false; .)",
-    "[recurse(.)]",
-    "last(limit(1e15; repeat(1)))",
-    "reduce range(1e18) as $i (0; . + 1)",
-    '"x" * (1e9 | floor)',
-    "[range(1e9)] | add",
-    "range(1e18)",
-    "reduce range(1e9) as $i (1; [.])",
-    '[range(3e5)] | map(tostring) | join("") * 100',
+    "[range(1e18)] | length", "last(range(1e18))", "[repeat(1)]", "def f: f | f; f", "until(false; .)", "[recurse(.)]",
+    "last(limit(1e15; repeat(1)))", "reduce range(1e18) as $i (0; . + 1)", '"x" * (1e9 | floor)', "[range(1e9)] | add",
+    "range(1e18)", "reduce range(1e9) as $i (1; [.])", '[range(3e5)] | map(tostring) | join("") * 100',
     "while(true; .)",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ENDLESS)
@@ -174,10 +161,7 @@ def test_data_that_is_no_json_is_a_failure(number: Any) -> None:
 
 def test_numbers_that_are_no_json_become_json() -> None:
     """Jq's NaN becomes null, and what is infinite the largest number."""
-    assert run("[nan, infinite, -infinite, 1e999]") == [
-        None,
-        *[sign * 1.7976931348623157e308 for sign in (1, -1, 1)],
-    ]
+    assert run("[nan, infinite, -infinite, 1e999]") == [None, *[sign * 1.7976931348623157e308 for sign in (1, -1, 1)]]
 
 
 def test_numbers_survive() -> None:

@@ -85,6 +85,5 @@ def test_what_the_jq_of_the_specification_had(text: str, data: Any, value: Any) 
 
 
 def test_the_functions_that_can_be_called() -> None:
-    """Those of jq and the former ones, with how many arguments they have."""
     assert {("length", 0), ("map", 1), ("sub", 3), ("date", 0), ("dateadd", 2), ("isvalid", 1)} <= builtins()
     assert ("map", 0) not in builtins()

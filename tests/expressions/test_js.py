@@ -16,7 +16,6 @@ NOW = 1_700_000_000.25
 
 
 def run(script: str, data: JSON = None) -> Any:
-    """Return what *script* returns."""
     return JsProgram(script)(data, {"__now": NOW})
 
 
@@ -43,12 +42,10 @@ def test_random_numbers_are_the_same_on_a_replay() -> None:
              "setTimeout", "fetch", "std", "os", "print"],
 )  # fmt: skip
 def test_what_leads_outside_is_not_there(name: str) -> None:
-    """Neither clocks nor what tells of memory or threads, and no way to files or the network."""
     assert run(f"return typeof {name}") == "undefined"
 
 
 def test_nothing_is_left_for_the_next() -> None:
-    """What a script changes of the language itself is as it was for the next."""
     assert run("Array.prototype.map = null; globalThis.x = 1; return 1") == 1
     assert run("return [typeof x, typeof [].map]") == ["undefined", "function"]
 
@@ -66,7 +63,6 @@ def test_nothing_is_left_for_the_next() -> None:
     ],
 )
 def test_what_fails(script: str, why: str) -> None:
-    """It is an error of the expression, which a state can catch."""
     with pytest.raises(ExpressionFailed, match=why):
         run(script)
 
@@ -98,7 +94,6 @@ def test_limits(script: str, why: str) -> None:
     ],
 )
 def test_where_a_script_ends(text: str, end: int | None) -> None:
-    """At the bracket that closes it: those in texts and comments do not count."""
     assert js.closing(text, 0) == end
 
 

@@ -8,18 +8,13 @@ from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
 DATA: dict[str, Any] = {
-    "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]},
-    "language": "English",
-    "no": False,
-    "none": None,
-    "zero": 0,
-}
+    "a": {"b": 1, "c": [{"x": 1}, {"x": 2}]}, "language": "English", "no": False, "none": None, "zero": 0,
+}  # fmt: skip
 VARIABLES: dict[str, Any] = {"CONST": {"k": 5}, "item": {"z": 7}, "WORKFLOW": {"id": "w"}}
 
 
 @pytest.fixture
 def expressions() -> Expressions:
-    """Expressions in JSONPath, in which `$item` is declared."""
     return Expressions(language="jsonpath", variables=["item", "CONST", "WORKFLOW"])
 
 
@@ -70,12 +65,10 @@ def test_conditions(expressions: Expressions, text: str, holds: bool) -> None:  
     ("found", "holds"), [([False], False), ([False, None], False), ([False, 0], True), ([None, {}], True), ([], False)]
 )
 def test_conditions_that_find_several(expressions: Expressions, found: list[Any], *, holds: bool) -> None:
-    """One of them has to be something."""
     assert expressions.condition("${ $.a[*] }")({"a": found}, {}) is holds
 
 
 def test_embedded(expressions: Expressions) -> None:
-    """Within a text, what paths find becomes text."""
     text = "${ $WORKFLOW.id }: ${ $.a.c[*].x }${ $.gone }"
     assert expressions.template({"t": [text]})(DATA, VARIABLES) == {"t": ["w: [1,2]"]}
     assert expressions.template(text).mentions == {"WORKFLOW"}
@@ -98,7 +91,6 @@ def test_no_targets(expressions: Expressions, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["${ .a }", "${ $.a + 1 }", "${ $UNKNOWN.a }", "${ }"])
 def test_refused(expressions: Expressions, text: str) -> None:
-    """What is not a JSONPath is refused, also where it would be one of jq's."""
     with pytest.raises(BadExpression, match="not a JSONPath"):
         expressions.template(text)
 
@@ -120,7 +112,6 @@ def test_data_without_an_inside(expressions: Expressions, data: Any) -> None:
 
 
 def test_functions() -> None:
-    """An expression function is a path, too."""
     expressions = Expressions(language="jsonpath", functions={"adults": "$.people[?@.age >= 18].name"})
     data: dict[str, Any] = {"people": [{"name": "Ada", "age": 36}, {"name": "Tim", "age": 6}]}
     assert expressions.expression("fn:adults")(data, {}) == ["Ada"]
@@ -140,7 +131,6 @@ def test_patterns_take_no_longer_than_they_may(expressions: Expressions, functio
 
 @pytest.mark.parametrize("function", ["match", "search"])
 def test_a_pattern_that_is_none_finds_nothing(expressions: Expressions, function: str) -> None:
-    """As RFC 9535 has it, it is not an error."""
     assert expressions.expression(f"$[?{function}(@.name, '(')]")([{"name": "("}], {}) == []
 
 
@@ -160,7 +150,6 @@ def test_what_is_nested_too_deeply_is_told(expressions: Expressions) -> None:
 
 @pytest.mark.parametrize(("text", "offset"), [("$.a[*]", 0), ("${ $.a[*] }", 2)])
 def test_where_it_is_that_names_no_place(expressions: Expressions, text: str, offset: int) -> None:
-    """It is told at its beginning, with an example."""
     with pytest.raises(BadExpression) as told:
         expressions.target(text)
     message = "'$.a[*]' does not name a single place in the data, as '$.result' would"

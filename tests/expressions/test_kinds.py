@@ -51,7 +51,6 @@ from swf_temporal.expressions.parsing import parsed
     ],
 )
 def test_what_an_expression_can_yield(text: str, kinds: str) -> None:
-    """Its operands say of which kinds they are, and an operation of which it makes something."""
     tree = parsed(text, ())
     assert tree is not None
     assert kinds_of(tree) == frozenset(kinds.split())
@@ -59,14 +58,12 @@ def test_what_an_expression_can_yield(text: str, kinds: str) -> None:
 
 @pytest.mark.parametrize("text", [".a", '1 + "a"', '"a" - 1', "[1] * 2", "{} / 2", '"a" / 1', "null * null"])
 def test_nothing_is_known_of_what_can_only_fail(text: str) -> None:
-    """What is wrong with it is said by what evaluates it."""
     tree = parsed(text, ())
     assert tree is not None
     assert kinds_of(tree) == ANY
 
 
 def test_kinds_have_the_names_of_jq() -> None:
-    """A boolean is not a number."""
     values: list[JSON] = [None, False, 0, 0.5, "", [], {}]
     kinds = ["null", "boolean", "number", "number", "string", "array", "object"]
     assert [kind_of(value) for value in values] == kinds

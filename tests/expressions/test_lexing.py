@@ -29,7 +29,6 @@ def test_words_are_found_as_jq_finds_them(text: str, words: list[str]) -> None:
 
 
 def test_words_are_found_from_somewhere_on() -> None:
-    """Their places are those in the whole text."""
     assert [word.offset for word in tokens("${ .a | .b", 2)] == [3, 6, 8]
 
 
@@ -47,7 +46,6 @@ def test_words_are_found_from_somewhere_on() -> None:
     ],
 )
 def test_brackets_and_strings_are_closed(text: str, message: str, offset: int) -> None:
-    """Otherwise it is told which, and where."""
     with pytest.raises(BadExpression) as told:
         list(tokens(text))
     assert (told.value.message, told.value.offset) == (message, offset)

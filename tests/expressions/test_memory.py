@@ -20,7 +20,6 @@ def test_objects_made_while_running_are_forgotten(kind: type[Expressions], monke
 
 @pytest.mark.parametrize("kind", [Expressions, BracedPaths, EarlyExpressions])
 def test_an_object_is_compiled_once(kind: type[Expressions]) -> None:
-    """As long as it lives."""
     expressions = kind()
     value: JSON = {"text": "hello"}
     assert expressions.template(value) is expressions.template(value)

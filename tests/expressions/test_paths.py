@@ -22,9 +22,7 @@ numbers = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
 )
 texts = st.one_of(
-    st.sampled_from(
-        ["", "a", "b", "é", "😀", "\uffff", "\x00", 'q"'],
-    ),
+    st.sampled_from(["", "a", "b", "é", "😀", "\uffff", "\x00", 'q"']),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
 )
 scalars = st.one_of(st.none(), st.booleans(), numbers, texts)
@@ -112,7 +110,6 @@ def written(value: Any) -> Any:
 @example("1 == 1 == 1", None, None)
 @example("-1.a", None, None)
 def test_agrees_with_jq(text: str, data: Any, item: Any) -> None:
-    """Whatever expression the fast path takes on compiles in jq, and yields there what it yields here."""
     fast = paths.compiled(text, DECLARED)
     if fast is None:
         return

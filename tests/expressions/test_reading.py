@@ -51,7 +51,6 @@ def test_the_fields_that_an_expression_cannot_do_without(text: str, fields: str)
     ],
 )
 def test_the_fields_that_an_expression_makes(text: str, fields: set[str] | None) -> None:
-    """Only of one object that is written out they are known."""
     assert makes(text, ()) == fields
 
 
@@ -75,5 +74,4 @@ def test_the_fields_that_an_expression_makes(text: str, fields: set[str] | None)
     ],
 )
 def test_the_members_of_a_variable_that_an_expression_names(text: str, names: list[str]) -> None:
-    """They are found in the words of any expression, simple or not, whose brackets are closed."""
     assert list(members(text, "CONST")) == names

@@ -1,6 +1,7 @@
 """What is evaluated without jq yields what jq yields, sign by sign and kind by kind, and is evaluated without jq."""
 
 import json
+import re
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,6 @@ FAILED = "fails"
 
 
 def _of_jq(program: str, inputs: list[Any]) -> list[Any]:
-    """Return what *program* yields for each of *inputs*; FAILED where it fails."""
     answer = guard().run(f'[.[] | try ({program}) catch "{FAILED}"] | tojson', json.dumps(inputs))
     found: list[Any] = json.loads(answer.text)
     return found
@@ -115,7 +115,6 @@ def test_what_only_jq_can_tell(sign: str, left: Any, right: Any) -> None:
     ],
 )  # fmt: skip
 def test_looking_up(container: Any, key: Any, yields: Any) -> None:
-    """What is not there is null, and so is all that is within null."""
     assert index(container, key) == yields
 
 
@@ -137,106 +136,27 @@ def test_length() -> None:
             length(value)
 
 
-SIMPLE = """
-.
-.a
-.a.b
-."a b"
-.["a"]
-.a[0]
-.a[-1]
-.a[.n]
-.a.[0]
-.a."b"
-.a."b".c
-.a[0][$item.x]
-.a[2].b.c
-$item.none // 1
-.none // .n
-.n and .name
-.n or .f
-$item
-$item.x
-$CONST.b.a
-$CONST[$item.k]
-1
--1
-0
-0.5
-1.50
-123456789012345
-"text"
-""
-"]"
-true
-false
-null
-[]
-{}
-[1, .a]
-[$item, .none // 1]
-[.none // 1, .n]
-[.a | .b]
-[.a | .b | .c]
-{a: 1, b: .n}
-{a}
-{"a b"}
-{"a": .n}
-{$item}
-{a: -1}
-{a: .a.b}
-{a: $item}
-(.n)
-(.a).b
-.n + 1
-.n - 1 - 1
-1 - (2 - 3)
-.n * 2 + 1
-1 + 2 * .n
-8 / 4 / 2
-.n == 3
-.n != 3
-.n < 3
-.n <= 3
-.n > 3
-.n >= 3
-.n > 1 and .n < 5
-.none or .n
-.n == 3 and .none or true
-true or .n and false
-$item.x and $CONST.a
-$item.none or $CONST.a
-.none // 1
-.none // .f // 2
-.none // $item
-.n // 1 | . + 1
-.a | length
-.none | not
-length
-not
-if .n then 1 else 2 end
-if .none then 1 else 2 end
-if .none then 1 elif .n then 2 else 3 end
-if .n then 1 elif .none then 2 else 3 end
-if .none then 1 end
-if .n == 3 then .a else .b end
-if $item.x then $item.k else 2 end
-if $item.none then 1 else $item.k end
-[if .n then 1 else 2 end]
-.n | . + 1 | . * 2
-.f
-.n # words
-.a | .b
-$item | .x + $CONST.a
-{a: (.n | . + 1)}
-{a: [1, {b: 2}]}
-.n + -1
-[1] + [.n]
-"a" + .name
-{a: 1} + {b: .n}
-.name == "Ada"
+def _listed(texts: str) -> list[str]:
+    """Return expressions that stand three spaces apart, or in a line of their own."""
+    return re.split(r" {3}|\n", texts.strip())
+
+
+SIMPLE = _listed("""
+.   .a   .a.b   ."a b"   .["a"]   .a[0]   .a[-1]   .a[.n]   .a.[0]   .a."b"   .a."b".c   .a[0][$item.x]
+.a[2].b.c   $item.none // 1   .none // .n   .n and .name   .n or .f   $item   $item.x   $CONST.b.a
+$CONST[$item.k]   1   -1   0   0.5   1.50   123456789012345   "text"   ""   "]"   true   false   null   []   {}
+[1, .a]   [$item, .none // 1]   [.none // 1, .n]   [.a | .b]   [.a | .b | .c]   {a: 1, b: .n}   {a}   {"a b"}
+{"a": .n}   {$item}   {a: -1}   {a: .a.b}   {a: $item}   (.n)   (.a).b   .n + 1   .n - 1 - 1   1 - (2 - 3)
+.n * 2 + 1   1 + 2 * .n   8 / 4 / 2   .n == 3   .n != 3   .n < 3   .n <= 3   .n > 3   .n >= 3
+.n > 1 and .n < 5   .none or .n   .n == 3 and .none or true   true or .n and false   $item.x and $CONST.a
+$item.none or $CONST.a   .none // 1   .none // .f // 2   .none // $item   .n // 1 | . + 1   .a | length
+.none | not   length   not   if .n then 1 else 2 end   if .none then 1 else 2 end
+if .none then 1 elif .n then 2 else 3 end   if .n then 1 elif .none then 2 else 3 end   if .none then 1 end
+if .n == 3 then .a else .b end   if $item.x then $item.k else 2 end   if $item.none then 1 else $item.k end
+[if .n then 1 else 2 end]   .n | . + 1 | . * 2   .f   .n # words   .a | .b   $item | .x + $CONST.a
+{a: (.n | . + 1)}   {a: [1, {b: 2}]}   .n + -1   [1] + [.n]   "a" + .name   {a: 1} + {b: .n}   .name == "Ada"
 $item.x + $CONST.a
-""".strip().split("\n")
+""")
 DATA: list[Any] = [
     {"a": {"b": {"c": 1}, "x": [1, 2, 3]}, "a b": 5, "n": 3, "none": None, "f": False, "name": "Ada"},
     {"a": [[7, 8], 9, {"b": {"c": 5}}], "n": 1},
@@ -273,63 +193,14 @@ def test_what_is_not_there_is_null_without_jq(text: str) -> None:
             fast._evaluate(data, {})
 
 
-NOT_SIMPLE = """
-.[]
-.a?
-..
-$other
-.a[0:1]
-.a[]
-1e3
-01
-1234567890123456
--(1)
--.a
--1.5
--0
--
--1.a
--1 .a
--1?
--1 [0]
-1 == 1 == 1
-a
-keys
-length(1)
-map(.a)
-"a\\nb"
-"\\(.a)"
-@text
-.a as $x | $x
-{(.a): 1}
-{if: 1}
-{and}
-{a::b}
-{@text: 1}
-{$other}
-[1, 2 | 3]
-.a, .b
-.a.
-.a.1
-.a +
-if . then 1
-if . then 1 else 2 end.a
-if . then 1 else 2 end[0]
-if . then 1 else 2 end?
-if . then 1 end . a
-.n % 2
-.a |= 1
-def f: 1; f
-reduce . as $x (0; 1)
-try .a
-1 2
-.a .b .c 1
-{a 1}
-[1 2]
-true(1)
-.a //
-length.a.
-""".strip().split("\n")
+NOT_SIMPLE = _listed("""
+.[]   .a?   ..   $other   .a[0:1]   .a[]   1e3   01   1234567890123456   -(1)   -.a   -1.5   -0   -   -1.a
+-1 .a   -1?   -1 [0]   1 == 1 == 1   a   keys   length(1)   map(.a)   "a\\nb"   "\\(.a)"   @text   .a as $x | $x
+{(.a): 1}   {if: 1}   {and}   {a::b}   {@text: 1}   {$other}   [1, 2 | 3]   .a, .b   .a.   .a.1   .a +
+if . then 1   if . then 1 else 2 end.a   if . then 1 else 2 end[0]   if . then 1 else 2 end?
+if . then 1 end . a   .n % 2   .a |= 1   def f: 1; f   reduce . as $x (0; 1)   try .a   1 2   .a .b .c 1   {a 1}
+[1 2]   true(1)   .a //   length.a.
+""")
 
 
 @pytest.mark.parametrize("text", ["", *NOT_SIMPLE])
@@ -359,7 +230,6 @@ def test_constants_are_known() -> None:
     ],
 )
 def test_knows_which_variables_it_reads(text: str, mentions: set[str]) -> None:
-    """Wherever in an expression they stand."""
     fast = paths.compiled(text, GIVEN)
     assert fast is not None
     assert fast.mentions == mentions

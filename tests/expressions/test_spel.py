@@ -8,11 +8,9 @@ from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early import SpelCondition
 
 DATA: JSON = {
-    "name": "LateException",
-    "error": {"name": "LateException"},
-    "count": 3,
+    "name": "LateException", "error": {"name": "LateException"}, "count": 3,
     "users": [{"title": "CLERK"}, {"title": "MANAGER"}],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -46,7 +44,6 @@ DATA: JSON = {
     ],
 )
 def test_holds(text: str, *, holds: bool) -> None:
-    """A condition holds or not, and yields nothing else."""
     assert SpelCondition(text)(DATA, {}) is holds
 
 
@@ -74,7 +71,6 @@ def test_holds(text: str, *, holds: bool) -> None:
     ],
 )
 def test_refuses(text: str, message: str, offset: int) -> None:
-    """What is not known is named, at the character at which it stands."""
     with pytest.raises(BadExpression, match=message) as refused:
         SpelCondition(text)
     assert refused.value.offset == offset

@@ -24,14 +24,12 @@ def test_a_query_ends_with_its_bracket(text: str, pieces: list[str | EmbeddedQue
 
 @pytest.mark.parametrize("word", ["jq", "js"])
 def test_a_query_that_is_not_closed(word: str) -> None:
-    """It is told where it begins."""
     with pytest.raises(BadExpression, match=rf"'{word}\(' is not closed") as told:
         split(f'a {word}("(1) b')
     assert told.value.offset == 2
 
 
 def test_a_long_query_is_shown_in_part() -> None:
-    """A message has room for 200 characters of it."""
     fits, long = (f"jq({'1, 2':{length}})" for length in (196, 197))
     for query, shown in ((fits, fits), (long, f"{long[:200]}…")):
         with pytest.raises(ExpressionFailed) as told:

@@ -59,13 +59,11 @@ def test_what_names_no_place_is_refused(text: Any) -> None:
     ],
 )
 def test_not_one_place_is_a_failure(text: str, message: str) -> None:
-    """None, several or part of a place cannot take a result."""
     with pytest.raises(ExpressionFailed, match=message):
         Expressions().target(text)(DATA, {})
 
 
 def test_what_names_no_place_is_told_with_an_example() -> None:
-    """At its beginning, and without the blanks around it."""
     with pytest.raises(BadExpression) as told:
         Expressions().target(" 1 ")
     assert told.value.message == "'1' is not a place in the data, such as '.result'"
@@ -84,26 +82,22 @@ def test_what_names_no_place_is_told_with_an_example() -> None:
 )
 @pytest.mark.parametrize("expressions", PATHS, ids=lambda one: type(one).__name__)
 def test_a_place_that_data_cannot_have_is_refused(expressions: Expressions, text: str, message: str) -> None:
-    """In every language, before anything runs."""
     with pytest.raises(BadExpression, match=message):
         expressions.target(text)
 
 
 @pytest.mark.parametrize("expressions", PATHS, ids=lambda one: type(one).__name__)
 def test_a_place_that_data_can_have_is_not(expressions: Expressions) -> None:
-    """Up to the last element that can be named."""
     assert expressions.target("$.list[1000000].a")(DATA, {}) == ["list", 1_000_000, "a"]
 
 
 @pytest.mark.parametrize("expressions", PATHS[1:], ids=lambda one: type(one).__name__)
 def test_a_path_that_names_several_places_is_refused(expressions: Expressions) -> None:
-    """From its beginning on."""
     with pytest.raises(BadExpression, match="no single place") as told:
         expressions.target("$.list[*]")
     assert told.value.offset == 0
 
 
 def test_jq_names_no_place_that_data_cannot_have() -> None:
-    """Nor does a path of jq."""
     with pytest.raises(BadExpression, match="this names the element 1000001"):
         Expressions().target(".list[1000001]")

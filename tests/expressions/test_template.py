@@ -30,23 +30,20 @@ DATA: dict[str, Any] = {"x": "text", "n": 1.0, "o": {"b": [1, None, "é"]}, "non
         ("$ {.x} {x} .x", "$ {.x} {x} .x"),
         (".x", ".x"),
         ("fn:x", "fn:x"),
-        (
-            {"${ .x }": "${ .x }", "k": [1, "${ .n }", {"d": "a ${ .x }"}]},
-            {"${ .x }": "text", "k": [1, 1.0, {"d": "a text"}]},
-        ),
+        ({"${ .x }": "${ .x }", "k": [1, "${ .n }", {"d": "a ${ .x }"}]},
+         {"${ .x }": "text", "k": [1, 1.0, {"d": "a text"}]}),
         ({"a": "${ empty }"}, {"a": None}),
         ("${ empty }", NOTHING),
         (3, 3),
         (None, None),
     ],
-)
+)  # fmt: skip
 def test_filling(value: Any, yields: Any) -> None:
     """A text that is one expression keeps its type; expressions among other text become text."""
     assert Expressions().template(value)(DATA, {}) == yields
 
 
 def test_a_template_without_expressions_is_the_value_itself() -> None:
-    """Constants are passed through, not copied."""
     value: dict[str, Any] = {"a": [1, {"b": "plain"}]}
     compiled = Expressions().template(value)
     assert compiled.constant
@@ -90,7 +87,6 @@ def test_splitting(text: str, pieces: list[str | EmbeddedExpression]) -> None:
     ],
 )
 def test_an_unclosed_expression_is_refused_where_it_starts(text: str, what: str, offset: int) -> None:
-    """What is not closed is reported at its opening, and what closes nothing where it stands."""
     with pytest.raises(BadExpression) as error:
         split(text)
     message = what if "closes" in what else f"{what} is not closed"

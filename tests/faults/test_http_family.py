@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, FailedCall, by_client, grants_tokens
+from tests.faults.conftest import Attempt, FailedCall, Stage, by_client, grants_tokens
 from tests.functions.conftest import Service
 
 TYPES = ("openapi", "http", "graphql", "odata")

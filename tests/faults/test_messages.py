@@ -17,7 +17,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from swf_temporal.settings.calls import Options, Settings
-from tests.faults.conftest import Attempt, Stage, FailedCall, by_client, grants_tokens
+from tests.faults.conftest import Attempt, FailedCall, Stage, by_client, grants_tokens
 from tests.functions.conftest import Service
 
 PLAIN = ("mqtt", "amqp", "nats", "kafka", "ws", "http")

@@ -12,8 +12,6 @@ import pytest
 
 @dataclass(frozen=True)
 class Page:
-    """What stands at a path."""
-
     content: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -32,15 +30,12 @@ class Site:
         self.closing = threading.Event()
 
     def has(self, path: str, content: bytes = b"", status: int = 200, kind: str = "", **headers: str) -> None:
-        """Put *content* at *path*; *kind* is its media type."""
         self.pages[path] = Page(content, status, {"Content-Type": kind} | headers)
 
     def hangs(self, path: str) -> None:
-        """Answer nothing to who asks for *path*."""
         self.pages[path] = Page(hangs=True)
 
     def authorizations(self) -> list[str | None]:
-        """Return the credentials that came with each request."""
         return [headers.get("Authorization") for _, headers in self.asked]
 
 
@@ -53,7 +48,6 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """Answer with the page."""
         site = self.server.site
         site.asked.append((self.path, self.headers))
         page = site.pages.get(self.path, Page(status=404))
@@ -106,5 +100,4 @@ def new_site() -> Iterator[Callable[[], Site]]:
 
 @pytest.fixture
 def site(new_site: Callable[[], Site]) -> Site:
-    """One server."""
     return new_site()

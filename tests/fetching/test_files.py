@@ -43,7 +43,6 @@ def test_absolute_uris(folder: Path) -> None:
     "uri", ["../other/f.json", "../other/none.json", "x/../../other/f.json", "%2E%2E/other/f.json"]
 )
 def test_ways_out_of_the_folder(folder: Path, uri: str) -> None:
-    """What lies elsewhere is forbidden, whether it is there or not, unless the operator allows its folder."""
     with pytest.raises(ForbiddenResourceError) as refused:
         Resources().fetch(uri, folder)
     assert (refused.value.reason, refused.value.hint) == ("which is outside of the definition's folder", HINT)
@@ -56,7 +55,6 @@ def test_ways_out_of_the_folder(folder: Path, uri: str) -> None:
 
 
 def test_a_folder_is_not_its_neighbour(folder: Path) -> None:
-    """A folder whose name begins alike is another one."""
     (folder.parent / "own-secrets").mkdir()
     (folder.parent / "own-secrets" / "f.json").write_text("[]")
     with pytest.raises(ForbiddenResourceError):
@@ -80,7 +78,6 @@ def test_links_count_as_where_they_lead(folder: Path) -> None:
 
 
 def test_links_in_a_cycle(folder: Path) -> None:
-    """A link that leads to itself leads nowhere."""
     (folder / "a.json").symlink_to("b.json")
     (folder / "b.json").symlink_to("a.json")
     with pytest.raises(MissingResourceError):
@@ -98,7 +95,6 @@ def test_what_is_no_file(folder: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
-    """It may be away for a while: what is in it is not missing for that."""
     resources = Resources(folders=(tmp_path / "away",))
     with pytest.raises(UnreadableResourceError, match=r"the folder .*away does not exist"):
         resources.fetch(str(tmp_path / "away" / "f.json"), folder)
@@ -122,7 +118,6 @@ def test_files_of_any_size(folder: Path) -> None:
     ],
 )
 def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) -> None:
-    """What may not or cannot be read is an error at the URI."""
     (folder / "a.yaml").write_text(WORKFLOW.replace("URI", f'"{uri}"'))
     checked = check_file(folder / "a.yaml", resources=Resources())
     (problem,) = checked.errors

@@ -40,7 +40,6 @@ def test_lists_of_hosts() -> None:
 
 @pytest.mark.parametrize("text", ["*", "*.", "https://example.com", "example.com/defs", "ex*mple.com", "a b"])
 def test_what_is_no_host(text: str) -> None:
-    """What is no host is the operator's mistake, and allows nothing by accident."""
     with pytest.raises(UsageError) as refused:
         hosts_in({"SWF_RESOURCE_HOSTS": text})
     assert refused.value.message == f"SWF_RESOURCE_HOSTS has {text!r}, which is not a host"
@@ -60,7 +59,6 @@ def test_credentials() -> None:
 
 
 def test_credentials_that_are_none() -> None:
-    """What is neither is the operator's mistake, and is not repeated in the message."""
     with pytest.raises(UsageError) as refused:
         credentials_in({"SWF_RESOURCE_AUTH_A_COM": "hunter2"})
     assert str(refused.value) == "SWF_RESOURCE_AUTH_A_COM is neither user:password nor 'Bearer' and a token"

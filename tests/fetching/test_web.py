@@ -31,13 +31,11 @@ HINT = "the setting SWF_RESOURCE_HOSTS names the allowed hosts"
 
 
 def asking(*sites: Site, **credentials: str) -> Web:
-    """Return what may ask *sites*, and has asked nobody before."""
     hosts = [site.host for site in sites]
     return Web(hosts, credentials, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: 0)
 
 
 def refused_by(web: Web, url: str) -> str:
-    """Return why *web* has no document at *url*."""
     with pytest.raises(UnreadableResourceError) as refused:
         web.get(url)
     return refused.value.reason
@@ -63,7 +61,6 @@ def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
 
 
 def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No host is asked that the operator does not name; the setting that names it is told."""
     site.has("/f", FUNCTIONS)
     (tmp_path / "a.yaml").write_text(WORKFLOW.replace("URI", f"{site.url}/f"))
     (problem,) = check_file(tmp_path / "a.yaml").problems
@@ -122,7 +119,6 @@ def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_answers_that_are_no_document(site: Site, status: int, content: bytes, kind: str, reason: str) -> None:
-    """Whatever is not a document is an error at the URI, with what was answered."""
     site.has("/f", content, status, kind)
     checked = check(WORKFLOW.replace("URI", f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
     (problem,) = checked.errors
@@ -154,7 +150,6 @@ def test_a_server_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("url", ["http://", "http:///f", "https:f", "http://a:b/f", "http://\x00/"])
 def test_what_is_no_url(url: str) -> None:
-    """A text that is not a URL asks nobody."""
     web = Web(["*.com"], {}, timedelta(seconds=5), cache=OrderedDict())
     assert refused_by(web, url).startswith("which cannot be read: it is not a URL")
 

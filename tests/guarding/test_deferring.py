@@ -43,7 +43,6 @@ def in_run(work: Callable[[], T]) -> T:
 
 
 def test_what_is_bounded_is_evaluated_where_the_run_goes_on() -> None:
-    """All else is the host's; outside of runs there is none."""
     assert in_run(lambda: ask("tojson", "[1]", Bound())).text == "[1]"
     with pytest.raises(Deferred) as deferred:
         in_run(lambda: ask("tojson", "[1]", UNBOUNDED))
@@ -52,7 +51,6 @@ def test_what_is_bounded_is_evaluated_where_the_run_goes_on() -> None:
 
 
 def test_a_limit_says_nothing_of_a_run_that_met_it_with_what_is_bounded() -> None:
-    """It is no fault, which would end the run here, and not where it is replayed."""
     guard.configure(guard.EvaluationLimits(seconds=0.05))
     try:
         with pytest.raises(MachineTooSlow, match="ran longer"):
@@ -62,7 +60,6 @@ def test_a_limit_says_nothing_of_a_run_that_met_it_with_what_is_bounded() -> Non
 
 
 def test_a_limit_that_the_host_meets_is_an_answer() -> None:
-    """So is that there would be more to record than can be."""
     guard.configure(guard.EvaluationLimits(seconds=0.05))
     try:
         late = answer_to(Evaluation("jq", ENDLESS, "1"), MUCH)
@@ -74,7 +71,6 @@ def test_a_limit_that_the_host_meets_is_an_answer() -> None:
 
 
 async def test_work_is_done_again_once_what_it_needs_was_found() -> None:
-    """It may need several evaluations, and a limit that one met is raised where it needs that."""
     asked: list[str] = []
     answers = {"1": EngineAnswer(0, "one"), "2": EngineAnswer(-1, "too long")}
 

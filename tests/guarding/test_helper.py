@@ -27,14 +27,12 @@ LIMITS = EvaluationLimits(seconds=30, memory=256 << 20, output=10, processes=1)
 
 @pytest.fixture
 def helper() -> Iterator[Helper]:
-    """Return a helper that may answer with ten characters, ended after the test."""
     started = Helper(JQ, LIMITS, 0)
     yield started
     started.end()
 
 
 def test_a_helper_ends_with_its_input(helper: Helper) -> None:
-    """It has nothing more to do then, and leaves in peace."""
     assert helper._process.stdin is not None
     helper._process.stdin.close()
     assert helper._process.wait() == 0
@@ -68,7 +66,6 @@ def test_a_helper_ends_in_time_whatever_its_parent_ignores(monkeypatch: pytest.M
 
 
 def test_a_helper_answers_as_much_as_it_may(helper: Helper) -> None:
-    """All outputs of one evaluation count together, and as much as the limit is not too much."""
     assert helper.ask('"123", "4567" | .[1:] | tojson', "null") == EngineAnswer(jq_process.OUTPUTS, '"23"\n"567"')
     assert helper.ask('"123", "45678" | .[1:] | tojson', "null") == EngineAnswer(jq_process.OUTPUTS, '"23"\n"5678"')
     assert helper.ask('"123", "456789" | .[1:] | tojson', "null") == EngineAnswer(jq_process.TOO_LARGE, "")
@@ -85,7 +82,6 @@ def test_an_evaluation_may_take_its_time(helper: Helper) -> None:
 
 
 def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> None:
-    """Its helper has a lower priority meanwhile."""
     told: list[str] = []
 
     def ask() -> None:
@@ -107,7 +103,6 @@ def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> N
 
 
 def test_what_is_quick_lets_no_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither does a helper that starts, however long it takes: somebody waits for it."""
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     monkeypatch.setattr("swf_temporal.expressions.guarding.helper._SLOW", 0)
     helper = Helper(JQ, LIMITS, 0)
@@ -206,7 +201,6 @@ def test_one_that_did_not_get_to_run_counts_as_much() -> None:
 
 
 def test_the_time_of_answers_is_counted(helper: Helper) -> None:
-    """What each of them took, for the run or the thread that asked."""
     account = current_account()
     begun = account.seconds
     helper.ask(LONG, "null")
@@ -216,7 +210,6 @@ def test_the_time_of_answers_is_counted(helper: Helper) -> None:
 
 
 def test_an_engine_that_is_not_installed() -> None:
-    """Which package brings it is told."""
     pool = Guard(engine=Engine("Missing", "no_such_engine", "no-such-package"))
     for _ in range(2):
         with pytest.raises(ModuleNotFoundError, match="the package 'no-such-package' is not installed") as told:

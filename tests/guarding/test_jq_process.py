@@ -28,7 +28,6 @@ WARMING = ("warming", "null")
 
 @pytest.fixture
 def counting(tmp_path: Path) -> Iterator[Helper]:
-    """Return a helper with an engine that counts what it compiles."""
     driver = tmp_path / "counting.py"
     driver.write_text(COUNTING)
     helper = Helper(Engine("counting", "json", "json", str(driver)), EvaluationLimits(seconds=30), 0)
@@ -53,7 +52,6 @@ def test_programs_that_were_not_used_for_long_are_forgotten(counting: Helper) ->
 
 
 def test_no_more_time_is_told_than_the_process_took() -> None:
-    """Of all evaluations together; what a helper does before the first counts for none."""
     before = current_account().seconds
     helper = Helper(JQ, EvaluationLimits(), 0)
     try:
@@ -78,7 +76,6 @@ def test_an_evaluation_that_fails_in_a_process_that_holds_much() -> None:
 
 
 def test_an_evaluation_that_ran_out_of_memory_answers_with_nothing_else() -> None:
-    """What there was of the results by then is gone."""
     helper = Helper(JQ, EvaluationLimits(seconds=30, memory=64 << 20, output=1 << 30), 0)
     try:
         assert helper.ask("range(3000000) | tojson", "null") == EngineAnswer(jq_process.OUT_OF_MEMORY, "")

@@ -8,7 +8,6 @@ from swf_temporal.expressions.guarding.guard import written
 
 
 def test_values_are_written_for_an_engine() -> None:
-    """In as few characters as JSON allows."""
     assert written({"a": [1, None]}) == '{"a":[1,null]}'
     with pytest.raises(NotJSON, match=r"Infinity is not a JSON number \(at \.\[0\]\)"):
         written([float("inf")])

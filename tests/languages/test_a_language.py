@@ -23,16 +23,12 @@ SCENARIOS = read_scenarios(Path(__file__).parent / "steps" / "scenarios.yaml")
 RUNNING = [one for one in SCENARIOS if not one.is_refused]
 MORNING = """
 id: morning
-steps:
-  - set: {cups: 2}
-  - wait: PT5M
-  - call: brew
+steps: [{set: {cups: 2}}, {wait: PT5M}, {call: brew}]
 """
 
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    """Let the language be known: this is the one line."""
     LANGUAGES.append("tests.languages.steps.language")
     yield
     LANGUAGES.pop()
@@ -66,16 +62,13 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
     for step in range(1, steps + 1):
         again, _ = suspended(step)
         assert (again.output, again.error, again.elapsed) == (
-            undisturbed.output,
-            undisturbed.error,
-            undisturbed.elapsed,
-        )
+            undisturbed.output, undisturbed.error, undisturbed.elapsed,
+        )  # fmt: skip
         assert again.calls == undisturbed.calls
 
 
 @pytest.mark.temporal
 async def test_its_scenarios_hold_on_temporal() -> None:
-    """Its runs take the same course on Temporal."""
     async with scenario_host() as host:
         for scenario in RUNNING:
             simulated, _ = run(scenario)
@@ -114,7 +107,6 @@ def test_editors_are_told_its_names_and_values(tmp_path: Path) -> None:
 
 
 def test_another_language_is_not_taken_for_it() -> None:
-    """What it does not recognise is read by the languages that are known otherwise."""
     assert [problem.code for problem in check("id: x\nsteps:\n  - drink: all\n").problems] == ["step-kind"]
     other = load(
         {"id": "x", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}

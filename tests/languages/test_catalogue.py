@@ -9,7 +9,6 @@ from swf_temporal.languages.port import Definition
 
 
 def defined(workflow_id: str, version: str | None = None, **more: object) -> Definition:
-    """Return a workflow that does nothing."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     written: dict[str, object] = {"id": workflow_id, "specVersion": "0.8", "states": states, **more}
     return load(written if version is None else {**written, "version": version})
@@ -26,7 +25,6 @@ def defined(workflow_id: str, version: str | None = None, **more: object) -> Def
     ],
 )
 def test_latest(ascending: list[str | None]) -> None:
-    """Without a version the latest is meant, in the order of SemVer, however the definitions came."""
     for end in range(1, len(ascending) + 1):
         present = [defined("a", version) for version in ascending[:end]]
         for order in (present, present[::-1]):

@@ -18,14 +18,9 @@ SECRETS: dict[str, JSON] = {
 def _made(template: JSON, dialect: str = "jq", language: str = "serverless-workflow") -> tuple[str, ...]:
     given = SecretTemplate(template, DATA, {"__now": 0.0}, dialect)
     call = FunctionCall(
-        id="a#1",
-        function=Function("f", "custom", None),
-        arguments=template,
-        state="A",
-        action="f",
-        secret_template=given,
-        language=language,
-    )
+        id="a#1", function=Function("f", "custom", None), arguments=template, state="A", action="f",
+        secret_template=given, language=language,
+    )  # fmt: skip
     return made_of_secrets(call, SECRETS, filled(call, SECRETS))
 
 
@@ -48,11 +43,9 @@ def _made(template: JSON, dialect: str = "jq", language: str = "serverless-workf
     ],
 )
 def test_words_that_would_be_others_with_other_secrets(template: JSON, made: tuple[str, ...]) -> None:
-    """What the data held before is not among them, nor what the definition says."""
     assert _made(template) == made
 
 
 def test_arguments_of_direktiv_are_traced_alike() -> None:
-    """Their secrets stand in the data."""
     made = _made({"auth": "jq(.secrets.key | @base64)", "of": "jq(.order)"}, "structured-jq", "direktiv")
     assert made == ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5",)

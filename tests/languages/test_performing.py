@@ -15,18 +15,12 @@ HIDDEN = "(the reason is not shown, since it could show a secret)"
 def _call(template: JSON, data: JSON = None, variables: dict[str, JSON] | None = None) -> FunctionCall:
     function, secrets = Function("pay"), SecretTemplate(template, data, variables or {}, "jq")
     return FunctionCall(
-        id="1",
-        function=function,
-        arguments=template,
-        state="S",
-        action="a",
-        secret_template=secrets,
+        id="1", function=function, arguments=template, state="S", action="a", secret_template=secrets,
         language="serverless-workflow",
-    )
+    )  # fmt: skip
 
 
 def test_arguments_are_filled_with_secrets_and_with_what_the_path_knew() -> None:
-    """They see the data and the variables of the action, and no others."""
     template: JSON = {"key": "${ $SECRETS.KEY }", "item": "${ $item }", "order": "${ .order }", "now": "${ now }"}
     call = _call(template, {"order": 7}, {"item": "lamp", "__now": 5})
     assert filled(call, SECRETS) == {"key": "p8Xz-41Lw", "item": "lamp", "order": 7, "now": 5}
@@ -38,7 +32,6 @@ def test_arguments_are_filled_with_secrets_and_with_what_the_path_knew() -> None
     ["${ $SECRETS.KEY | keys }", ["a", "${ $SECRETS.KEY | keys }"], {"a": 1, "b": {"c": ["${ $SECRETS.KEY | keys }"]}}],
 )
 def test_an_argument_that_fails_is_shown_as_it_is_written(template: JSON) -> None:
-    """Wherever it stands: but not what it failed on, which is a secret."""
     with pytest.raises(ExpressionFailed) as told:
         filled(_call(template), SECRETS)
     shown = "an argument of function 'pay' that uses secrets cannot be evaluated: ${ $SECRETS.KEY | keys }"

@@ -12,8 +12,7 @@ PARENT = """
 id: parent
 specVersion: "0.8"
 functions: shared/functions.yaml
-states:
-- {name: A, type: operation, actions: [{functionRef: f}, {subFlowRef: child}], end: {continueAs: next}}
+states: [{name: A, type: operation, actions: [{functionRef: f}, {subFlowRef: child}], end: {continueAs: next}}]
 """.lstrip()
 CHILD = """
 id: child
@@ -63,10 +62,8 @@ def test_a_shared_document_changes_all_that_name_it(folder: Path) -> None:
     (folder / "shared" / "functions.yaml").write_text("functions:\n- {name: f, operation: b.json#f}\n")
     after = {one.source.name: one.digest for one in catalogue_of([folder], resources)}
     assert sorted(Path(name).name for name in before if before[name] != after[name]) == [
-        "1.0.0.yaml",
-        "1.2.0.yaml",
-        "parent.yaml",
-    ]
+        "1.0.0.yaml", "1.2.0.yaml", "parent.yaml",
+    ]  # fmt: skip
 
 
 def test_two_definitions_of_one_version(folder: Path) -> None:

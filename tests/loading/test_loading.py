@@ -14,14 +14,11 @@ BROKEN = TEXT.replace("end: true", "transition: B")
 
 
 def test_a_text_a_file_and_an_object_are_the_same(tmp_path: Path) -> None:
-    """A definition loads from a text, a path, a path as a text, and an object."""
     path = tmp_path / "hello.yaml"
     path.write_text(TEXT)
     document = {
-        "id": "hello",
-        "specVersion": "0.8",
-        "states": [{"name": "A", "type": "inject", "data": {"a": 1}, "end": True}],
-    }
+        "id": "hello", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {"a": 1}, "end": True}],
+    }  # fmt: skip
     loaded = [load(TEXT), load(path), load(str(path)), load(document), load(json.dumps(document))]
     assert [(one.id, one.outline) for one in loaded] == [(loaded[0].id, loaded[0].outline)] * 5
     with pytest.raises(UsageError, match="is not JSON"):
@@ -116,7 +113,6 @@ def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
 
 
 def test_errors_and_warnings_are_told_apart() -> None:
-    """What is checked names its errors and its warnings, and is a workflow only without errors."""
     checked = check(BROKEN.replace('specVersion: "0.8"\n', ""))
     assert checked.definition is None
     assert [problem.code for problem in checked.errors] == ["transition-target"]

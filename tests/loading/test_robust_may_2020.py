@@ -104,7 +104,6 @@ metadata: {a: b}
 
 
 def _as_parent(value: Any) -> Any:
-    """Return *value* in the spelling of the draft's parent."""
     names = {"tasks": "states", "nextTask": "nextState", "taskDataFilter": "stateDataFilter"}
     if isinstance(value, dict):
         return {names.get(key, key): _as_parent(item) for key, item in value.items()}
@@ -113,7 +112,6 @@ def _as_parent(value: Any) -> Any:
 
 @pytest.mark.parametrize("document", [DOCUMENT, _as_parent(DOCUMENT)])
 def test_the_document_is_valid(document: dict[str, Any]) -> None:
-    """What is broken below is valid as it stands, in both spellings."""
     checked = check(json.dumps(document))
     assert [str(problem) for problem in checked.problems] == []
     assert checked.definition is not None
@@ -122,7 +120,6 @@ def test_the_document_is_valid(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("document", [DOCUMENT, _as_parent(DOCUMENT)])
 def test_the_document_fits_the_schema(document: dict[str, Any]) -> None:
-    """It fits the JSON Schema that editors are given, which refuses what the draft has not."""
     schema = Draft202012Validator(LANGUAGE.json_schema(version="May 2020"))
     assert [error.message for error in schema.iter_errors(document)] == []
     tasks = document.get("tasks") or document["states"]
@@ -146,7 +143,6 @@ def test_mutated_definitions_in_the_spelling_of_the_parent(document: dict[str, A
 @pytest.mark.parametrize("data", [None, 1, "text", [], {}, {"n": 2}, {"orders": 1}, {"orders": [{"ok": True}, 3]}])
 @pytest.mark.parametrize("start", ["Choose", "Each", "Both", "Child"])
 def test_any_input_ends_in_an_answer(start: str, data: Any) -> None:
-    """Whatever a run is given, it completes, waits or fails with a fault of ours."""
     run = simulate(load(json.dumps({**DOCUMENT, "startsAt": start})), data, functions={"price": 1, "ship": 2})
     assert run.status in ("completed", "failed", "waiting")
     assert run.error is None or run.error.name

@@ -70,7 +70,6 @@ metadata: {a: b}
 
 
 def test_the_document_is_valid() -> None:
-    """What is broken below is valid as it stands."""
     assert [str(problem) for problem in check(json.dumps(DOCUMENT)).problems] == []
 
 
@@ -82,7 +81,6 @@ def test_mutated_definitions(document: dict[str, Any], write: Any) -> None:
 
 @pytest.mark.parametrize("data", [None, 1, "text", [], {}, {"data": 1}, {"order": {}}])
 def test_any_input_ends_in_an_answer(data: Any) -> None:
-    """Whatever a run is given, it completes, waits or fails with a fault of ours."""
     document = {**DOCUMENT, "startsAt": "Choose", "id": "any"}
     run = simulate(load(json.dumps(document)), data, functions={"do": 1, "ship": 2})
     assert run.status in ("completed", "failed")

@@ -79,7 +79,6 @@ Path = tuple[str | int, ...]
 
 
 def paths(value: Any, path: Path = ()) -> list[Path]:
-    """Return the paths of everything in *value*, itself first."""
     if isinstance(value, dict):
         return [path, *(deeper for key in value for deeper in paths(value[key], (*path, key)))]
     if isinstance(value, list):
@@ -88,7 +87,6 @@ def paths(value: Any, path: Path = ()) -> list[Path]:
 
 
 def at(document: Any, path: Path) -> Any:
-    """Return what stands at *path* in *document*."""
     for step in path:
         document = document[step]
     return document
@@ -117,7 +115,6 @@ def mutated(draw: st.DrawFn, original: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_document_is_valid() -> None:
-    """What is broken below is valid as it stands."""
     assert [str(problem) for problem in check(json.dumps(DOCUMENT)).problems] == []
 
 

@@ -121,7 +121,6 @@ orders.yaml:19:3  error  missing  state 'Ship order' has no actions
     ],
 )
 def test_usual_mistakes(correct: str, wrong: str, told: str) -> None:
-    """Each mistake gives one problem, with its place, its line, and what was probably meant."""
     assert correct in CORRECT
     problems = [
         problem
@@ -132,5 +131,4 @@ def test_usual_mistakes(correct: str, wrong: str, told: str) -> None:
 
 
 def test_the_correct_one() -> None:
-    """Without a mistake there is nothing to tell."""
     assert check(CORRECT).problems == ()

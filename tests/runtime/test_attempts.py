@@ -8,8 +8,6 @@ from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 
 
 class Work:
-    """Something that fails, yields 0, and yields 1."""
-
     def __init__(self) -> None:
         self.frame = AttemptsFrame()
         self.outcomes: list[object] = [CallFailed("no"), 0, 1]
@@ -17,18 +15,15 @@ class Work:
         self.is_suspended = False
 
     async def attempt(self) -> object:
-        """Come to the next outcome."""
         outcome = self.outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
     async def again_at(self, outcome: object) -> float | None:
-        """Try again whatever is not one, ten seconds after it."""
         return None if outcome == 1 else 10.0 * self.frame.number
 
     async def pause(self, moment: float) -> None:
-        """Be suspended, if this is to be."""
         self.waits.append(moment)
         if self.is_suspended:
             raise SuspendRequested
@@ -42,7 +37,6 @@ async def test_a_fault_and_a_result_may_be_tried_again() -> None:
 
 
 async def test_a_fault_that_is_not_tried_again_is_raised() -> None:
-    """As it was."""
     work, fault = Work(), CallFailed("no")
 
     async def never(_: object) -> None:
@@ -55,7 +49,6 @@ async def test_a_fault_that_is_not_tried_again_is_raised() -> None:
 
 
 async def test_a_wait_goes_on_until_the_same_moment() -> None:
-    """What failed before is not done again."""
     work = Work()
     work.is_suspended = True
     with pytest.raises(SuspendRequested):

@@ -33,7 +33,6 @@ def test_states_are_limited_that_began_without_waiting() -> None:
 
 
 def test_waiting_begins_the_count_anew() -> None:
-    """Of states, and of executions."""
     budget = _entered(Budget("w", {"executions": 3, "continued:w": 2, "states": 5}), 2)
     assert budget.carried() == {"executions": 3, "continued:w": 2, "states": 7}
     budget.waited()
@@ -44,7 +43,6 @@ def test_waiting_begins_the_count_anew() -> None:
 
 @pytest.mark.parametrize("numbers", [{"states": 1}, {"executions": 1}])
 def test_waiting_counts_whichever_was_counted(numbers: dict[str, int]) -> None:
-    """States alone, or executions alone."""
     budget = Budget("w", numbers)
     budget.waited()
     assert budget.carried() == {}
@@ -88,7 +86,6 @@ def test_a_state_is_limited_that_begins_with_the_same_data_without_waiting() -> 
 
 
 def test_other_data_is_another_round() -> None:
-    """What counts is not limited by how often its states begin."""
     budget = Budget("w", {})
     for n in range(6_000):
         budget.enter("A")
@@ -112,13 +109,11 @@ def test_executions_are_limited_that_began_without_waiting() -> None:
 
 
 def test_limits_of_executions_are_asked_for_late() -> None:
-    """After as many as the least that may be set."""
     assert not Budget("w", {"executions": MIN_EXECUTIONS - 1}).asks_for_executions
     assert Budget("w", {"executions": MIN_EXECUTIONS}).asks_for_executions
 
 
 def test_sub_workflows_are_limited_that_wait_for_one_another() -> None:
-    """One deeper than the limit is refused, and told with the workflows that run each other."""
     limits = InstanceLimits(depth=2)
     first = Budget("v", {})
     first.check_depth(limits)
@@ -131,7 +126,6 @@ def test_sub_workflows_are_limited_that_wait_for_one_another() -> None:
 
 
 def test_limits_of_depth_are_asked_for_late() -> None:
-    """As deep as the least that may be set."""
     assert not Budget("w", {"depth": MIN_DEPTH - 1}).asks_for_depth
     assert Budget("w", {"depth": MIN_DEPTH}).asks_for_depth
 
@@ -152,7 +146,6 @@ def _asking(depth: int, limit: int) -> list[int]:
 
 
 def test_limits_of_depth_are_asked_for_where_it_has_doubled() -> None:
-    """And exactly at the limit, through continue-as-new."""
     assert _asking(1000, 500) == [20, 40, 80, 160, 320, 500]
     assert _asking(1000, 25) == [20, 25]
     assert _asking(1000, 20) == [20]
@@ -195,7 +188,6 @@ def test_descendants_are_limited() -> None:
 
 
 def test_what_is_detached_asks_anew() -> None:
-    """Nobody waits for it: it begins at the top."""
     budget = Budget("w", {"depth": 40})
     budget.check_depth(InstanceLimits())
     assert budget.of_child()["asksAtDepth"] == 80
@@ -204,14 +196,12 @@ def test_what_is_detached_asks_anew() -> None:
 
 
 def test_a_child_takes_over_how_deep_it_is_alone() -> None:
-    """What its parent did without waiting is not its own; names of workflows may hold anything."""
     parent = _entered(Budget("a:b/c", {"executions": 2, "continued:x": 2, "depth": 4, "within:y": 4}), 3)
     assert parent.of_child() == {"within:y": 4, "within:a%3Ab%2Fc": 5, "depth": 5}
     assert Budget("z", parent.of_child()).carried() == parent.of_child()
 
 
 def test_the_next_execution_takes_over_all_and_one_more() -> None:
-    """It is as deep as this one, and has come as far."""
     this = _entered(Budget("w", {"executions": 2, "continued:x": 2, "depth": 1, "within:y": 1}), 3)
     of_next = {"executions": 3, "continued:x": 2, "continued:w": 3, "depth": 1, "within:y": 1, "states": 3}
     assert this.of_next() == of_next
@@ -225,7 +215,6 @@ def test_numbers_of_others_are_left_alone() -> None:
 
 
 def test_limits_survive_as_json() -> None:
-    """Those of another release may be fewer."""
     limits = InstanceLimits(1, 2, 3, 4, 5)
     assert limits.to_json() == {"states": 1, "executions": 2, "depth": 3, "heldBytes": 4, "descendants": 5}
     assert InstanceLimits.from_json(limits.to_json()) == limits
@@ -233,7 +222,6 @@ def test_limits_survive_as_json() -> None:
 
 
 def test_what_is_held_is_limited() -> None:
-    """As much as the limit may be held."""
     InstanceLimits(held_bytes=2_000).check_held(2_000)
     with pytest.raises(PayloadTooLarge, match=r"holds 2,001 bytes .*may hold 2,000"):
         InstanceLimits(held_bytes=2_000).check_held(2_001)

@@ -38,7 +38,6 @@ def _states(count: int, output: str) -> Any:
 
 @pytest.mark.usefixtures("_small")
 def test_a_run_that_holds_too_much_fails() -> None:
-    """It fails at the step after the one at which it does."""
     ended = simulate(_states(12, '${ .sNUMBER = ("x" * 30000) }'), {})
 
     assert ended.error is not None
@@ -48,7 +47,6 @@ def test_a_run_that_holds_too_much_fails() -> None:
 
 @pytest.mark.usefixtures("_small")
 def test_what_is_dropped_does_not_count() -> None:
-    """What counts is what the data are, and not what was made on the way."""
     ended = simulate(_states(12, '${ ("x" * 30000) as $made | {size: ($made | length)} }'), {})
 
     assert ended.output == {"size": 30_000}
@@ -56,15 +54,12 @@ def test_what_is_dropped_does_not_count() -> None:
 
 @pytest.mark.usefixtures("_small")
 def test_results_count() -> None:
-    """What calls bring is no expression's."""
     actions = [{"functionRef": {"refName": "get"}, "actionDataFilter": {"toStateData": f".r{n}"}} for n in range(12)]
     definition = {
-        "id": "a",
-        "version": "1",
-        "specVersion": "0.8",
+        "id": "a", "version": "1", "specVersion": "0.8",
         "functions": [{"name": "get", "type": "custom", "operation": "get"}],
         "states": [{"name": "Get", "type": "operation", "actions": actions, "end": True}],
-    }
+    }  # fmt: skip
     numbers = iter(range(12))
     ended = simulate(definition, {}, functions={"get": lambda _: f"{next(numbers) % 10}" * 30_000})
 
@@ -73,7 +68,6 @@ def test_results_count() -> None:
 
 
 def test_data_are_measured_where_they_have_grown() -> None:
-    """It costs as little as what was made since."""
     account = Account()
     limit = DataLimit(account, carries=0)
     measured: list[int] = []

@@ -15,12 +15,9 @@ from swf_temporal.languages.serverless_workflow.model.states import OperationSta
 from swf_temporal.runtime.retrying import ErrorName, RetryRule, covers, is_named, no_jitter
 
 STATE = OperationState.model_validate(
-    {
-        "name": "S",
-        "type": "operation",
-        "onErrors": [{"errorRefs": ["gone"]}, {"errorRefs": ["late", "busy"]}, {"errorRefs": ["any"]}],
-    }
-)
+    {"name": "S", "type": "operation",
+     "onErrors": [{"errorRefs": ["gone"]}, {"errorRefs": ["late", "busy"]}, {"errorRefs": ["any"]}]}
+)  # fmt: skip
 ERRORS: dict[str, tuple[str, str | None]] = {
     "gone": ("gone", "404"),
     "late": ("late", "TimedOut"),
@@ -72,7 +69,6 @@ def test_covers(name: str, code: str | None, fault: WorkflowFault) -> None:
     ],
 )
 def test_does_not_cover(name: str, code: str | None, fault: WorkflowFault) -> None:
-    """An error covers nothing else."""
     assert not covers((name, code), fault)
 
 
@@ -84,7 +80,6 @@ def test_takes_the_first_entry_that_covers() -> None:
 
 
 def test_a_fatal_fault_is_never_caught() -> None:
-    """No entry covers a fault after which nothing can go on."""
     assert handler_of(STATE, ERRORS, FatalFault()) is None
 
 

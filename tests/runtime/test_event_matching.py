@@ -29,7 +29,6 @@ def _taken(events: list[list[str]]) -> Taken:
 
 
 def _most(events: list[list[str]], free: frozenset[str] = frozenset(REFS)) -> int:
-    """Return how many definitions can have an event, tried in every way."""
     if not events:
         return 0
     first, *others = events
@@ -60,7 +59,6 @@ def test_what_was_taken_first_stands_first() -> None:
 
 
 def test_definitions_that_have_none_come_first() -> None:
-    """An event moves on only where that is needed."""
     taken = _taken([["a", "b"]])
     assert usable(REFS[:2], taken, _fits) == ["b", "a"]
     assert usable(REFS[:1], taken, _fits) == []

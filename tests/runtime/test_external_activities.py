@@ -33,31 +33,20 @@ def test_an_operation_names_an_activity_and_a_task_queue(operation: str, activit
 
 @pytest.mark.parametrize(
     "function",
-    [
-        _function("temporal:Charge", "rest"),
-        _function("charge"),
-        _function({"temporal:": "Charge"}),
-        _function(None),
-    ],
+    [_function("temporal:Charge", "rest"), _function("charge"), _function({"temporal:": "Charge"}), _function(None)],
 )
 def test_other_functions_name_none(function: Function) -> None:
-    """Only a custom function with a text that begins with the word does."""
     assert not is_external_activity(function)
     assert parse_activity(function) is None
 
 
 def test_terms_stand_in_the_metadata() -> None:
-    """Each has its own key, and other keys are somebody else's."""
     terms = parse_activity(
         _function(
-            "temporal:Charge",
-            startToCloseTimeout="PT1S",
-            scheduleToStartTimeout="PT2S",
-            scheduleToCloseTimeout="PT3S",
-            heartbeatTimeout="PT4S",
-            team="payments",
+            "temporal:Charge", startToCloseTimeout="PT1S", scheduleToStartTimeout="PT2S", scheduleToCloseTimeout="PT3S",
+            heartbeatTimeout="PT4S", team="payments",
         )
-    )
+    )  # fmt: skip
     one, two, three, four = (timedelta(seconds=number) for number in (1, 2, 3, 4))
     assert terms == ActivityOptions("Charge", None, one, two, three, four)
 
@@ -66,23 +55,15 @@ def test_terms_stand_in_the_metadata() -> None:
     ("written", "policy"),
     [
         ({}, ExternalRetryPolicy()),
-        (
-            {
-                "initialInterval": "PT1S",
-                "maximumInterval": "PT1S",
-                "backoffCoefficient": 1,
-                "maximumAttempts": 0,
-                "nonRetryableErrorTypes": ["Bad", "Worse"],
-            },
-            ExternalRetryPolicy(timedelta(seconds=1), timedelta(seconds=1), 1, 0, ("Bad", "Worse")),
-        ),
+        ({"initialInterval": "PT1S", "maximumInterval": "PT1S", "backoffCoefficient": 1, "maximumAttempts": 0,
+          "nonRetryableErrorTypes": ["Bad", "Worse"]},
+         ExternalRetryPolicy(timedelta(seconds=1), timedelta(seconds=1), 1, 0, ("Bad", "Worse"))),
         ({"maximumInterval": "PT1S"}, ExternalRetryPolicy(maximum_interval=timedelta(seconds=1))),
         ({"initialInterval": "PT2S"}, ExternalRetryPolicy(initial_interval=timedelta(seconds=2))),
         ({"backoffCoefficient": 1.5}, ExternalRetryPolicy(backoff_coefficient=1.5)),
     ],
-)
+)  # fmt: skip
 def test_a_retry_policy_says_only_what_is_written(written: JSON, policy: ExternalRetryPolicy) -> None:
-    """Everything else is left to the engine."""
     terms = parse_activity(_function("temporal:Charge", retryPolicy=written))
     assert terms is not None
     assert terms.policy == policy

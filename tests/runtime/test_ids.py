@@ -34,7 +34,6 @@ def test_what_is_too_long_keeps_its_front_and_stays_different() -> None:
 
 
 def test_ids_of_any_nesting_fit() -> None:
-    """There is room for further names behind a digest; no two levels have the same id."""
     ids = ["order-7"]
     for _ in range(200):
         ids.append(id_of_child(ids[-1], RUN, "A state/with an action#1"))
@@ -55,13 +54,11 @@ OURS = {
 
 @pytest.mark.parametrize("what", OURS)
 def test_ids_that_are_given_here_are_chosen_by_nobody(what: str) -> None:
-    """Each of them has a form that is reserved."""
     assert why_reserved(OURS[what]) is not None
     assert re.fullmatch(FREE_ID_PATTERN, OURS[what]) is None
 
 
 @pytest.mark.parametrize("chosen", ["order-7", "orders:42", "orders:of~may", "a" * 24, "swf", "é~1"])
 def test_all_others_are_free(chosen: str) -> None:
-    """A colon or a tilde alone says nothing."""
     assert why_reserved(chosen) is None
     assert re.fullmatch(FREE_ID_PATTERN, chosen)

@@ -43,7 +43,6 @@ async def test_hands_an_event_to_who_waits() -> None:
 
 
 async def test_the_first_to_wait_is_the_first_to_get() -> None:
-    """Of two paths that accept an event, the one that began to wait first gets it."""
     inbox = Inbox()
     first = asyncio.create_task(inbox.wait(_like("a")))
     second = asyncio.create_task(inbox.wait(_like("a")))
@@ -54,7 +53,6 @@ async def test_the_first_to_wait_is_the_first_to_get() -> None:
 
 
 async def test_gives_kept_events_in_the_order_of_arrival() -> None:
-    """What was kept is taken in the order in which it came, whatever else lies between."""
     inbox = Inbox()
     for id_, type_ in (("1", "a"), ("2", "b"), ("3", "a")):
         inbox.deliver(_event(type_, id_))
@@ -155,7 +153,6 @@ def test_what_a_criterion_did_not_accept_is_not_looked_at_again() -> None:
 
 
 def test_every_criterion_finds_the_first_that_it_accepts() -> None:
-    """What one path takes, or gives back, does not hide anything from another."""
     inbox = Inbox()
     for n, type_ in enumerate("abcabc"):
         inbox.deliver(_event(type_, str(n)))
@@ -274,7 +271,6 @@ def test_what_another_criterion_takes_moves_what_was_searched_by_one() -> None:
 
 
 def test_remembers_how_far_it_was_searched_within_the_bound() -> None:
-    """One criterion more makes none of the others begin anew."""
     inbox = Inbox()
     shown: list[str] = []
 
@@ -289,7 +285,6 @@ def test_remembers_how_far_it_was_searched_within_the_bound() -> None:
 
 
 async def test_what_was_handed_over_in_vain_is_shown_to_those_that_searched_before() -> None:
-    """It is put back before all that is kept, where they would look no more."""
     inbox = Inbox()
     waiting = asyncio.create_task(inbox.wait(_like("a"), "one"))
     await asyncio.sleep(0)
@@ -305,5 +300,4 @@ async def test_what_was_handed_over_in_vain_is_shown_to_those_that_searched_befo
 
 
 def _resumed(inbox: Inbox) -> Inbox:
-    """Return the inbox as it is after a suspension."""
     return Inbox(InboxRecord.from_json(json.loads(json.dumps(inbox.record().to_json()))))

@@ -16,7 +16,6 @@ class _Iterations:
         self.log: list[str] = []
 
     def begin(self, index: int) -> Callable[[], Coroutine[Any, Any, None]] | None:
-        """Return the path of an iteration, if that is not complete."""
         self.log.append(f"asked for {index}")
         if index in self._complete:
             return None
@@ -28,7 +27,6 @@ class _Iterations:
         return path
 
     def fold(self, index: int) -> bool:
-        """Take an iteration to the front, if it is complete."""
         if index in self._complete:
             self.log.append(f"folded {index}")
         return index in self._complete
@@ -36,7 +34,6 @@ class _Iterations:
 
 @pytest.mark.parametrize("window", [1, 2, 5])
 async def test_what_was_complete_at_the_front_is_not_asked_for(window: int) -> None:
-    """It is folded before anything begins; what is complete behind a gap, when the gap is."""
     iterations = _Iterations({0, 1, 3})
     await run_in_turn(5, 0, iterations.begin, iterations.fold, window=window)
     assert iterations.log[:3] == ["folded 0", "folded 1", "asked for 2"]
@@ -46,7 +43,6 @@ async def test_what_was_complete_at_the_front_is_not_asked_for(window: int) -> N
 
 
 async def test_iterations_after_the_first_that_is_left_are_folded_alone() -> None:
-    """Those before it are at the front already."""
     iterations = _Iterations(set())
     await run_in_turn(4, 2, iterations.begin, iterations.fold, window=1)
     assert [entry for entry in iterations.log if entry.startswith("folded")] == ["folded 2", "folded 3"]

@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.runtime.joining import (
-    MISSING,
-    SuspendRequested,
-    heeding_cancellation,
-    join,
-    join_each,
-    within,
-)
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, heeding_cancellation, join, join_each, within
 
 Log = list[str]
 FOREVER = -1
@@ -49,14 +42,12 @@ async def test_returns_results_in_the_order_written() -> None:
 
 
 async def test_starts_in_the_order_written() -> None:
-    """Paths start in the order in which they are written."""
     log: Log = []
     await join([_path(name, log, 3) for name in "abc"])
     assert log == ["+a", "+b", "+c"]
 
 
 async def test_no_paths_are_complete_at_once() -> None:
-    """Joining nothing, or needing none, waits for nothing."""
     log: Log = []
     assert await join([]) == []
     assert await join([_path("a", log)], need=0) == [MISSING]
@@ -137,7 +128,6 @@ async def test_is_decided_without_a_suspended_path_if_enough_are_complete() -> N
 
 
 async def test_a_failure_outweighs_a_suspension() -> None:
-    """Where one path was suspended and another fails, the join fails."""
     log: Log = []
     with pytest.raises(ValueError, match="broken"):
         await join([_path("a", log, 1, SuspendRequested()), _path("b", log, 3, ValueError("broken"))])
@@ -211,7 +201,6 @@ async def test_suspended_work_ends_its_timer() -> None:
 
 
 async def test_the_end_of_a_path_leaves_no_error_behind() -> None:
-    """Whether others are still running by then, or the join was decided without it."""
     log: Log = []
     errors: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
@@ -256,7 +245,6 @@ async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() ->
 
 
 async def test_what_cannot_be_taken_fails_the_join() -> None:
-    """Nothing begins after it, what runs is stopped, and the join raises it, whatever comes later."""
     log: Log = []
 
     def take(result: str) -> None:
@@ -272,7 +260,6 @@ async def test_what_cannot_be_taken_fails_the_join() -> None:
 
 @pytest.mark.parametrize("window", [1, 3])
 async def test_results_are_taken_one_by_one(window: int) -> None:
-    """Each as soon as its path is complete."""
     log: Log = []
     await join_each([_path(name, log, 3) for name in "abcd"], lambda name: log.append(f"={name}"), window=window)
     assert sorted(entry for entry in log if entry.startswith("=")) == ["=a", "=b", "=c", "=d"]
@@ -303,7 +290,6 @@ class Library:
 
     @heeding_cancellation
     async def waited(self) -> str:
-        """Wait within the path."""
         return await self._swallowing()
 
     @heeding_cancellation
@@ -327,7 +313,6 @@ async def test_heeds_a_cancellation_that_a_library_swallows(
 
 @pytest.mark.parametrize("wait", [Library.waited, Library.handed_on])
 async def test_returns_or_raises_what_a_library_does(wait: Callable[[Library], Coroutine[Any, Any, str]]) -> None:
-    """Without a cancellation nothing changes."""
     for outcome in (None, ValueError("it failed")):
         library = Library(outcome)
         library.end.set()
@@ -339,7 +324,6 @@ async def test_returns_or_raises_what_a_library_does(wait: Callable[[Library], C
 
 
 async def test_heeds_no_cancellation_that_came_before() -> None:
-    """What a path does at its end, because it is cancelled, is not broken off by that."""
     done = []
 
     async def path() -> None:
@@ -386,7 +370,6 @@ async def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
 
 
 async def test_a_join_that_is_stopped_while_it_stops_others_waits_for_them() -> None:
-    """Nothing of it is running any more when what is around it has ended."""
     log: Log = []
     ends = asyncio.Event()
 

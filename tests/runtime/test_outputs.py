@@ -16,17 +16,14 @@ class Holding:
         self.had_control = 0
 
     def hold(self, values: list[JSON]) -> list[int]:
-        """Hold each value by itself."""
         numbers = range(len(self.parts), len(self.parts) + len(values))
         self.parts |= {number: [value] for number, value in zip(numbers, values, strict=True)}
         return list(numbers)
 
     def held(self, number: int) -> list[JSON]:
-        """Return the part, once."""
         return self.parts.pop(number)
 
     async def yield_control(self) -> None:
-        """Have control."""
         self.had_control += 1
 
 

@@ -8,7 +8,6 @@ from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, check_size, size_
 
 
 def test_a_payload_may_be_as_large_as_a_server_takes() -> None:
-    """One byte more is refused, with the size and the limit."""
     check_size(MAX_PAYLOAD_BYTES, "one step can carry")
     check_size(5, "a function can return", 5)
     with pytest.raises(PayloadTooLarge, match=r"^2,031,617 bytes of data are more than the 2,031,616 that it takes$"):

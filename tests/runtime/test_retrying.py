@@ -27,7 +27,6 @@ def _delays(rule: RetryRule, count: int = 4, draw: JitterSource = no_jitter) -> 
 
 
 def _dealt(*numbers: float) -> JitterSource:
-    """Return a chance that deals the first attempts these numbers."""
     return lambda attempt: numbers[attempt - 1]
 
 
@@ -47,7 +46,6 @@ def _dealt(*numbers: float) -> JitterSource:
     ],
 )
 def test_delays(fields: dict[str, object], delays: list[float]) -> None:
-    """Each delay is the one before plus the increment, times the multiplier, up to maxDelay."""
     assert _delays(_rule(**fields)) == delays
 
 
@@ -100,7 +98,6 @@ def test_jitter_may_be_a_duration() -> None:
 
 
 def test_the_limit_comes_after_the_jitter() -> None:
-    """No delay is longer than maxDelay, jitter or not."""
     assert _rule(delay="PT10S", jitter=1, maxDelay="PT12S").delay_after(1, _dealt(1)) == timedelta(seconds=12)
     # Jitter comes before the limit: 10 s, four of them taken away, are still more than 5.
     assert _rule(delay="PT10S", jitter=0.4, maxDelay="PT5S").delay_after(1, _dealt(0)) == timedelta(seconds=5)
@@ -114,7 +111,6 @@ def test_an_endless_series_does_not_overflow() -> None:
 
 
 def test_without_auto_retries_only_a_retry_ref_retries() -> None:
-    """Nothing is tried again without autoRetries and without a retryRef."""
     assert rule_of(None, auto_retries=False, retryable=(), non_retryable=()) is None
 
 
@@ -198,5 +194,4 @@ def test_travels_as_json(rule: RetryRule) -> None:
 
 
 def test_travels_without_what_says_nothing() -> None:
-    """What the definition does not ask for is not in the record."""
     assert _rule(delay="PT2S").to_json() == {"delay": 2.0}

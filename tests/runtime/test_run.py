@@ -38,29 +38,23 @@ class Clock:
         self.evaluated: list[Evaluation] = []
 
     def now(self) -> datetime:
-        """Return the time."""
         return self.time
 
     def emit(self, entry: TraceEntry) -> None:
-        """Take note."""
         self.told.append(entry)
 
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
-        """Make it at once."""
         self.evaluated.append(evaluation)
         return answer_to(evaluation, 1_000_000)
 
     async def yield_control(self) -> None:
-        """Have control for a while."""
         self.had_control += 1
         await asyncio.sleep(0)
 
     async def settled(self) -> None:
-        """Let others go on."""
         await asyncio.sleep(0)
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        """Let the time pass at once, or never."""
         self.slept.append((duration.total_seconds(), timer))
         if self.is_stuck:
             await asyncio.get_running_loop().create_future()
@@ -70,12 +64,7 @@ class Clock:
 NOTHING: dict[str, Any] = {"type": "inject", "data": {}}
 
 
-def _run(
-    state: dict[str, Any],
-    clock: Clock,
-    progress: dict[str, Any] | None = None,
-    **more: Any,
-) -> Run:
+def _run(state: dict[str, Any], clock: Clock, progress: dict[str, Any] | None = None, **more: Any) -> Run:
     definition = load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", **state, "end": True}], **more})
     program = definition.language.prepare(definition, SEMANTICS)
     return Run(program, cast("Host", clock), {}, InstanceIdentity("a", "a"), progress)
@@ -133,7 +122,6 @@ async def test_what_a_run_carries_on_of_its_events_is_there_once(length: int) ->
 
 
 async def test_what_a_run_does_by_itself_belongs_to_no_path() -> None:
-    """Its entries of the trace name the definition, and no state."""
     clock = Clock()
     await _run(NOTHING, clock).run()
     first, *_, last = clock.told
@@ -142,13 +130,11 @@ async def test_what_a_run_does_by_itself_belongs_to_no_path() -> None:
 
 
 def test_no_id_is_given_twice() -> None:
-    """Each thing is counted by itself, and a run that goes on counts on."""
     run = _run(NOTHING, Clock(), {"numbers": {"call": 2}})
     assert [run.next_id(what) for what in ("call", "call", "child")] == ["call#3", "call#4", "child#1"]
 
 
 async def test_paths_side_by_side_give_way_together() -> None:
-    """They go on in their order."""
     clock = Clock()
     run = _run(NOTHING, clock)
     went_on: list[int] = []
@@ -201,7 +187,6 @@ async def test_what_is_compiled_costs_nothing() -> None:
 
 
 async def test_all_paths_wait_while_the_host_has_control() -> None:
-    """Who is cancelled meanwhile holds up nobody else."""
     clock = Clock()
     run = _run(NOTHING, clock)
     run.pacing.charge(MAX_COST)
@@ -228,7 +213,6 @@ def test_ids_of_iterations_are_counted_by_the_state() -> None:
 
 
 def test_ids_of_iterations_within_iterations_are_counted_alike() -> None:
-    """What is within one that is complete counts for all that come later."""
     run = _run(NOTHING, Clock())
     run.begin_iterations("A")
     for outer in range(2):
@@ -243,7 +227,6 @@ def test_ids_of_iterations_within_iterations_are_counted_alike() -> None:
 
 
 async def test_a_moment_that_has_come_is_not_waited_for() -> None:
-    """Neither where a path sleeps nor where its time is over."""
     clock = Clock()
     run = _run(NOTHING, clock)
     for moment in (run.time() - 1, run.time()):

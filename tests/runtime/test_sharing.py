@@ -35,7 +35,6 @@ def test_what_was_shared_is_shared_again() -> None:
 
 
 def test_long_texts_are_written_once() -> None:
-    """They stand by themselves in data that are otherwise not the same."""
     text = "x" * 1000
     record = {"a": {"b": text}, "c": {"b": text, "d": 1}}
     written = json.dumps(without_copies(record))
@@ -44,7 +43,6 @@ def test_long_texts_are_written_once() -> None:
 
 
 def test_a_record_without_repetitions_is_left_alone() -> None:
-    """It is not even copied; small values may repeat."""
     small: list[JSON] = [1]
     record: dict[str, Any] = {"a": small, "b": [small], "c": LARGE}
     assert without_copies(record) is record

@@ -52,36 +52,27 @@ scripts: true
 
 
 def configured(tmp_path: Path, text: str, **env: str) -> Settings:
-    """Return the settings that a file with *text* gives."""
     file = tmp_path / "swf.yaml"
     file.write_text(text, encoding="utf-8")
     return read_settings({"SWF_CONFIG": str(file), **env})
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
-    """Nothing has to be set. Whoever tries things out is not held back from their own machine."""
     assert read_settings({"PATH": "/bin"}, local=True) == Settings(scripts=True)
     assert read_settings({}) != read_settings({}, local=True)
     assert not read_settings({}).scripts
 
 
 def test_a_file_says_everything(tmp_path: Path) -> None:
-    """Every option of the file becomes a setting."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
     assert settings.calls == Options(
-        base_url="https://all.example.com",
-        timeout=timedelta(minutes=1),
-        headers={"X-Team": "orders"},
-        proxy="http://proxy.example.com:3128",
-        concurrency=50,
-        rate=Rate(100),
-        max_response_bytes=1000,
-        check_responses=True,
-        retry_on_closed_connection=False,
+        base_url="https://all.example.com", timeout=timedelta(minutes=1), headers={"X-Team": "orders"},
+        proxy="http://proxy.example.com:3128", concurrency=50, rate=Rate(100), max_response_bytes=1000,
+        check_responses=True, retry_on_closed_connection=False,
         shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
-    )
+    )  # fmt: skip
     assert settings.for_function("check-stock").rate == Rate(5, 10)
     assert settings.shared_folder_for(Callee("other", ("resize",))) == SharedFolder("/srv/stock", "/mnt/shared")
     assert settings.shared_folder_for(Callee("other")) == settings.calls.shared_folder
@@ -92,7 +83,6 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
 
 
 def test_the_nearest_word_counts(tmp_path: Path) -> None:
-    """What is said of the function, else of the host, else of all."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.options_for(Callee("check-stock"), "api.example.com").timeout == timedelta(seconds=5)
@@ -109,7 +99,6 @@ def test_the_nearest_word_counts(tmp_path: Path) -> None:
 
 
 def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
-    """Where two places name the same header, in whatever case, the nearer one counts."""
     settings = configured(tmp_path, EVERYTHING)
 
     assert settings.options_for(Callee("check-stock"), "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
@@ -145,28 +134,15 @@ def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_variables_say_it_too() -> None:
-    """For all calls, for a function or for a host, each in its form."""
     settings = read_settings(
-        {
-            "SWF_BASE_URL": "https://all.example.com",
-            "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
-            "SWF_TIMEOUT": "PT1M",
-            "SWF_TIMEOUT_CHECK_STOCK": "5",
-            "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
-            "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7",
-            "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
-            "SWF_PROXY_CHECK_STOCK": "http://proxy:3128",
-            "SWF_RATE_CHECK_STOCK": "30/m",
-            "SWF_CHECK_RESPONSES": "yes",
-            "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
-            "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
-            "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check",
-            "SWF_FUNCTION_MODULES": "shop, bank.cards",
-            "SWF_SCRIPTS": "true",
-            "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
-            "SWF_DENY_HOSTS": "10.0.0.1",
-        }
-    )
+        {"SWF_BASE_URL": "https://all.example.com", "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
+         "SWF_TIMEOUT": "PT1M", "SWF_TIMEOUT_CHECK_STOCK": "5", "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
+         "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7", "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
+         "SWF_PROXY_CHECK_STOCK": "http://proxy:3128", "SWF_RATE_CHECK_STOCK": "30/m", "SWF_CHECK_RESPONSES": "yes",
+         "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no", "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
+         "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check", "SWF_FUNCTION_MODULES": "shop, bank.cards",
+         "SWF_SCRIPTS": "true", "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8", "SWF_DENY_HOSTS": "10.0.0.1"}
+    )  # fmt: skip
 
     assert settings.calls.base_url == "https://all.example.com"
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
@@ -188,13 +164,8 @@ def test_variables_say_it_too() -> None:
 def test_an_empty_variable_says_nothing() -> None:
     """Compose files hand on variables that nobody set. An empty proxy is none, an empty list of modules has none."""
     empty = {
-        "SWF_BASE_URL": "",
-        "SWF_TIMEOUT": " ",
-        "SWF_HEADERS": "",
-        "SWF_SCRIPTS": "",
-        "SWF_CONFIG": "",
-        "SWF_RATE": "",
-    }
+        "SWF_BASE_URL": "", "SWF_TIMEOUT": " ", "SWF_HEADERS": "", "SWF_SCRIPTS": "", "SWF_CONFIG": "", "SWF_RATE": "",
+    }  # fmt: skip
 
     assert read_settings(empty) == read_settings({})
     assert read_settings({"SWF_PROXY": ""}).calls.proxy == ""
@@ -202,15 +173,10 @@ def test_an_empty_variable_says_nothing() -> None:
 
 
 def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
-    """It is nearer to the process that it is set for."""
     settings = configured(
-        tmp_path,
-        EVERYTHING,
-        SWF_TIMEOUT_CHECK_STOCK="4",
-        SWF_BASE_URL="http://b",
-        SWF_SCRIPTS="no",
+        tmp_path, EVERYTHING, SWF_TIMEOUT_CHECK_STOCK="4", SWF_BASE_URL="http://b", SWF_SCRIPTS="no",
         SWF_ALLOW_HOSTS="a",
-    )
+    )  # fmt: skip
 
     assert settings.options_for(Callee("check-stock"), "stock").timeout == timedelta(seconds=4)
     assert settings.options_for(Callee("check-stock"), "stock").headers["X-Shelf"] == "7"
@@ -221,14 +187,10 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
 async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
     """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
     settings = read_settings(
-        {
-            "SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api",
-            "SWF_PROXY": "http://u:p@[::1]:3128",
-            "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}",
-            "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
-            "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/",
-        }
-    )
+        {"SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api", "SWF_PROXY": "http://u:p@[::1]:3128",
+         "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}", "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
+         "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/"}
+    )  # fmt: skip
 
     for port in (9000, 9001, 9002):
         assert await settings.network.allowed_addresses("127.0.0.1", port)
@@ -238,18 +200,15 @@ async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
 
 
 def test_files_are_beside_the_configuration(tmp_path: Path) -> None:
-    """So that both can be mounted together."""
     with pytest.raises(UsageError, match=str(tmp_path / "ca.pem")):
         configured(tmp_path, "calls: {tls: {ca: ca.pem}}")
 
 
 def test_json_is_yaml(tmp_path: Path) -> None:
-    """A file may be written in either."""
     assert configured(tmp_path, json.dumps({"calls": {"timeout": 3}})).calls.timeout == timedelta(seconds=3)
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    """Nothing has to be in it."""
     assert configured(tmp_path, "# nothing yet\n") == read_settings({})
 
 
@@ -292,7 +251,6 @@ def test_a_variable_that_means_nothing_is_refused(name: str, value: str) -> None
 
 
 def test_what_may_be_secret_is_not_told() -> None:
-    """Headers and proxies hold passwords."""
     for name in ("SWF_HEADERS", "SWF_PROXY_STOCK"):
         with pytest.raises(UsageError) as refused:
             read_settings({name: "hunter2"})
@@ -307,10 +265,8 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("function: {}", "function: there is no such option; did you mean 'functions'?"),
         ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
         ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
-        (
-            "functions: {a: {operation: 'temporal:charge@shop'}}",
-            "functions › a › operation: it must be a request such as",
-        ),
+        ("functions: {a: {operation: 'temporal:charge@shop'}}",
+         "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
         ("calls: {operation: greet}", "calls › operation: an operation cannot apply to all functions"),
@@ -324,9 +280,8 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("scripts: perhaps", "scripts: it must be true or false"),
         ("calls: [", "is neither YAML nor JSON"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
-    """And by the name of the file."""
     with pytest.raises(UsageError) as refused:
         configured(tmp_path, text)
     assert told in str(refused.value)

@@ -19,14 +19,12 @@ def test_a_header_of_credentials_is_one_with_and_without_its_scheme() -> None:
 
 
 def test_a_url_has_a_login() -> None:
-    """Its characters may be escaped."""
     assert list(credentials.in_url("amqp://ada:s3cr%3Aet@host/queue")) == ["s3cr:et", LOGIN]
     assert list(credentials.in_url("https://host/path@2")) == []
     assert list(credentials.in_url("https://ada@host")) == []
 
 
 def test_settings_have_credentials_for_all_for_functions_and_in_urls() -> None:
-    """Each is there once."""
     settings = Settings(
         calls=Options(headers={"X-Api-Key": "all", "X-Team": "a"}, proxy="http://bob:tw0@proxy"),
         functions={"stock": Options(base_url="https://ada:0ne@stock", headers={"X-Api-Key": "all", "Session": "own"})},

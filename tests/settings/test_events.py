@@ -11,20 +11,17 @@ from swf_temporal.settings.events import ROUTER, ConsumerSettings, EventSettings
 
 
 def written(tmp_path: Path, text: str) -> Path:
-    """Return a configuration file."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     return path
 
 
 def test_without_a_file_there_is_nothing() -> None:
-    """Neither consumers nor sinks."""
     settings = EventSettings.read({})
     assert (settings.consumers, settings.sinks, settings.lifecycle) == ((), (), frozenset())
 
 
 def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
-    """With what variables and files hold."""
     (tmp_path / "token").write_text("abc\n")
     path = written(
         tmp_path,
@@ -67,10 +64,8 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
         ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
-        (
-            "consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
-            "a › credentials › password: the variable NONE is not set",
-        ),
+        ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
+         "a › credentials › password: the variable NONE is not set"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
         ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
@@ -78,22 +73,19 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),
         ("sinks: [{name: a, to: 'https://x', timeout: PT2M}]", "timeout: it must be at most"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
-    """With their place."""
     path = written(tmp_path, f"events:\n  {section}\n")
     with pytest.raises(UsageError, match=said):
         EventSettings.read({}, file=path)
 
 
 def test_a_mistake_in_the_variable_names_it() -> None:
-    """With what has to stand there."""
     with pytest.raises(UsageError, match="SWF_SINK is 'ftp://other'\n  it must be a URL with one of the schemes"):
         EventSettings.read({"SWF_SINK": "ftp://other"})
 
 
 def test_a_sink_takes_events_by_type_and_source() -> None:
-    """Both have to match."""
     sink = SinkSettings(name="a", url=ROUTER, types=("com.*",), sources=("shop/*", "bank", "https://bank?b=1"))
     takes = [sink.takes(CloudEvent("1", source, type_)) for source, type_ in (
         ("bank", "com.a"), ("shop/x", "com.a"), ("shop", "com.a"), ("bank", "org.a"),

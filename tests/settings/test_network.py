@@ -7,13 +7,11 @@ from swf_temporal.settings.network import Network, read_pattern
 
 
 def network(allow: str = "", deny: str = "", named: str = "", *, local: bool = False) -> Network:
-    """Return the network that such lists make."""
     allowed, denied, servers = (tuple(map(read_pattern, texts.split())) for texts in (allow, deny, named))
     return Network(allow=allowed, deny=denied, named=servers, local=local)
 
 
 async def verdict(one: Network, host: str, port: int = 443) -> str:
-    """Return `ok`, or the code of the refusal."""
     try:
         return "ok" if await one.allowed_addresses(host, port) else "nothing"
     except CallFailed as fault:
@@ -58,14 +56,12 @@ async def test_this_machine_and_metadata_are_denied(host: str) -> None:
 
 
 async def test_who_tries_things_out_may_call_this_machine() -> None:
-    """The metadata service stays denied even then."""
     assert await verdict(network(local=True), "localhost") == "ok"
     assert await verdict(network(local=True), "127.1") == "ok"
     assert await verdict(network(local=True), "169.254.169.254") == "HostDenied"
 
 
 async def test_other_addresses_are_allowed_where_nothing_is_said() -> None:
-    """Services are often in private networks."""
     assert [await verdict(network(), host) for host in ("10.0.0.7", "192.168.1.1", "93.184.216.34", "fd00::7")] == [
         "ok"
     ] * 4
@@ -114,7 +110,6 @@ def test_names_alone(name: str, allow: str, denied: bool) -> None:  # noqa: FBT0
 
 
 async def test_what_is_denied_is_denied() -> None:
-    """Also where it is allowed, or named as a server."""
     assert await verdict(network("localhost", deny="127.0.0.0/8 ::1", named="localhost"), "localhost") == "HostDenied"
     assert await verdict(network(deny="localhost", local=True), "localhost") == "HostDenied"
     assert await verdict(network("10.0.0.0/8", deny="10.0.0.1"), "10.0.0.1") == "HostDenied"
@@ -128,7 +123,6 @@ async def test_what_the_operator_names_is_allowed() -> None:
 
 
 async def test_a_name_that_nobody_has() -> None:
-    """It is told from one that is denied."""
     assert await verdict(network(), "no.such.host.invalid") == "UnknownHost"
 
 
@@ -153,5 +147,4 @@ def test_a_proxy_that_may_stand_here() -> None:
 
 
 async def test_a_port_beyond_the_last() -> None:
-    """It is a mistake in the URL, and told before anything is looked up."""
     assert await verdict(network(), "nobody.invalid", 65536) == "BadUrl"

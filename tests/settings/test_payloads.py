@@ -30,14 +30,12 @@ compression: true
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a configuration that says something of everything."""
     path = tmp_path / "swf.yaml"
     path.write_text(FILE)
     return path
 
 
 def test_without_a_word_payloads_are_plain() -> None:
-    """Nothing is configured."""
     assert PayloadSettings.read({}) == PLAIN
 
 
@@ -46,22 +44,18 @@ def test_a_file_says_everything(file: Path) -> None:
     keys = {"2030-05": f"file:{file.parent}/secrets/key", "2030-01": "env:OLD_KEY", "kms": "function:shop.keys:key"}
     wanted = PayloadSettings(
         storage=StorageSettings(
-            url="s3://bucket/prefix",
-            threshold=65_536,
-            max_bytes=64 * 1024**2,
-            cache_bytes=16_000_000,
+            url="s3://bucket/prefix", threshold=65_536, max_bytes=64 * 1024**2, cache_bytes=16_000_000,
             options={"anon": True},
         ),
         encryption=EncryptionSettings(keys=keys, key="2030-05", encrypt=False, context="orders"),
         compression=True,
-    )
+    )  # fmt: skip
     assert PayloadSettings.read({}, file=file) == wanted
     assert PayloadSettings.read({"SWF_CONFIG": str(file)}) == wanted
     assert read_settings({}, file=file).calls.timeout is not None
 
 
 def test_a_variable_wins_over_the_file(file: Path) -> None:
-    """What is empty says nothing."""
     env = {"SWF_STORAGE": "file:///srv/payloads", "SWF_STORAGE_MAX_BYTES": "1GiB", "SWF_STORAGE_THRESHOLD": ""}
     storage = PayloadSettings.read(env, file=file).storage
     assert storage is not None
@@ -77,37 +71,22 @@ def test_a_variable_wins_over_the_file(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "storage: {url: 's3://b', maxByte: 1}",
-            "storage › maxByte: there is no such option; did you mean 'maxBytes'?",
-        ),
-        (
-            "storage: {url: /srv/payloads}",
-            "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix",
-        ),
-        (
-            "storage: {url: 'file://srv/payloads'}",
-            "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix",
-        ),
+        ("storage: {url: 's3://b', maxByte: 1}",
+         "storage › maxByte: there is no such option; did you mean 'maxBytes'?"),
+        ("storage: {url: /srv/payloads}",
+         "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
+        ("storage: {url: 'file://srv/payloads'}",
+         "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
         ("storage: {url: 's3://b', maxBytes: much}", "storage › maxBytes: it must be a size such as 128KiB or 256MiB"),
-        (
-            "encryption: {keys: {a: /run/key}}",
-            "encryption › keys › a: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION",
-        ),
-        (
-            "encryption: {keys: [a]}",
-            "encryption › keys: it must be an object, with a value for each name",
-        ),
+        ("encryption: {keys: {a: /run/key}}",
+         "encryption › keys › a: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION"),
+        ("encryption: {keys: [a]}", "encryption › keys: it must be an object, with a value for each name"),
         ("encryption: {keys: {a: env:A}, key: true}", "encryption › key: it must be a text"),
         ("compression: much", "compression: it must be true or false"),
-        (
-            "storage: {url: 's3://b', threshold: 2MiB}",
-            "storage › threshold: it must be at most 1MiB",
-        ),
+        ("storage: {url: 's3://b', threshold: 2MiB}", "storage › threshold: it must be at most 1MiB"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the file, the place in it, and what has to stand there."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as refused:

@@ -29,31 +29,23 @@ worker:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return a configuration with a setting of each form."""
     path = tmp_path / "swf.yaml"
     path.write_text(FILE)
     return path
 
 
 def test_without_a_word_there_are_defaults() -> None:
-    """What is said nowhere is as the record has it."""
     assert WorkerSettings.read({}) == WorkerSettings()
 
 
 def test_settings_of_a_file(file: Path) -> None:
     """They have the forms of the page; the environment may name the file, and the calls have their part of it."""
     wanted = WorkerSettings(
-        task_queue="orders",
-        known_definitions_only=True,
-        max_activities=50,
-        grace_period=timedelta(minutes=1),
-        health_port=8080,
-        container_endpoint=Address("127.0.0.1", 8889),
-        log_format=LogFormat.JSON,
-        variables="postgresql://swf@db.internal/shop",
-        build_id="17",
+        task_queue="orders", known_definitions_only=True, max_activities=50, grace_period=timedelta(minutes=1),
+        health_port=8080, container_endpoint=Address("127.0.0.1", 8889), log_format=LogFormat.JSON,
+        variables="postgresql://swf@db.internal/shop", build_id="17",
         versioning_of={"reports": Versioning.AUTO_UPGRADE},
-    )
+    )  # fmt: skip
     assert WorkerSettings.read({}, file=file) == wanted
     assert WorkerSettings.read({"SWF_CONFIG": str(file)}) == wanted
     assert read_settings({}, file=file).calls.timeout == timedelta(seconds=5)
@@ -82,26 +74,19 @@ def test_the_nearest_word_wins(file: Path) -> None:
         ("worker: {maxActivities: 0}", "worker › maxActivities: it must be at least 1"),
         ("worker: {maxActivities: many}", "worker › maxActivities: it must be a whole number"),
         ("worker: {healthPort: 70000}", "worker › healthPort: it must be at most 65,535"),
-        (
-            "worker: {containerEndpoint: 8889}",
-            "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889",
-        ),
-        (
-            "worker: {containerEndpoint: 'a:0'}",
-            "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889",
-        ),
+        ("worker: {containerEndpoint: 8889}",
+         "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
+        ("worker: {containerEndpoint: 'a:0'}",
+         "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
         ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
-        (
-            "worker: {variables: mysql://db}",
-            "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
-        ),
+        ("worker: {variables: mysql://db}",
+         "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"),
         ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
         ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
-    """By the file, the place in it, and what has to stand there."""
     path = tmp_path / "swf.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as refused:
@@ -121,7 +106,6 @@ def test_the_version_of_a_worker() -> None:
 
 
 def test_a_mistake_in_a_variable_names_it() -> None:
-    """By the variable, what it says, and what it has to say."""
     with pytest.raises(UsageError) as refused:
         WorkerSettings.read({"SWF_HEALTH_PORT": "http"})
     assert refused.value.message == "SWF_HEALTH_PORT is 'http'"

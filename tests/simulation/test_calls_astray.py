@@ -20,9 +20,12 @@ workflow:
   specVersion: "0.8"
 """
 
-CAUGHT = (
-    HEAD
-    + """\
+
+def calling(rest: str) -> str:
+    return HEAD + rest
+
+
+CAUGHT = calling("""\
   functions: [{name: read, OPERATION}]
   errors: [{name: any, code: "*"}]
   states:
@@ -31,8 +34,7 @@ CAUGHT = (
       actions: [{functionRef: read}]
       onErrors: [{errorRef: any, end: true}]
       end: true
-"""
-)
+""")
 READ = CAUGHT.replace("OPERATION", 'operation: "rest:GET:https://orders.example/orders/7?tag=a&tag=b&page=2"')
 ADD = CAUGHT.replace("OPERATION", 'type: rpc, operation: "users.proto#Users#Add"')
 GUARDED = CAUGHT.replace(
@@ -51,7 +53,6 @@ def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
 
 
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """Also where the definition catches what comes of it: the name of a service may be misspelt."""
     simulation, differences = came_of(tmp_path, READ + "services: {https://odrers.example: {GET /orders/7: {}}}")
     assert simulation.status == "completed"
     assert differences == [
@@ -74,13 +75,11 @@ def test_an_answer_that_is_no_message_is_told(tmp_path: Path, answer: str, caplo
     "more", ["functions: {raed: {}}", "expect: {calls: {raed: 0}}", "expect: {delays: {raed: []}}"]
 )
 def test_functions_that_there_are_not(tmp_path: Path, more: str) -> None:
-    """What is said of them would hold whatever happens."""
     _, differences = came_of(tmp_path, READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + more)
     assert differences == ["functions: no definition has a function 'raed'"]
 
 
 def test_a_field_that_comes_several_times(tmp_path: Path) -> None:
-    """It has all its values: one of them is not what was asked."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\nexpect: {requests: [{query: QUERY}]}"
     assert came_of(tmp_path, text.replace("QUERY", '{tag: [a, b], page: "2"}'))[1] == []
     assert came_of(tmp_path, text.replace("QUERY", '{tag: b, page: "2"}'))[1] != []
@@ -116,23 +115,16 @@ operations: {hear: {action: receive, channel: {$ref: "#/channels/news"}}}
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            ADD + "services: {https://users.example: {}}",
-            "the server of function 'read' is not known: describe it in `services`, by the name of its document",
-        ),
-        (
-            GUARDED + "services: {https://orders.example: {}}",
-            "the secret 'KEY' is not known here: give it in `secrets`",
-        ),
-        (
-            CAUGHT.replace("OPERATION", "type: custom, operation: 'temporal:Ship@ships'")
-            + "services: {https://orders.example: {}}",
-            "function 'read' is an activity of another worker: answer it in `functions`",
-        ),
+        (ADD + "services: {https://users.example: {}}",
+         "the server of function 'read' is not known: describe it in `services`, by the name of its document"),
+        (GUARDED + "services: {https://orders.example: {}}",
+         "the secret 'KEY' is not known here: give it in `secrets`"),
+        (CAUGHT.replace("OPERATION",
+                        "type: custom, operation: 'temporal:Ship@ships'") + "services: {https://orders.example: {}}",
+         "function 'read' is an activity of another worker: answer it in `functions`"),
     ],
-)
+)  # fmt: skip
 def test_says_what_to_do_in_a_scenario(tmp_path: Path, text: str, message: str) -> None:
-    """A worker would be configured; a scenario is written."""
     (tmp_path / "users.proto").write_text(PROTO, encoding="utf-8")
     simulation, _ = came_of(tmp_path, text.replace("      onErrors: [{errorRef: any, end: true}]\n", ""))
     assert simulation.error is not None
@@ -173,9 +165,7 @@ def test_a_service_has_the_clock_that_it_says(tmp_path: Path) -> None:
 
 def test_every_run_is_the_same(tmp_path: Path) -> None:
     """Calls side by side get their answers in one order, and one that is given up was made."""
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: read, operation: "rest:GET:https://orders.example/{id}"}, {name: quick, type: custom}]
   retries: [{name: once, delay: PT10S, jitter: 0.5, maxAttempts: 2}]
   states:
@@ -207,8 +197,7 @@ services:
     GET /7: {n: 7}
     GET /8: {n: 8}
     GET /last: {}
-"""
-    )
+""")
     runs = [came_of(tmp_path, text) for _ in range(5)]
     assert [differences for _, differences in runs] == [[]] * 5
     told = [[request["request"] for request in simulation.requests] for simulation, _ in runs]
@@ -234,12 +223,9 @@ async def test_nothing_starts_when_all_is_over(tmp_path: Path) -> None:
     services.close()
     before = set(threading.enumerate())
     call = FunctionCall(
-        id="1",
-        function=Function(name="read", operation="rest:GET:https://orders.example/"),
-        arguments=None,
-        state="read",
-        action="Read",
-    )
+        id="1", function=Function(name="read", operation="rest:GET:https://orders.example/"), arguments=None,
+        state="read", action="Read",
+    )  # fmt: skip
     with pytest.raises(CallFailed, match="the scenario is over"):
         await services.perform(call, source="<definition>", key="1", attempt=1)
     assert set(threading.enumerate()) == before

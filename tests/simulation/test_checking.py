@@ -40,7 +40,6 @@ def _entry(kind: TraceKind, lane: str, name: str, seconds: int = 0, **detail: An
 
 
 def test_finds_nothing_where_all_is_as_expected() -> None:
-    """What is not said is not compared."""
     assert _check(Expected(), output={"any": 1}, calls=[("f", None)]) == []
 
 
@@ -51,66 +50,38 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
         (Expected(output=None), {"output": {}}, "output: expected null, but it is {}"),
         (Expected(calls={"f": 2}), {"calls": [("f", 1)]}, "calls of f: expected 2, but there were 1"),
         (Expected(calls={"f": (1,)}), {"calls": [("f", 2)]}, "calls of f: expected [1], but it is [2]"),
-        (
-            Expected(delays={"f": (timedelta(seconds=10),)}),
-            {"delays": [("f", timedelta(seconds=10.5)), ("g", timedelta(seconds=10))]},
-            "delays of f: expected 0:00:10, but they are 0:00:10.500000",
-        ),
-        (
-            Expected(delays={"f": ()}),
-            {"delays": [("f", timedelta(0)), ("f", timedelta(minutes=1))]},
-            "delays of f: expected none, but they are 0:00:00, 0:01:00",
-        ),
+        (Expected(delays={"f": (timedelta(seconds=10),)}),
+         {"delays": [("f", timedelta(seconds=10.5)), ("g", timedelta(seconds=10))]},
+         "delays of f: expected 0:00:10, but they are 0:00:10.500000"),
+        (Expected(delays={"f": ()}), {"delays": [("f", timedelta(0)), ("f", timedelta(minutes=1))]},
+         "delays of f: expected none, but they are 0:00:00, 0:01:00"),
         (Expected(delays={"f": (timedelta(0),)}), {}, "delays of f: expected 0:00:00, but there are none"),
-        (
-            Expected(starts=ExpectedStarts(at=(NOW.replace(tzinfo=CET),), after=NOW - timedelta(days=1))),
-            {"starts": [NOW]},
-            f"{STARTS_DIFFER}\n    - 2024-01-01T00:00:00+01:00\n    + 2024-01-01T00:00:00Z",
-        ),
-        (
-            Expected(starts=ExpectedStarts(at=(), after=NOW, before=NOW + timedelta(days=1))),
-            {"starts": UsageError("it has no schedule", "write one")},
-            "starts: it has no schedule\n  write one",
-        ),
+        (Expected(starts=ExpectedStarts(at=(NOW.replace(tzinfo=CET),), after=NOW - timedelta(days=1))),
+         {"starts": [NOW]}, f"{STARTS_DIFFER}\n    - 2024-01-01T00:00:00+01:00\n    + 2024-01-01T00:00:00Z"),
+        (Expected(starts=ExpectedStarts(at=(), after=NOW, before=NOW + timedelta(days=1))),
+         {"starts": UsageError("it has no schedule", "write one")}, "starts: it has no schedule\n  write one"),
         (Expected(states=("A",)), {}, 'states: expected ["A"], but it is []'),
         (Expected(logs=("a",)), {}, 'logs: expected ["a"], but it is []'),
         (Expected(started=({},)), {}, "started: expected [{}], but it is []"),
         (Expected(produced=()), {"produced": [{"type": "t"}]}, "produced: expected no events, but there were 1: t"),
-        (
-            Expected(produced=({"type": "t"},)),
-            {"produced": [{"type": "u"}]},
-            'produced[0].type: expected "t", but it is "u"',
-        ),
-        (
-            Expected(elapsed=timedelta(hours=1)),
-            {"elapsed": timedelta(hours=2)},
-            "elapsed: expected 1:00:00, but it took 2:00:00",
-        ),
-        (
-            Expected(status="failed", error={"code": "1"}),
-            {"error": {"code": "2"}},
-            "error.code: expected '1', but it is '2'",
-        ),
-        (
-            Expected(status="failed", error={"message": "b"}),
-            {"error": {"message": "a"}},
-            "error.message: expected one that contains 'b', but it is 'a'",
-        ),
-        (
-            Expected(),
-            {"status": "failed", "error": {"name": "TimedOut", "state": "A", "message": "late"}},
-            "status: expected completed, but the run failed with TimedOut in state 'A': late",
-        ),
+        (Expected(produced=({"type": "t"},)), {"produced": [{"type": "u"}]},
+         'produced[0].type: expected "t", but it is "u"'),
+        (Expected(elapsed=timedelta(hours=1)), {"elapsed": timedelta(hours=2)},
+         "elapsed: expected 1:00:00, but it took 2:00:00"),
+        (Expected(status="failed", error={"code": "1"}), {"error": {"code": "2"}},
+         "error.code: expected '1', but it is '2'"),
+        (Expected(status="failed", error={"message": "b"}), {"error": {"message": "a"}},
+         "error.message: expected one that contains 'b', but it is 'a'"),
+        (Expected(), {"status": "failed", "error": {"name": "TimedOut", "state": "A", "message": "late"}},
+         "status: expected completed, but the run failed with TimedOut in state 'A': late"),
         (Expected(), {"status": "waiting"}, "status: expected completed, but the run waits for an event"),
     ],
-)
+)  # fmt: skip
 def test_tells_a_difference(expected: Expected, seen: dict[str, Any], difference: str) -> None:
-    """Each difference is one readable text."""
     assert _check(expected, **seen) == [difference]
 
 
 def test_shows_large_differences_line_by_line() -> None:
-    """Where values are large, only the lines that differ are marked."""
     expected: JSON = {"customer": {"name": "John", "address": "1234 street", "city": "somewhere else"}}
     actual = {"customer": {"name": "Jane", "address": "1234 street", "city": "somewhere else"}}
     (difference,) = _check(Expected(output=expected), output=actual)

@@ -10,26 +10,16 @@ from swf_temporal.simulation.context import SimulationContext
 
 CORRELATED = [{"contextAttributeName": "order"}]
 DEFINITION = {
-    "id": "orders",
-    "version": "1.0.0",
-    "specVersion": "0.8",
-    "events": [
-        {"name": "Asked", "type": "asked", "source": "s", "kind": "produced"},
-        {"name": "Paid", "type": "paid", "source": "s", "correlation": CORRELATED},
-        {"name": "Sent", "type": "sent", "source": "s", "correlation": CORRELATED},
-    ],
-    "states": [
-        {
-            "name": "Both",
-            "type": "parallel",
-            "branches": [
-                {"name": name, "actions": [{"eventRef": {"triggerEventRef": "Asked", "resultEventRef": name}}]}
-                for name in ("Paid", "Sent")
-            ],
-            "end": True,
-        }
-    ],
-}
+    "id": "orders", "version": "1.0.0", "specVersion": "0.8",
+    "events": [{"name": "Asked", "type": "asked", "source": "s", "kind": "produced"},
+               {"name": "Paid", "type": "paid", "source": "s", "correlation": CORRELATED},
+               {"name": "Sent", "type": "sent", "source": "s", "correlation": CORRELATED}],
+    "states": [{"name": "Both", "type": "parallel",
+                "branches": [{"name": name,
+                              "actions": [{"eventRef": {"triggerEventRef": "Asked",
+                                                        "resultEventRef": name}}]} for name in ("Paid", "Sent")],
+                "end": True}],
+}  # fmt: skip
 
 
 def test_the_first_fixes_what_belongs_to_the_instance() -> None:

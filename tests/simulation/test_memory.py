@@ -10,31 +10,19 @@ from swf_temporal import simulate
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 
 SEQUENCE = {
-    "id": "sequence",
-    "specVersion": "0.8",
-    "functions": [{"name": "count", "operation": "count.json#count"}],
-    "states": [
-        {
-            "name": "Each",
-            "type": "foreach",
-            "mode": "sequential",
-            "inputCollection": "${ .items }",
-            "actions": [{"functionRef": {"refName": "count", "arguments": {}}}],
-            "end": True,
-        }
-    ],
-}
+    "id": "sequence", "specVersion": "0.8", "functions": [{"name": "count", "operation": "count.json#count"}],
+    "states": [{"name": "Each", "type": "foreach", "mode": "sequential", "inputCollection": "${ .items }",
+                "actions": [{"functionRef": {"refName": "count", "arguments": {}}}], "end": True}],
+}  # fmt: skip
 OF_SUBFLOWS = {
     "id": "of-subflows",
     "specVersion": "0.8",
     "states": [{**SEQUENCE["states"][0], "actions": [{"subFlowRef": "one"}]}],  # type: ignore[dict-item]  # a list
 }
 ONE = {
-    "id": "one",
-    "specVersion": "0.8",
-    "functions": SEQUENCE["functions"],
+    "id": "one", "specVersion": "0.8", "functions": SEQUENCE["functions"],
     "states": [{"name": "Call", "type": "operation", "actions": [{"functionRef": "count"}], "end": True}],
-}
+}  # fmt: skip
 DIREKTIV = {
     "id": "of-direktiv",
     "functions": [{"type": "knative-workflow", "id": "count", "image": "count"}],
@@ -52,8 +40,7 @@ def _uncollected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_uncollected")
 @pytest.mark.parametrize(
-    ("definitions", "kind"),
-    [([SEQUENCE], FunctionCall), ([OF_SUBFLOWS, ONE], SubflowCall), ([DIREKTIV], FunctionCall)],
+    ("definitions", "kind"), [([SEQUENCE], FunctionCall), ([OF_SUBFLOWS, ONE], SubflowCall), ([DIREKTIV], FunctionCall)]
 )
 def test_a_call_that_has_ended_is_freed_without_the_garbage_collector(
     definitions: list[dict[str, Any]], kind: type

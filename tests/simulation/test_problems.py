@@ -36,7 +36,6 @@ def test_what_is_claimed_holds(tmp_path: Path) -> None:
 
 
 def test_differences_of_a_problem(tmp_path: Path) -> None:
-    """Of a problem that is there, each fact that differs is told."""
     target = "{code: transition-target, at: '6:1', message: no, hint: null, file: scenario.yaml}"
     assert check_reading(_scenario(tmp_path, target, UNREACHABLE)) == [
         "problems[0].at: expected '6:1', but it is '6:57'",
@@ -46,7 +45,6 @@ def test_differences_of_a_problem(tmp_path: Path) -> None:
 
 
 def test_problems_that_nobody_expects(tmp_path: Path) -> None:
-    """What is missing is told as it was expected, and what is there besides with its line."""
     missing, unexpected = check_reading(_scenario(tmp_path, TARGET, "{code: duration, at: '6:5'}"))
     assert missing == "problems: expected error duration, at '6:5', but it is not reported"
     assert [line.strip() for line in unexpected.splitlines()] == [
@@ -65,7 +63,6 @@ def test_the_order_counts(tmp_path: Path) -> None:
 
 
 def test_a_definition_with_nothing_to_say_about(tmp_path: Path) -> None:
-    """One that is said to be refused and is not does not hold, though nothing runs."""
     (difference,) = run(_scenario(tmp_path, TARGET, text=SCENARIO.replace("Shp}", "Ship}")))[1]
     assert difference.startswith("problems: expected error transition-target, at '6:57'")
 

@@ -22,7 +22,6 @@ def _file(folder: Path, text: str, name: str = "test.yaml") -> Path:
 
 
 def test_reads_all_that_a_scenario_says(tmp_path: Path) -> None:
-    """Every field of the format is read."""
     _file(tmp_path, "id: child", "child.yaml")
     text = """
 scenario: Ships
@@ -60,11 +59,9 @@ why: because
         "plain": (AnswerScript(returns={"inStock": True}),),
         "returns": (AnswerScript(returns={"returns": 1}),),
         "computes": (AnswerScript(computes="${ .a }", takes=timedelta(seconds=5)),),
-        "then": (
-            StubAnswer(raises=StubFailure(code=502, message="Bad"), takes=timedelta(seconds=1)),
-            StubAnswer(returns={"ok": True}, takes=timedelta(seconds=1)),
-        ),
-    }
+        "then": (StubAnswer(raises=StubFailure(code=502, message="Bad"), takes=timedelta(seconds=1)),
+                 StubAnswer(returns={"ok": True}, takes=timedelta(seconds=1))),
+    }  # fmt: skip
     assert (one.events, one.early) == (({"type": "go", "source": "s", "data": 1},), ({"type": "soon"},))
     assert (one.secrets, one.cancel, one.hosts, one.why) == ({"KEY": "k"}, True, ("simulation",), "because")
     assert (one.expect.status, one.expect.output, one.expect.produced) == ("cancelled", None, ({"type": "t"},))
@@ -154,15 +151,11 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}expect: {{error: {{nmae: x}}}}\n", "did you mean 'name'?"),
         (f"scenario: a\n{WORKFLOW}expect: {{elapsed: 1h}}\n", "ISO 8601"),
         (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "the number of its calls, or a list"),
-        (
-            f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n",
-            "an entry of 'produced' must be an object, not the text 'x'",
-        ),
+        (f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n",
+         "an entry of 'produced' must be an object, not the text 'x'"),
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{staus: 5}}}}}}\n", "did you mean 'status'?"),
-        (
-            f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n",
-            "'status' must be a whole number, not the text '5'",
-        ),
+        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n",
+         "'status' must be a whole number, not the text '5'"),
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{returns: 1, computes: x}}}}\n", "returns and computes"),
         (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "'then' must list at least one entry"),
         (f"scenario: a\n{WORKFLOW}events: [go]\n", "an entry of 'events' must be an object"),
@@ -196,23 +189,20 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
         (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a duration such as PT5S, not a number"),
         (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [PT10S, 10s]}}}}\n", "4:30  error"),
         (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "'starts' must be an object, not a list"),
-        *(
-            (f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message)
-            for starts, message in [
-                ("at: [2026-01-01T00:00:00Z]", "'starts' has no 'after'"),
-                ("after: 2026-01-01T00:00:00Z", "'starts' has no 'at'"),
-                ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
-                ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
-                ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
-                ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
-                ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
-                ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),
-                ("after: 0001-01-01T00:00:00+01:00, at: []", "there is no such day or hour"),
-                ("after: 2026-01-01T00:00:00Z, before: 2026-01-01T00:00:00Z, at: []", "'before' is later than 'after'"),
-            ]
-        ),
+        *((f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message) for starts,
+          message in [("at: [2026-01-01T00:00:00Z]", "'starts' has no 'after'"),
+                      ("after: 2026-01-01T00:00:00Z", "'starts' has no 'at'"),
+                      ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
+                      ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
+                      ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
+                      ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
+                      ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
+                      ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),
+                      ("after: 0001-01-01T00:00:00+01:00, at: []", "there is no such day or hour"),
+                      ("after: 2026-01-01T00:00:00Z, before: 2026-01-01T00:00:00Z, at: []",
+                       "'before' is later than 'after'")]),
     ],
-)
+)  # fmt: skip
 def test_refuses(tmp_path: Path, text: str, message: str) -> None:
     """A slip is refused, with its place and what was perhaps meant."""
     with pytest.raises(UsageError) as refusal:
@@ -250,13 +240,11 @@ expect:
     ["expect: {elapsed: }", "expect: {states: }", "functions: {f: {raises: }}", "expect: {requests: [{query: }]}"],
 )
 def test_refuses_a_key_without_a_value(tmp_path: Path, key: str) -> None:
-    """What was to be claimed would not be, and nobody would notice."""
     with pytest.raises(UsageError, match="has no value: write one, or leave out the key"):
         read_scenarios(_file(tmp_path, f"scenario: a\n{WORKFLOW}{key}\n"))
 
 
 def test_names_the_line_of_a_slip_in_a_later_document(tmp_path: Path) -> None:
-    """Lines are counted through the whole file."""
     text = f"scenario: a\n{WORKFLOW}---\nscenario: b\n{WORKFLOW}spce: []\n"
     with pytest.raises(UsageError, match=r"test\.yaml:6:1 "):
         read_scenarios(_file(tmp_path, text))

@@ -8,16 +8,7 @@ from datetime import date
 import pytest
 from pydantic import BaseModel
 
-from swf_temporal import (
-    JSON,
-    Call,
-    CloudEvent,
-    Registry,
-    UsageError,
-    current_call,
-    current_resource,
-    simulate,
-)
+from swf_temporal import JSON, Call, CloudEvent, Registry, UsageError, current_call, current_resource, simulate
 
 DEFINITION = """
 id: order
@@ -41,15 +32,12 @@ states:
 
 
 class Item(BaseModel):
-    """A model of an argument."""
-
     name: str
     since: date
 
 
 @pytest.fixture
 def registry() -> Registry:
-    """Return what a worker would have, and a stand-in for the service."""
     registry = Registry()
 
     @registry.custom("price")
@@ -80,7 +68,6 @@ def test_functions_are_called_as_by_a_worker(registry: Registry) -> None:
 
 
 def test_functions_know_their_call_and_resources(registry: Registry) -> None:
-    """As on a worker: a resource is open as long as the simulation lasts."""
     told: list[object] = []
 
     @registry.resource
@@ -101,7 +88,6 @@ def test_functions_know_their_call_and_resources(registry: Registry) -> None:
 
 
 def test_wrong_arguments_and_what_leaves_the_process(registry: Registry) -> None:
-    """Each fails as on a worker, or because a simulation touches nothing outside."""
     wrong = simulate(DEFINITION.replace("number: 2", "count: 2"), functions=registry)
     assert wrong.error is not None
     assert wrong.error.code == "BadArguments"
@@ -114,8 +100,6 @@ def test_wrong_arguments_and_what_leaves_the_process(registry: Registry) -> None
 
 
 def test_an_exception_is_the_cause(registry: Registry) -> None:
-    """It leads to the frame of the function."""
-
     async def place(item: str) -> dict[str, str]:
         known: dict[str, str] = {}
         return {"placed": known[item]}
@@ -132,8 +116,6 @@ def test_an_exception_is_the_cause(registry: Registry) -> None:
 
 @pytest.mark.parametrize("registered", [True, False])
 def test_a_failed_assertion_comes_out(registry: Registry, *, registered: bool) -> None:
-    """Whatever the definition makes of errors: it is the test's."""
-
     def price(*_: object, **__: object) -> None:
         raise AssertionError("it costs more")
 

@@ -21,7 +21,6 @@ def _scenarios() -> list[dict[str, Any]]:
 
 
 def test_every_scenario_fits() -> None:
-    """What is read is not refused by the schema."""
     found = _scenarios()
     assert len(found) > 1000
     assert [(one["scenario"], error.message) for one in found for error in SCHEMA.iter_errors(one)] == []
@@ -38,7 +37,6 @@ def test_every_scenario_fits() -> None:
     ],
 )
 def test_a_slip_is_told(key: str, value: object, message: str) -> None:
-    """What reading refuses the schema refuses as well, so that an editor shows it."""
     [error] = SCHEMA.iter_errors({"scenario": "a", "workflow": "a.yaml", key: value})
     assert message in error.message
 

@@ -17,13 +17,11 @@ SUSPENSIONS = 1, 60
 
 RACES = {
     "Continues after the first branch, whatever the sub-workflow of the other does",
-    "Calls as often as there is time in each branch and in each iteration",
-    "Fails with the first action that does",
-    "Waits for the first success alone in the mode or",
-    "Gives up all elements after the timeout of a foreach",
+    "Calls as often as there is time in each branch and in each iteration", "Fails with the first action that does",
+    "Waits for the first success alone in the mode or", "Gives up all elements after the timeout of a foreach",
     "Gives up all actions after the timeout of a parallel state",
     "Goes no further in a branch that was given up in the moment in which its sub-workflow ended",
-}
+}  # fmt: skip
 """Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
 
 
@@ -43,7 +41,6 @@ def _can_be_suspended(scenario: Scenario) -> bool:
 
 @pytest.mark.parametrize("scenario", CORPUS, ids=_id)
 def test_holds(scenario: Scenario) -> None:
-    """What a scenario claims is what happens."""
     _, differences = run(scenario)
     assert not differences, "\n".join([str(scenario), *differences])
 
@@ -87,13 +84,10 @@ def _takes_time(scenario: Scenario, run_: Simulation) -> bool:
 
 
 def _essence(simulation: Simulation) -> dict[str, Any]:
-    """Return what must not depend on when a run was suspended."""
     own = ("id", "time")
     return {
-        "status": simulation.status,
-        "output": simulation.output,
-        "error": simulation.error,
+        "status": simulation.status, "output": simulation.output, "error": simulation.error,
         "produced": [{k: v for k, v in event.items() if k not in own} for event in simulation.produced_events],
         "calls": sorted(json.dumps(call, sort_keys=True) for call in simulation.calls),
         "trace": canonical(simulation.trace),
-    }
+    }  # fmt: skip

@@ -10,7 +10,6 @@ from swf_temporal.simulation.scenario import StubAnswer, scripted
 
 
 async def test_gives_one_answer_after_the_other_and_repeats_the_last() -> None:
-    """Every call is answered by the next answer."""
     script = scripted({"f": [StubAnswer(returns=1), StubAnswer(returns=2)]}, _no_time)
     assert [await script["f"](None) for _ in range(4)] == [1, 2, 2, 2]
 
@@ -23,7 +22,6 @@ async def test_begins_anew_for_every_run() -> None:
 
 
 async def test_computes_from_the_arguments() -> None:
-    """An answer may be an expression on the arguments."""
     script = scripted({"f": [StubAnswer(computes="${ .a + .b }")]}, _no_time)
     assert await script["f"]({"a": 1, "b": 2}) == 3
 
@@ -38,7 +36,6 @@ async def test_raises_what_the_script_says() -> None:
 
 
 async def test_takes_the_time_that_the_script_says() -> None:
-    """Time passes by the callable that the host gives."""
     passed: list[timedelta] = []
 
     async def sleep(duration: timedelta) -> None:

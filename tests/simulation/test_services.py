@@ -29,17 +29,22 @@ workflow:
   specVersion: "0.8"
 """
 
-READ = (
-    HEAD
-    + """\
+
+def calling(rest: str) -> str:
+    return HEAD + rest
+
+
+READ = calling("""\
   functions: [{name: read, operation: "rest:GET:https://orders.example/orders/7"}]
   states: [{name: Read, type: operation, actions: [{functionRef: read}], end: true}]
-"""
-)
+""")
+
+
+def reading(rest: str) -> str:
+    return READ + rest
 
 
 def scenario(folder: Path, text: str) -> Scenario:
-    """Return the scenario that *text* is."""
     (folder / "scenario.yaml").write_text(text, encoding="utf-8")
     return find_scenarios([folder / "scenario.yaml"])[0]
 
@@ -60,9 +65,7 @@ def _threads() -> set[threading.Thread]:
 def test_what_is_asked_is_seen(tmp_path: Path) -> None:
     """Method, path, query, headers and body of every request are there to be compared, and nothing is left running."""
     before = _threads()
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: place, operation: {method: POST, uri: "https://orders.example/orders?dry={dry}"}}]
   states:
     - name: Place
@@ -72,8 +75,7 @@ def test_what_is_asked_is_seen(tmp_path: Path) -> None:
 services:
   https://orders.example:
     POST /orders: {status: 201, headers: {X-Place: shelf}, body: {id: 8}}
-"""
-    )
+""")
     simulation, differences = came_of(tmp_path, text)
     assert differences == []
     assert simulation.output == {"id": 8}
@@ -87,7 +89,6 @@ services:
 
 @pytest.mark.parametrize("key", ["headers: {A: b}", "file: users.proto"])
 def test_refuses_answers_of_grpc(tmp_path: Path, key: str) -> None:
-    """What would be left out is told."""
     (tmp_path / "users.proto").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match="an answer of gRPC has a body, or a status"):
         scenario(tmp_path, READ + f"services: {{users.proto: {{Users/Add: {{{key}}}}}}}")
@@ -110,28 +111,23 @@ def test_no_other_service_is_reached(tmp_path: Path) -> None:
 
 
 def test_a_service_of_another_protocol_is_none(tmp_path: Path) -> None:
-    """Host and port alone do not make a service."""
     simulation, _ = came_of(tmp_path, READ + "services: {'http://orders.example:443': {GET /orders/7: {}}}")
     assert simulation.error is not None
     assert simulation.error.message == (
         "the scenario has no service at https://orders.example:443: describe it in `services`"
     )
     (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", "ws"), encoding="utf-8")
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: hear, type: asyncapi, operation: "lights.yaml#hear"}]
   states: [{name: Hear, type: operation, actions: [{functionRef: hear}], end: true}]
 services: {"http://lights.example": {GET /news: {}}}
 expect: {error: {code: NotScripted}}
-"""
-    )
+""")
     [told] = came_of(tmp_path, text)[1]
     assert "no service at ws://lights.example:80" in told
 
 
 def test_a_request_without_an_answer_is_told(tmp_path: Path) -> None:
-    """Also where the definition catches what comes of it."""
     text = READ.replace("end: true}]", "onErrors: [{errorRef: any, end: true}], end: true}]").replace(
         "  functions", "  errors: [{name: any, code: '501'}]\n  functions"
     )
@@ -142,9 +138,7 @@ def test_a_request_without_an_answer_is_told(tmp_path: Path) -> None:
 
 def test_answers_follow_each_other(tmp_path: Path) -> None:
     """The last one repeats, a path with the query that was asked for comes first, and time passes only in pauses."""
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: read, operation: "rest:GET:https://orders.example/orders?page={page}"}]
   retries: [{name: often, delay: PT1H, maxAttempts: 4}]
   states:
@@ -159,16 +153,13 @@ services:
     GET /orders: {then: [{status: 503}, {status: 429, body: slow down}, {page: 1}]}
     GET /orders?page=2: {page: 2}
 expect: {output: {page: 1, second: {page: 2}}, calls: {read: 4}, elapsed: PT2H}
-"""
-    )
+""")
     assert came_of(tmp_path, text)[1] == []
 
 
 def test_redirects_lead_to_other_services(tmp_path: Path) -> None:
     """URLs are those of the definition, wherever the servers really are."""
-    text = (
-        READ
-        + """\
+    text = reading("""\
 services:
   https://orders.example:
     GET /orders/7: {status: 302, headers: {Location: "http://archive.example/7"}}
@@ -177,8 +168,7 @@ services:
 expect:
   output: {archived: true}
   requests: [GET /orders/7, {service: "http://archive.example", request: GET /7}]
-"""
-    )
+""")
     assert came_of(tmp_path, text)[1] == []
 
 
@@ -198,9 +188,7 @@ paths:
       responses: {"200": {description: a greeting}}
 """
     (tmp_path / "forms.yaml").write_text(document, encoding="utf-8")
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: greet, operation: "forms.yaml#greet"}]
   states:
     - name: Greet
@@ -215,8 +203,7 @@ services:
 expect:
   output: {said: Hello!}
   requests: [{request: POST /greet, body: {name: A & B}}]
-"""
-    )
+""")
     assert came_of(tmp_path, text)[1] == []
 
 
@@ -239,11 +226,8 @@ operations:
 
 @pytest.mark.parametrize("protocol", ["mqtt", "amqp", "nats", "kafka", "ws"])
 def test_messages_come_once(tmp_path: Path, protocol: str) -> None:
-    """Those of a channel come in order, and when there are none left nobody waits for ever."""
     (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", protocol), encoding="utf-8")
-    text = (
-        HEAD
-        + f"""\
+    text = calling(f"""\
   functions: [{{name: hear, type: asyncapi, operation: "lights.yaml#hear"}}]
   states:
     - name: Hear
@@ -259,8 +243,7 @@ services:
 expect:
   error: {{code: ConnectionLost, message: before the expected message arrived}}
   requests: [RECEIVE news, RECEIVE news, RECEIVE news]
-"""
-    )
+""")
     simulation, differences = came_of(tmp_path, text)
     assert differences == []
     completed = [entry.detail.get("result") for entry in simulation.trace if entry.kind == "action-completed"]
@@ -270,9 +253,7 @@ expect:
 def test_a_message_is_answered(tmp_path: Path) -> None:
     """What waits on the channel that was asked is the reply, at whatever address it was asked for."""
     (tmp_path / "lights.yaml").write_text(LIGHTS.replace("PROTOCOL", "amqp"), encoding="utf-8")
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: ask, type: asyncapi, operation: "lights.yaml#ask"}]
   states:
     - name: Ask
@@ -281,8 +262,7 @@ def test_a_message_is_answered(tmp_path: Path) -> None:
       end: true
 services: {"amqp://lights.example": {questions: {on: true}}}
 expect: {output: {on: true}}
-"""
-    )
+""")
     simulation, differences = came_of(tmp_path, text)
     assert differences == []
     receiving, sending = simulation.requests
@@ -293,20 +273,16 @@ expect: {output: {on: true}}
 def test_a_proto_file_that_is_none(tmp_path: Path) -> None:
     """The call fails, and the compiler's complaint is told."""
     (tmp_path / "users.proto").write_text("service Users", encoding="utf-8")
-    text = (
-        HEAD
-        + """\
+    text = calling("""\
   functions: [{name: add, type: rpc, operation: "users.proto#Users#Add"}]
   states: [{name: Add, type: operation, actions: [{functionRef: add}], end: true}]
 services: {users.proto: {Users/Add: {}}}
 expect: {error: {code: BadDocument, message: users.proto}}
-"""
-    )
+""")
     assert came_of(tmp_path, text)[1] == []
 
 
 def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
-    """Answers begin anew with every run."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {then: [{n: 1}, {n: 2}]}}}"
     one = scenario(tmp_path, text)
     outputs: list[Any] = [observed(one, context_of(one).run({})).output for _ in range(2)]
@@ -321,10 +297,8 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{ftp://a.example: {}}", "there are mqtt"),
         ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
         ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
-        (
-            "{https://a.example: {/orders: {}}}",
-            "'/orders' is not a request of 'https://a.example': write a method and a path",
-        ),
+        ("{https://a.example: {/orders: {}}}",
+         "'/orders' is not a request of 'https://a.example': write a method and a path"),
         ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
         ("{https://a.example: {GET /: {then: []}}}", "'then' must list at least one entry"),
         ("{https://a.example: {GET /: {status: 99}}}", "99 is not an HTTP status that ends a request"),
@@ -344,10 +318,8 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
         ("{'https://me@a.example': {}}", "'https://me@a.example' has a user: leave it out"),
         ("{https://a.example: {}, 'https://A.example:443/': {}}", "is the same server as 'https://a.example'"),
         ("{mqtt://a.example: {}, 'mqtt5://a.example': {}}", "is the same server as 'mqtt://a.example'"),
-        (
-            "{https://a.example: {GET /: {status: sent}}}",
-            "an answer that itself has the key `status` is written {body:",
-        ),
+        ("{https://a.example: {GET /: {status: sent}}}",
+         "an answer that itself has the key `status` is written {body:"),
         ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
         ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
         ("{https://a.example: {GET /: {then: [1], status: 201}}}", "write 'status' in each of them"),
@@ -359,9 +331,8 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
             "the header 'Content-Length' must be left out",
         ),
     ],
-)
+)  # fmt: skip
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
-    """What is wrong is told with its place."""
     with pytest.raises(UsageError) as caught:
         scenario(tmp_path, READ + f"services: {services}")
     assert message in str(caught.value)
@@ -407,7 +378,6 @@ def test_refuses_requests(tmp_path: Path, requests: str, message: str) -> None:
     ],
 )
 def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: str) -> None:
-    """Only what is said of a request is compared."""
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + f"expect: {{requests: {requests}}}"
     [told] = came_of(tmp_path, text)[1]
     assert difference in told
@@ -415,14 +385,11 @@ def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: st
 
 async def test_a_call_that_fails_when_nobody_asks_any_more_fails_quietly(tmp_path: Path) -> None:
     """Where a call side by side with it was first to fail, its own failure is nothing to complain of."""
-    text = (
-        READ
-        + """\
+    text = reading("""\
 services:
   https://orders.example:
     GET /orders/7: {status: 500}
-"""
-    )
+""")
     one = scenario(tmp_path, text)
     services = stub_services_of(one)
     assert services is not None

@@ -13,28 +13,18 @@ from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.loading import load
 
 ORDER: dict[str, Any] = {
-    "id": "order",
-    "specVersion": "0.8",
-    "functions": [{"name": "price", "operation": "api#price"}],
-    "states": [
-        {
-            "name": "Price",
-            "type": "operation",
-            "actions": [{"name": "ask", "functionRef": {"refName": "price", "arguments": {"item": "${ .item }"}}}],
-            "end": True,
-        }
-    ],
-}
+    "id": "order", "specVersion": "0.8", "functions": [{"name": "price", "operation": "api#price"}],
+    "states": [{"name": "Price", "type": "operation",
+                "actions": [{"name": "ask", "functionRef": {"refName": "price", "arguments": {"item": "${ .item }"}}}],
+                "end": True}],
+}  # fmt: skip
 WAITING: dict[str, Any] = {
-    "id": "waiting",
-    "specVersion": "0.8",
-    "events": [{"name": "Go", "type": "go", "source": "s"}],
+    "id": "waiting", "specVersion": "0.8", "events": [{"name": "Go", "type": "go", "source": "s"}],
     "states": [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}], "end": True}],
-}
+}  # fmt: skip
 
 
 def test_a_function_may_be_its_result() -> None:
-    """A scripted value is what the function returns."""
     run = simulate(ORDER, {"item": "book"}, functions={"price": {"price": 5}})
     assert (run.status, run.output) == ("completed", {"item": "book", "price": 5})
     assert run.calls == (("price", {"item": "book"}),)
@@ -47,8 +37,6 @@ def test_a_function_may_be_a_callable() -> None:
 
 
 def test_a_function_may_be_an_async_callable() -> None:
-    """An async callable is awaited."""
-
     async def price(arguments: dict[str, Any]) -> dict[str, Any]:
         return {"asked": arguments["item"]}
 
@@ -119,7 +107,6 @@ def test_what_json_can_write_as_it_is() -> None:
 
 
 def test_what_is_nested_too_deeply_is_refused() -> None:
-    """Neither an input nor a result can be nested more deeply than Python goes."""
     run = simulate(ORDER, _nested(100_000), functions={"price": 5})
     assert run.error is not None
     assert run.error.message == "the input of a workflow is one JSON value: it is nested too deeply"
@@ -175,8 +162,6 @@ def test_a_function_cannot_change_the_data() -> None:
 
 
 def test_a_function_may_fail() -> None:
-    """CallFailed is the error that the workflow meets."""
-
     def price(_: dict[str, Any]) -> None:
         raise CallFailed("no such item", code=404)
 
@@ -226,7 +211,6 @@ def test_refuses_an_invalid_definition() -> None:
 
 
 def test_knows_other_definitions_by_their_ids() -> None:
-    """Sub-workflows are found among the given definitions."""
     parent = {
         "id": "parent",
         "specVersion": "0.8",
@@ -241,13 +225,10 @@ def test_knows_other_definitions_by_their_ids() -> None:
 
 
 def test_fills_secrets() -> None:
-    """The given secrets are what $SECRETS holds."""
     states = [
-        {
-            **ORDER["states"][0],
-            "actions": [{"functionRef": {"refName": "price", "arguments": {"k": "${ $SECRETS.K }"}}}],
-        }
-    ]
+        {**ORDER["states"][0],
+         "actions": [{"functionRef": {"refName": "price", "arguments": {"k": "${ $SECRETS.K }"}}}]},
+    ]  # fmt: skip
     run = simulate({**ORDER, "secrets": ["K"], "states": states}, functions={"price": None}, secrets={"K": "key"})
     assert run.calls == (("price", {"k": "key"}),)
 
@@ -275,7 +256,6 @@ def test_takes_a_file_a_text_an_object_or_a_workflow(tmp_path: Path) -> None:
 
 
 async def test_runs_inside_a_running_loop() -> None:
-    """It can be called from async code, too."""
     assert simulate(ORDER, functions={"price": 5}).output == 5
 
 
@@ -284,25 +264,15 @@ def test_two_runs_are_equal() -> None:
 
     def run() -> Any:
         return simulate(
-            {
-                "id": "fork",
-                "specVersion": "0.8",
-                "autoRetries": True,
-                "events": [{"name": "Out", "type": "out", "source": "s", "kind": "produced"}],
-                "functions": [{"name": "f", "operation": "api#f"}],
-                "states": [
-                    {
-                        "name": "Fork",
-                        "type": "foreach",
-                        "inputCollection": "${ [range(20)] }",
-                        "outputCollection": "${ .out }",
-                        "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
-                        "end": {"produceEvents": [{"eventRef": "Out"}]},
-                    }
-                ],
-            },
+            {"id": "fork", "specVersion": "0.8", "autoRetries": True,
+             "events": [{"name": "Out", "type": "out", "source": "s", "kind": "produced"}],
+             "functions": [{"name": "f", "operation": "api#f"}],
+             "states": [{"name": "Fork", "type": "foreach", "inputCollection": "${ [range(20)] }",
+                         "outputCollection": "${ .out }",
+                         "actions": [{"functionRef": {"refName": "f", "arguments": {"n": "${ .item }"}}}],
+                         "end": {"produceEvents": [{"eventRef": "Out"}]}}]},
             functions={"f": lambda arguments: arguments["n"]},
-        )
+        )  # fmt: skip
 
     first = run()
     assert first == run()
@@ -311,7 +281,6 @@ def test_two_runs_are_equal() -> None:
 
 
 def test_tells_how_long_it_would_have_taken() -> None:
-    """Elapsed is virtual time, exact over years."""
     states = [{"name": "Nap", "type": "sleep", "duration": "P10Y", "end": True}]
     assert simulate({"id": "x", "specVersion": "0.8", "states": states}).elapsed == timedelta(days=3650)
 
@@ -352,7 +321,6 @@ def test_gives_up_attempts_without_an_end() -> None:
 
 
 def test_gives_up_sub_workflows_that_always_fail() -> None:
-    """An attempt at a sub-workflow is an attempt."""
     child = {**ORDER, "id": "child"}
     states = [{**ORDER["states"][0], "actions": [{"subFlowRef": "child", "retryRef": "on"}]}]
 
@@ -381,7 +349,6 @@ def test_times_that_last_longer_than_a_simulation_limit_nothing() -> None:
 
 
 def test_short_waits_after_centuries() -> None:
-    """Where numbers have grown so large that they no longer tell microseconds apart, time still passes."""
     naps = [
         {"name": "Long", "type": "sleep", "duration": "P900Y", "transition": "Short"},
         {"name": "Short", "type": "sleep", "duration": "PT0.5S", "end": True},
@@ -404,10 +371,7 @@ def test_begins_at_the_given_time() -> None:
 def test_a_start_time_needs_a_zone() -> None:
     """A time that could be any of several is refused."""
     definition = {
-        "id": "w",
-        "specVersion": "0.8",
-        "version": "1",
-        "states": [{"name": "A", "type": "inject", "data": {}}],
-    }
+        "id": "w", "specVersion": "0.8", "version": "1", "states": [{"name": "A", "type": "inject", "data": {}}],
+    }  # fmt: skip
     with pytest.raises(UsageError, match="has no time zone"):
         simulate(definition, start_time=datetime(2031, 2, 3))  # noqa: DTZ001 - that is the point

@@ -14,22 +14,20 @@ def _retries(run: Simulation) -> list[tuple[str, dict[str, Any]]]:
 def test_attempts_at_a_state_are_counted_together() -> None:
     """Before 0.7 each entry of onErrors counts its own attempts, and the trace counts those of the state."""
     definition = """
-    id: shop
-    schemaVersion: "0.6"
-    functions: [{name: ship, operation: "shop.json#ship"}]
-    retries:
-      - {name: busy, delay: PT1M, multiplier: 2, maxAttempts: 2}
-      - {name: late, delay: PT1H, maxAttempts: 1}
-    states:
-      - name: Ship
-        type: operation
-        actions: [{functionRef: ship}]
-        onErrors:
-          - {error: busy, code: "503", retryRef: busy, transition: Failed}
-          - {error: late, code: "504", retryRef: late, transition: Failed}
-        end: true
-      - {name: Failed, type: inject, data: {failed: true}, end: true}
-    """
+id: shop
+schemaVersion: "0.6"
+functions: [{name: ship, operation: "shop.json#ship"}]
+retries: [{name: busy, delay: PT1M, multiplier: 2, maxAttempts: 2}, {name: late, delay: PT1H, maxAttempts: 1}]
+states:
+  - name: Ship
+    type: operation
+    actions: [{functionRef: ship}]
+    onErrors:
+      - {error: busy, code: "503", retryRef: busy, transition: Failed}
+      - {error: late, code: "504", retryRef: late, transition: Failed}
+    end: true
+  - {name: Failed, type: inject, data: {failed: true}, end: true}
+"""
     statuses = [503, 504, 503, 503]
 
     def ship(_: JSON) -> JSON:

@@ -11,13 +11,7 @@ from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import Scenario, context_of
 from tests.corpus import CORPUS
 from tests.sampling import sample
-from tests.simulation.test_scenarios import (
-    _can_be_suspended,
-    _essence,
-    _id,
-    _takes_time,
-    as_record,
-)
+from tests.simulation.test_scenarios import _can_be_suspended, _essence, _id, _takes_time, as_record
 
 PARTS = 5
 """In how many parts the time of a run is cut; it is suspended between two of them, or each two in a run of all."""

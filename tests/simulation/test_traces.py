@@ -291,7 +291,6 @@ def test_nothing_is_awaited_that_came_before() -> None:
 
 
 def test_a_run_that_is_to_be_suspended_begins_no_wait() -> None:
-    """It is told of once the run goes on."""
     states: JSON = [{"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}]
     events: JSON = [{"name": "go", "type": "go", "source": "s"}]
     definition: Any = {"id": "go", "specVersion": "0.8", "events": events, "states": states}
@@ -329,7 +328,6 @@ def test_another_attempt_at_a_whole_state_is_told() -> None:
 
 
 def test_a_change_of_the_data_is_told() -> None:
-    """Where every path has stopped, the data are changed, and the run goes on with them."""
     definition = """
     id: changed
     specVersion: "0.8"
@@ -351,7 +349,6 @@ def test_a_change_of_the_data_is_told() -> None:
 
 
 def test_a_fault_knows_its_branch() -> None:
-    """What fails in a branch of a parallel state tells in which, and in which action."""
     definition = """
     id: forked
     specVersion: "0.8"
@@ -370,7 +367,6 @@ def test_a_fault_knows_its_branch() -> None:
 
 
 def test_a_fault_knows_its_branch_of_states() -> None:
-    """In drafts a branch has states of its own; the fault tells that of the branch, and the branch."""
     definition = """
     id: forked
     name: Forked
@@ -452,7 +448,6 @@ def test_the_priority_of_a_call_is_told() -> None:
 
 
 def test_the_end_of_a_workflows_time_is_told() -> None:
-    """It is told between what was broken off and what runs before the end."""
     definition = """
     id: slow
     specVersion: "0.8"
@@ -490,7 +485,6 @@ def test_undoing_after_a_cancellation_is_told() -> None:
 
 
 def test_what_an_instance_says_of_itself_is_told() -> None:
-    """What it logs, and the metadata that it has from then on, before its state does anything."""
     run = simulate({"states": [{"id": "a", "type": "noop", "log": "begun", "metadata": {"step": "jq(.n)"}}]}, {"n": 1})
     assert _told(run)[1:4] == [
         ("state-entered", "a", "a", "a", {"type": "noop"}),
@@ -544,8 +538,6 @@ FAILING: Any = {
     ids=["November 2019", "Direktiv", "a sub-workflow"],
 )
 def test_an_action_that_failed_for_good_is_told_once(definition: str, failed: list[Any]) -> None:
-    """With what it calls, whatever is done about it, and whatever the language is."""
-
     def work(_: JSON) -> JSON:
         raise CallFailed("it broke", name="Broken", code="broken")
 

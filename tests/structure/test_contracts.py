@@ -21,29 +21,21 @@ BREACHES = {
     "Events: ": ("events/brokers/port.py", "from swf_temporal.events import messages"),
     "Languages: ": ("languages/port.py", "from swf_temporal.languages import loading"),
     "Functions know no language": ("functions/urls.py", "from swf_temporal.languages import port"),
-    "What programs import, and what is done to instances": (
-        "operations/instances.py",
-        "from swf_temporal.operations import rerunning",
-    ),
+    "What programs import, and what is done to instances": ("operations/instances.py",
+                                                            "from swf_temporal.operations import rerunning"),
     "Functions: ": ("functions/http/client.py", "from swf_temporal.functions.graphql import graphql"),
     "A language is seen through its port alone": ("simulation/definitions.py", f"from {LANGUAGE}.model import node"),
-    "Direktiv is seen through its port alone": (
-        "simulation/checking.py",
-        "from swf_temporal.languages.direktiv.model import node",
-    ),
-    "Direktiv: ": (
-        "languages/direktiv/model/workflow.py",
-        "from swf_temporal.languages.direktiv.execution import execution",
-    ),
-    "Serverless Workflow: ": (
-        "languages/serverless_workflow/model/node.py",
-        f"from {LANGUAGE}.execution import execution",
-    ),
+    "Direktiv is seen through its port alone": ("simulation/checking.py",
+                                                "from swf_temporal.languages.direktiv.model import node"),
+    "Direktiv: ": ("languages/direktiv/model/workflow.py",
+                   "from swf_temporal.languages.direktiv.execution import execution"),
+    "Serverless Workflow: ": ("languages/serverless_workflow/model/node.py",
+                              f"from {LANGUAGE}.execution import execution"),
     "One reader of YAML": ("functions/urls.py", "import yaml"),
     "One reader and writer of JSON": ("functions/urls.py", "from json import loads"),
     "Only the temporal layer": ("runtime/joining.py", "import temporalio"),
     "Only commands parse arguments and print": ("sdk/health.py", "import typer"),
-}
+}  # fmt: skip
 """For the beginning of each contract's name: a module, and an import there that breaks it."""
 
 
@@ -63,18 +55,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         file.write_text(f"{file.read_text(encoding='utf-8')}\n{statement}\n", encoding="utf-8")
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"]
     found = subprocess.run(
-        [*command, "--no-cache"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "400"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [*command, "--no-cache"], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "400"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
     return re.sub(r"\s+", " ", found.stdout + found.stderr)
 
 
 def test_each_contract_has_a_breach() -> None:
-    """There is a breach for every contract, and none for what is not one."""
     names = _contracts()
     assert len(names) == len(BREACHES)
     assert all(sum(name.startswith(beginning) for name in names) == 1 for beginning in BREACHES)
@@ -82,5 +69,4 @@ def test_each_contract_has_a_breach() -> None:
 
 @pytest.mark.parametrize("name", _contracts())
 def test_a_contract_fails_when_broken(told: str, name: str) -> None:
-    """import-linter says of each that it is broken."""
     assert f"{name} BROKEN" in told, told

@@ -24,7 +24,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {
-        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios",
+        "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios"
     },
     "direktiv": {
         "swf_temporal/base/function_types.py": "the type of functions in containers is called so",
@@ -34,9 +34,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/functions/containers/containers.py": "the contract of these containers: headers, and a code",
         "swf_temporal/cli/lazy.py": "the command that serves such a container",
     },
-    "selectionSet": {
-        "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
-    },
+    "selectionSet": {"swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so"},
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""
@@ -49,7 +47,6 @@ def test_languages_are_named_in_their_packages_alone() -> None:
 
 
 def test_each_excuse_is_needed() -> None:
-    """No file is excused that does not name what it is excused for."""
     assert _excused() - {(word, file) for file, word in _named()} == set()
 
 
@@ -113,12 +110,10 @@ def _known(found: str) -> str:
 def _keys() -> frozenset[str]:
     """Return the keys of all languages that are written like no word of English."""
     models = (
-        member
-        for name in LANGUAGES
-        for module in _modules(f"swf_temporal.languages.{name}.model")
-        for member in vars(module).values()
-        if isinstance(member, type) and issubclass(member, BaseModel)
-    )
+        member for name in LANGUAGES for module in _modules(
+            f"swf_temporal.languages.{name}.model"
+        ) for member in vars(module).values() if isinstance(member, type) and issubclass(member, BaseModel)
+    )  # fmt: skip
     keys = {field.alias or name for model in models for name, field in model.model_fields.items()}
     return frozenset(key for key in keys if re.fullmatch(r"[a-z]+[A-Z]\w+", key))
 

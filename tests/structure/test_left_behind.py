@@ -65,7 +65,6 @@ def mentioning(word: str) -> list[int]:
 
 
 def until_gone(look: Callable[[], list[int]]) -> list[int]:
-    """Return the processes that *look* finds once there are none, or too late."""
     end = time.monotonic() + PATIENCE
     while (left := look()) and time.monotonic() < end:
         time.sleep(0.1)
@@ -73,7 +72,6 @@ def until_gone(look: Callable[[], list[int]]) -> list[int]:
 
 
 def environment(word: str) -> dict[str, str]:
-    """Return the environment of processes that are known by *word*."""
     return {**os.environ, "SWF_TEST_MARK": word, "PYTHONPATH": str(ROOT)}
 
 
@@ -131,7 +129,6 @@ def test_a_command_whose_parent_is_gone_is_not_run() -> None:
 
 
 def family(process: int) -> list[int]:
-    """Return the ids of a process's children, and theirs."""
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:
@@ -140,7 +137,6 @@ def family(process: int) -> list[int]:
 
 
 def is_there(process: int) -> bool:
-    """Tell whether a process has not ended."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except OSError:

@@ -23,5 +23,4 @@ def without_docstring(thing: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_what_is_public_has_a_docstring(name: str) -> None:
-    """Classes, functions, and the methods and properties of classes."""
     assert list(without_docstring(PUBLIC[name])) == []

@@ -46,7 +46,6 @@ def test_all_tests_belong_to_an_area() -> None:
 
 @pytest.mark.parametrize(("tests", "commands"), [row[1:] for row in ROWS], ids=[" ".join(row[1]) for row in ROWS])
 def test_the_commands_run_the_tests(tests: list[str], commands: list[str]) -> None:
-    """What they name is there, and pytest is given all that has tests of its own."""
     words = [command.split() for command in commands]
     given = [path for command in words if command[0] == "pytest" for path in command[1:]]
     assert _there(given) == {path for path in _there(tests) if path.suffix == ".py" or list(path.rglob("test_*.py"))}

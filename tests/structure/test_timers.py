@@ -9,19 +9,13 @@ PACKAGE = Path(swf_temporal.__file__).parent
 OF_INSTANCES = {"TemporalHost.sleep"}
 """What sets the timers of instances: what a definition says sleeps, waits or is limited by it."""
 OF_OTHERS = {
-    "DelayedEvent.run",
-    "EventMailbox._begin_next",
-    "EventMailbox._hand_over",
-    "InstanceSignals._wait_for_room",
-    "Places._look",
-    "_end_of",
-    "_pause",
-}
+    "DelayedEvent.run", "EventMailbox._begin_next", "EventMailbox._hand_over", "InstanceSignals._wait_for_room",
+    "Places._look", "_end_of", "_pause",
+}  # fmt: skip
 """What sets those of workflows that run no definition."""
 
 
 def test_an_instance_has_no_timer_of_its_own() -> None:
-    """What gives way, or waits for room, does so by what a worker answers."""
     found = set[str]()
     for file in (PACKAGE / "temporal").rglob("*.py"):
         for part in ast.parse(file.read_text(encoding="utf-8")).body:

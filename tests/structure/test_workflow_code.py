@@ -37,7 +37,6 @@ def test_the_ban_holds_wherever_workflow_code_is(reached: set[str]) -> None:
 
 
 def test_each_reason_is_needed(reached: set[str]) -> None:
-    """No module is excused that is not reached, or that asks the machine nothing."""
     needed = {_reason_of(name) for name in reached if _breaches(_file(name))}
     assert needed - {None} == set(REACHED)
 
@@ -52,7 +51,6 @@ def _is_banned_in(module: str) -> bool:
 
 
 def _breaches(file: Path) -> list[object]:
-    """Return what ruff would say of *file* if nothing were excused."""
     return _ruff(
         "--ignore-noqa", "--stdin-filename", "swf_temporal/base/data.py", "-", text=file.read_text(encoding="utf-8")
     )

@@ -30,7 +30,6 @@ def test_yaml_is_read_as_json_would_be(text: bytes, expected: Any) -> None:
 
 
 def test_an_alias_is_what_it_stands_for() -> None:
-    """It is read once, however often it is named."""
     value = read_data(b"a: &x {b: 1}\nc: [*x, *x]")
 
     assert value["a"] is value["c"][0] is value["c"][1]
@@ -38,24 +37,12 @@ def test_an_alias_is_what_it_stands_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        b"a: [",
-        b"{",
-        b"\xff",
-        b'{"a":' * 100_000,
-        b"[" * 100_000,
-        b"- " * 100_000,
-        b"- !!binary aGk=",
-        b"a: 1\n---\nb: 2",
-        b"a: *b",
-        b"&a {b: *a}",
-        b"- &a0 [x, x]\n" + b"".join(b"- &a%d [*a%d, *a%d]\n" % (n, n - 1, n - 1) for n in range(1, 40)),
-        b"? [a]\n: b",
-        b"<<: 1",
-    ],
-)
+    [b"a: [", b"{", b"\xff", b'{"a":' * 100_000, b"[" * 100_000, b"- " * 100_000, b"- !!binary aGk=",
+     b"a: 1\n---\nb: 2", b"a: *b", b"&a {b: *a}",
+     b"- &a0 [x, x]\n" + b"".join(b"- &a%d [*a%d, *a%d]\n" % (n, n - 1, n - 1) for n in range(1, 40)), b"? [a]\n: b",
+     b"<<: 1"],
+)  # fmt: skip
 def test_what_cannot_be_read(text: bytes) -> None:
-    """What is neither JSON nor YAML raises an error, whatever it is."""
     with pytest.raises(ValueError, match=r"."):
         read_data(text)
 
@@ -69,7 +56,6 @@ def test_what_cannot_be_read(text: bytes) -> None:
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(text: str, told: str) -> None:
-    """As it is for definitions."""
     with pytest.raises(ValueError) as raised:  # noqa: PT011 - its message is what is asked for
         read_data(text)
 
@@ -77,7 +63,6 @@ def test_what_is_wrong_is_told_with_its_place(text: str, told: str) -> None:
 
 
 def test_the_flow_style_of_yaml() -> None:
-    """What begins like JSON and is not quite JSON is YAML."""
     assert read_data("{a: 1, b: [c]} # done") == {"a": 1, "b": ["c"]}
 
 

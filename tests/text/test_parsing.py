@@ -12,7 +12,6 @@ from swf_temporal.text.parsing import read_object
 
 
 def read(text: str) -> Any:
-    """Return the object in *text*, whatever was tolerated in it."""
     return read_object(Source(text))[0]
 
 
@@ -66,16 +65,11 @@ def test_what_is_written_again_is_the_same() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '{"a": [1, -2.5e1, true, false, null, "x"], "b": {"c": {}, "d": []}}',
-        '\n\t{\t"a" :\t1 ,\r\n"b":\t"\\ud83d\\ude00 \\n \\/"}\n',
-        '{"": "", "' + "k" * 2000 + '": 1}',
-        '{"n": 123456789012345678901234567890}',
-        '\ufeff{"a": 1}',
-    ],
-)
+    ['{"a": [1, -2.5e1, true, false, null, "x"], "b": {"c": {}, "d": []}}',
+     '\n\t{\t"a" :\t1 ,\r\n"b":\t"\\ud83d\\ude00 \\n \\/"}\n', '{"": "", "' + "k" * 2000 + '": 1}',
+     '{"n": 123456789012345678901234567890}', '\ufeff{"a": 1}'],
+)  # fmt: skip
 def test_json_is_read_as_json(text: str) -> None:
-    """Whatever is valid JSON reads as Python's own reader has it."""
     assert read(text) == json.loads(text.removeprefix("\ufeff"))
 
 
@@ -181,7 +175,6 @@ def test_unreadable_texts(text: str, code: str, place: tuple[int, int] | None, m
 
 
 def test_a_tab_is_told() -> None:
-    """Where YAML stumbles over a tab, the hint says so."""
     with pytest.raises(UnreadableText, match="replace the tab"):
         read("a:\n\tb: 1\n")
 

@@ -25,13 +25,11 @@ _RENAMED = {"TransitionRefused": ("NoConditionMatched",), "WrongData": ("WrongDa
 
 
 def upgraded(document: Document, to: str = "0.8") -> tuple[Document, Upgraded]:
-    """Return a scenario with its definition rewritten, and how that was."""
     made = upgrade(Source(json.dumps(document["workflow"])), to)
     return {**document, "workflow": json.loads(made.text)}, made
 
 
 def run(document: Document) -> ObservedRun | None:
-    """Return what is seen of a scenario; None if its definition cannot run."""
     (scenario,) = read([deepcopy(document)])
     try:
         return observed(scenario, context_of(scenario).run(scenario.input))

@@ -18,7 +18,6 @@ VERSIONS: Final = (_NOVEMBER, *_MAY, *SINCE_0_5)
 
 
 def generated(seed: int, version: str) -> Document:
-    """Return the scenario of *seed*, whose definition is written in *version*."""
     if version == _NOVEMBER:
         return november_2019(seed)
     if version in _MAY:

@@ -64,18 +64,13 @@ class _Maker:
         tasks[0]["start"] = {"kind": self.one("default", "DEFAULT")}
         child = f"m{self.seed}-child"
         workflow: Document = {
-            "id": f"m{self.seed}",
-            "name": "Generated",
-            "version": "1.0",
-            "functions": [
-                {"name": name, "resource": name, "type": self.one("container", "script")} for name in _FUNCTIONS
-            ],
-            "events": [
-                *({"name": name, "type": name, "source": "s", **self.token()} for name in _EVENTS),
-                {"name": "out", "type": "out", "source": "s"},
-            ],
+            "id": f"m{self.seed}", "name": "Generated", "version": "1.0",
+            "functions": [{"name": name, "resource": name,
+                           "type": self.one("container", "script")} for name in _FUNCTIONS],
+            "events": [*({"name": name, "type": name, "source": "s", **self.token()} for name in _EVENTS),
+                       {"name": "out", "type": "out", "source": "s"}],
             "tasks": tasks,
-        }
+        }  # fmt: skip
         ended = {"id": child, "specVersion": "0.8", "states": [
             {"name": "C", "type": "inject", "data": {"child": True, "n": 7}, "end": True},
         ]}  # fmt: skip
@@ -83,15 +78,12 @@ class _Maker:
             "scenario": f"May 2020, seed {self.seed}",
             "workflow": workflow,
             "definitions": [ended] if child in repr(tasks) else [],
-            "input": {
-                "n": self.random.randint(0, 5),
-                "items": [{"i": number, "ok": self.often(0.5)} for number in range(self.random.randint(0, 3))],
-                "text": self.one("a", "18", "true"),
-                "o": {"n": self.random.randint(0, 3)},
-            },
+            "input": {"n": self.random.randint(0, 5),
+                      "items": [{"i": number, "ok": self.often(0.5)} for number in range(self.random.randint(0, 3))],
+                      "text": self.one("a", "18", "true"), "o": {"n": self.random.randint(0, 3)}},
             "functions": {name: self.answers() for name in _FUNCTIONS},
             "events": [self.event(number) for number in range(self.random.randint(0, 4))],
-        }
+        }  # fmt: skip
         return document
 
     def token(self) -> Document:

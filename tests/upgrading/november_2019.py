@@ -14,7 +14,6 @@ _PLACES = ("$", "$.a", "$.new", "$.new.deep", "$.a.b")
 
 
 def november_2019(seed: int) -> Document:
-    """Return the scenario of *seed*."""
     return _Maker(seed).scenario()
 
 

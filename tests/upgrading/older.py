@@ -11,30 +11,16 @@ Document: TypeAlias = dict[str, Any]
 VERSIONS = ("0.5", "0.6", "0.7", "0.8")
 
 _PATHS = {
-    "${ . }": "{{ $ }}",
-    "${ .n }": "{{ $.n }}",
-    "${ .e }": "{{ $.e }}",
-    "${ .items }": "{{ $.items }}",
-    "${ .results }": "{{ $.results }}",
-    "${ .got }": "{{ $.got }}",
-    "${ .all }": "{{ $.all }}",
-    "${ .result }": "{{ $.result }}",
-    "${ .called }": "{{ $.called }}",
-    "${ .items // [] }": "{{ $.items[*] }}",
-    "${ .n > 2 }": "{{ $.items[?(@.i > 1)] }}",
-    "${ .go == true }": "{{ $.go }}",
-    '${ has("r") }': "{{ $.r }}",
-    "${ {n, items} }": "{{ $.items }}",
-    "${ {only: .} }": "{{ $.r }}",
-    "${ {n} }": "{{ $.n }}",
-    "${ {n: 1} }": "{{ $.n }}",
-    "${ [1, 2, 3] }": "{{ $.items }}",
-    "${ $WORKFLOW.id }": "n is {{ $.n }}",
-}
+    "${ . }": "{{ $ }}", "${ .n }": "{{ $.n }}", "${ .e }": "{{ $.e }}", "${ .items }": "{{ $.items }}",
+    "${ .results }": "{{ $.results }}", "${ .got }": "{{ $.got }}", "${ .all }": "{{ $.all }}",
+    "${ .result }": "{{ $.result }}", "${ .called }": "{{ $.called }}", "${ .items // [] }": "{{ $.items[*] }}",
+    "${ .n > 2 }": "{{ $.items[?(@.i > 1)] }}", "${ .go == true }": "{{ $.go }}", '${ has("r") }': "{{ $.r }}",
+    "${ {n, items} }": "{{ $.items }}", "${ {only: .} }": "{{ $.r }}", "${ {n} }": "{{ $.n }}",
+    "${ {n: 1} }": "{{ $.n }}", "${ [1, 2, 3] }": "{{ $.items }}", "${ $WORKFLOW.id }": "n is {{ $.n }}",
+}  # fmt: skip
 
 
 def older(seed: int, version: str) -> Document:
-    """Return the scenario of *seed*, whose definition is written in *version*."""
     document = deepcopy(scenario(seed))
     random = Random(seed)  # noqa: S311 - the same seed is to make the same
     workflow = document["workflow"]

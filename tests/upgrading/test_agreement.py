@@ -20,7 +20,6 @@ FOLDERS = ("drafts", "versions", "subflow", "switch", "parallel", "foreach", "er
 
 
 def _scenarios() -> list[Document]:
-    """Return the scenarios whose definition is written beside them, and can be rewritten."""
     found: list[Document] = []
     for folder in FOLDERS:
         for file in sorted((ROOT / "tests/scenarios" / folder).rglob("*.yaml")):
@@ -58,7 +57,6 @@ def test_scenarios_come_to_the_same() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_generated_definitions_come_to_the_same(version: str) -> None:
-    """Definitions of each version, with the means that it has."""
     found = {seed: _differing(generated(seed, version)) for seed in seeds(f"upgraded from {version}", *COUNT)}
 
     assert {seed: told for seed, told in found.items() if told} == {}
@@ -67,7 +65,6 @@ def test_generated_definitions_come_to_the_same(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_successor_comes_to_the_same(version: str) -> None:
-    """What is rewritten in the text after 0.8."""
     document = generated(9_000, version)
     rewritten, made = upgraded(document, "0.8-next")
     before, after = run(document), run(rewritten)
@@ -78,30 +75,20 @@ def test_the_successor_comes_to_the_same(version: str) -> None:
 
 
 def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
-    """What is generated leads forward only."""
     document: Document = {
         "scenario": "asks until it is done",
-        "workflow": {
-            "id": "poll",
-            "name": "Poll",
-            "startsAt": "Ask",
-            "states": [
-                {"name": "Ask", "type": "OPERATION", "actions": [{"function": "ask"}], "nextState": "Done?"},
-                {
-                    "name": "Done?",
-                    "type": "SWITCH",
-                    "choices": [
-                        {"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"}, "nextState": "Tell"},
-                    ],
-                    "default": "Wait",
-                },
-                {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},
-                {"name": "Tell", "type": "OPERATION", "actions": [], "filter": {"inputPath": "$.s"}, "end": True},
-            ],
-        },
+        "workflow": {"id": "poll", "name": "Poll", "startsAt": "Ask",
+                     "states": [{"name": "Ask", "type": "OPERATION", "actions": [{"function": "ask"}],
+                                 "nextState": "Done?"},
+                                {"name": "Done?", "type": "SWITCH",
+                                 "choices": [{"single": {"path": "$.s", "value": "ok", "operator": "StrEQ"},
+                                              "nextState": "Tell"}], "default": "Wait"},
+                                {"name": "Wait", "type": "DELAY", "timeDelay": "PT5S", "nextState": "Ask"},
+                                {"name": "Tell", "type": "OPERATION", "actions": [], "filter": {"inputPath": "$.s"},
+                                 "end": True}]},
         "input": {"a": 1},
         "functions": {"ask": {"then": [{"returns": {"s": "no"}}, {"returns": {"s": "ok"}}]}},
-    }
+    }  # fmt: skip
     seen = run(document)
 
     assert seen is not None

@@ -57,7 +57,6 @@ states:
 
 
 def test_comments_of_a_draft_are_kept() -> None:
-    """In the May 2020 draft as in later versions."""
     assert upgrade(Source(MAY, "a.yaml")).text == MAY_NOW
     assert [problem.code for problem in check(MAY_NOW).problems] == []
 
@@ -88,10 +87,7 @@ tasks:
     - {name: C, type: switch, start: {kind: default}}
   end: {kind: default}
 """,
-            (
-                9,
-                f"branch 'B' of task 'A': task 'C' is of the type 'switch': {ACTIONS}",
-            ),
+            (9, f"branch 'B' of task 'A': task 'C' is of the type 'switch': {ACTIONS}"),
         ),
         (
             """\
@@ -107,7 +103,6 @@ states:
     ],
 )
 def test_what_drafts_cannot_say_is_told_with_its_line(text: str, told: tuple[int, str]) -> None:
-    """In the words of the draft."""
     result = upgrade(Source(f"id: a\n{text}"))
 
     assert [(change.line, change.message) for change in result.changes if change.kind == "inexpressible"] == [told]

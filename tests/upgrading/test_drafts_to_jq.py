@@ -35,7 +35,6 @@ SPEL = (
 
 
 def _data(random: Random, depth: int = 0) -> Any:
-    """Return data with few names, so that paths find something in it."""
     chance = random.random()
     if depth > 2 or (chance < 0.3 and depth):
         return random.choice(OPERANDS)
@@ -52,7 +51,6 @@ def _both(what: str) -> list[Any]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_finds_the_same(path: str) -> None:
-    """In the same order, and nothing where there is nothing."""
     early, finds, samples = EarlyPath(path), JqFinds(path), _both(path)
     strict = jq.compile(f"[{finds.found}]")
     loose = jq.compile(f"[{finds.loose}] | map(values)")
@@ -89,7 +87,6 @@ def test_another_name_of_an_error() -> None:
 
 @pytest.mark.parametrize("operator", [name for name in OPERATORS if "matches" not in name] + list(OPERATORS_OF_2019))
 def test_a_comparison_holds_of_the_same(operator: str) -> None:
-    """Whatever is found, and whatever it is compared with."""
     test = OPERATORS_OF_2019.get(operator) or OPERATORS[operator]
     values: list[Any] = [*OPERANDS, *([] if operator in OPERATORS_OF_2019 else [[1], {"b": 1}])]
     for path in ("$.a", "$.a[*]"):
@@ -102,7 +99,6 @@ def test_a_comparison_holds_of_the_same(operator: str) -> None:
 
 
 def test_a_pattern_matches_the_same() -> None:
-    """Anywhere in a text, and in nothing else."""
     for operator in ("matches", "notmatches"):
         for pattern in ("^x", "b", r"\d+", "a.c"):
             program = jq.compile(compared("$.a", operator, pattern))
@@ -112,7 +108,6 @@ def test_a_pattern_matches_the_same() -> None:
 
 @pytest.mark.parametrize("text", SPEL)
 def test_a_condition_holds_of_the_same(text: str) -> None:
-    """And fails where values have no order."""
     condition, program = SpelCondition(text), jq.compile(in_spel(text))
     for data in _both(text):
         try:
@@ -128,6 +123,5 @@ def test_a_condition_holds_of_the_same(text: str) -> None:
     "path", ["$.a['b','c']", "$.a[?(@.b == @.c)]", "$.a[?(length(@.b) > 1)]", "a.b", "$.a[::2]", "$.a[1:]"]
 )
 def test_what_is_not_translated(path: str) -> None:
-    """It is told, and not guessed."""
     with pytest.raises(NotInJqError):
         JqFinds(path)

@@ -55,17 +55,12 @@ def test_an_example_is_rewritten(file: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "course"),
-    [
-        pytest.param(file, course, id=f"{draft}/{file.name}-{number}")
-        for draft, file in FILES
-        if not _reason(file) and not any(file.name.startswith(name) for name in INEXPRESSIBLE)
-        for number, course in enumerate(
-            next((found for name, found in TABLES[DRAFTS[draft]].items() if name[:2] == file.name[:2]), [])
-        )
-    ],
-)
+    [pytest.param(file, course, id=f"{draft}/{file.name}-{number}") for draft,
+     file in FILES if not _reason(file) and not any(file.name.startswith(name) for name in INEXPRESSIBLE) for number,
+     course in enumerate(next((found for name, found in TABLES[DRAFTS[draft]].items() if name[:2] == file.name[:2]),
+                              []))],
+)  # fmt: skip
 def test_an_example_comes_to_the_same(file: Path, course: Mapping[str, Any], tmp_path: Path) -> None:
-    """Output, error, calls, events and time."""
     new = tmp_path / file.name
     new.write_text(upgrade(Source(file.read_text("utf-8"), file.name)).text, encoding="utf-8")
     assert _seen(new, course) == _seen(file, course)
@@ -95,7 +90,6 @@ def _seen(file: Path, course: Mapping[str, Any]) -> tuple[Any, ...]:
     ],
 )
 def test_an_example_of_2019_comes_to_the_same(name: str, functions: Mapping[str, Any], tmp_path: Path) -> None:
-    """Both that there are."""
     old = EXAMPLES / "draft-states" / name
     new = tmp_path / name
     made = upgrade(Source(old.read_text("utf-8"), name))

@@ -25,18 +25,20 @@ _INSTRUCTION = re.compile(r"^([A-Z]+) ((?:.*\\\n)*.*)$", re.MULTILINE)
 _MOUNTED = """\
 root=$1 definitions=$2 installed=$3; shift 3
 mount --bind "$root" "$root"
-for folder in $BOUND; do
-  if [ -L "$folder" ]; then cp -d "$folder" "$root$folder"; continue; fi
-  mkdir -p "$root$folder"; mount --rbind "$folder" "$root$folder"; mount -o remount,bind,ro "$root$folder"
-done
 mkdir -p "$root/definitions" "$root/installed" "$root/tmp" "$root/proc"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"; mount -t proc proc "$root/proc"
 mount --bind "$definitions" "$root/definitions"; mount -o remount,bind,ro "$root/definitions"
 mount --bind "$installed" "$root/installed"; mount -o remount,bind,ro "$root/installed"
-mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"; mount -t proc proc "$root/proc"
+for folder in $BOUND; do
+  mkdir -p "$root$folder"; mount --rbind "$folder" "$root$folder"; mount -o remount,bind,ro "$root$folder"
+done
 mount -o remount,bind,ro "$root"
 exec "$@"
 """
-"""A program of the shell: it needs root, and a namespace of mounts and of processes of its own."""
+"""A program of the shell: it needs root, and a namespace of mounts and of processes of its own.
+
+What is bound comes last, since a checkout may lie below `/tmp`, and links are followed, since any of it may be one.
+"""
 
 
 def instructions(name: str) -> list[str]:

@@ -24,19 +24,16 @@ EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 
 
 def received(headers: Mapping[str, str], body: bytes | str = b"") -> CloudEvent:
-    """Return the one event of a request."""
     lowered = [(name.lower(), value) for name, value in headers.items()]
     [event] = events_of(lowered, body.encode() if isinstance(body, str) else body, MAX_BATCH).events
     return event
 
 
 def structured(event: Any, content_type: str = STRUCTURED) -> CloudEvent:
-    """Return what is received of an event in JSON."""
     return received({"Content-Type": content_type}, json.dumps(event))
 
 
 def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | str = b"") -> Refused:
-    """Return why a request is refused."""
     pairs = headers if isinstance(headers, list) else list(headers.items())
     sent = body.encode() if isinstance(body, str) else body
     with pytest.raises(Refused) as refused:
@@ -45,16 +42,12 @@ def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | st
 
 
 def test_the_examples_of_the_binding() -> None:
-    """Section 3: binary, structured and batched mode."""
     attributes = {"time": "2018-04-05T03:56:24Z"}
     headers = {
-        "ce-specversion": "1.0",
-        "ce-type": "com.example.someevent",
-        "ce-time": "2018-04-05T03:56:24Z",
-        "ce-id": "1234-1234-1234",
-        "ce-source": "/mycontext/subcontext",
+        "ce-specversion": "1.0", "ce-type": "com.example.someevent", "ce-time": "2018-04-05T03:56:24Z",
+        "ce-id": "1234-1234-1234", "ce-source": "/mycontext/subcontext",
         "Content-Type": "application/json; charset=utf-8",
-    }
+    }  # fmt: skip
     wanted = CloudEvent("1234-1234-1234", "/mycontext/subcontext", "com.example.someevent", {"much": "wow"}, attributes)
     found = received(headers, '{"much": "wow"}')
     assert found.to_json() == {**wanted.to_json(), "datacontenttype": "application/json; charset=utf-8"}
@@ -148,12 +141,8 @@ def test_the_json_format() -> None:
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "source": 5}), 400, "source"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Bad_Attr": "5"}), 400, "'Bad_Attr'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Order": "5", "order": "6"}), 400, "'order' twice"),
-        (
-            {"Content-Type": STRUCTURED},
-            json.dumps({**EVENT, "order": {"a": 1}}),
-            400,
-            "the attribute 'order' is object",
-        ),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "order": {"a": 1}}), 400,
+         "the attribute 'order' is object"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "yesterday"}), 400, "the 'time' 'yesterday'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "2018-02-30T00:00:00Z"}), 400, "the 'time'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": 1, "data_base64": "AA=="}), 400, "data_base64"),
@@ -164,7 +153,7 @@ def test_the_json_format() -> None:
         ({name: value for name, value in HEADERS.items() if name != "ce-specversion"}, "", 400, "no 'specversion'"),
         ({**HEADERS, "ce-data": "x"}, "", 400, "data"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(headers: Mapping[str, str], body: bytes | str, status: int, told: str) -> None:
     """With a status by which senders know that it is no use to repeat it, and what is wrong."""
     refused = refusal(headers, body)
@@ -173,12 +162,10 @@ def test_what_is_refused(headers: Mapping[str, str], body: bytes | str, status: 
 
 
 def test_a_header_that_is_there_twice() -> None:
-    """Which of them counts is not for the gateway to guess."""
     assert "ce-id is given more than once" in refusal([*HEADERS.items(), ("ce-id", "2")]).detail
 
 
 def test_a_batch_tells_of_each_that_is_malformed() -> None:
-    """And none of it is taken."""
     refused = refusal({"Content-Type": BATCH}, json.dumps([EVENT, {**EVENT, "id": ""}, 5]))
     assert refused.status == 400
     assert [one["index"] for one in refused.facts["errors"]] == [1, 2]

@@ -17,7 +17,6 @@ states: [{name: Begin, type: inject, data: {}, end: true}]
 
 
 def test_a_schema_loses_its_name_and_no_property() -> None:
-    """Its own references lead to where it stands."""
     described = description_of([load(NAMED)], is_open=True)
     assert described["components"]["schemas"]["Input.named"] == {
         "properties": {"$id": {"type": "string"}, "n": {"$ref": "#/components/schemas/Input.named/definitions/n"}},

@@ -154,13 +154,9 @@ def outcome(text: str, given: Any) -> str:
     functions = {use.function.name: {"y": 2} for use in definition.functions}
     try:
         run = simulate(
-            text,
-            given,
-            functions=functions,
-            definitions=[_OTHER],
-            events=_EVENTS,
+            text, given, functions=functions, definitions=[_OTHER], events=_EVENTS,
             secrets=dict.fromkeys(definition.secrets, "s"),
-        )
+        )  # fmt: skip
     except UsageError:
         return "not simulated"
     assert run.error is None or (run.error.name and run.error.code and run.error.message), "the error says nothing"
@@ -169,7 +165,6 @@ def outcome(text: str, given: Any) -> str:
 
 
 def _assert_helpful(problem: Problem, text: str) -> None:
-    """Assert that *problem* has a place in *text*, and words for an author."""
     lines = [*text.splitlines(), ""]  # what is missing may be missing at the end
     told = f"{problem}"
     assert 1 <= problem.position.line <= len(lines), f"it is in no line: {told}"
@@ -186,7 +181,6 @@ def _too_long(*_: object) -> None:
 
 
 def main() -> int:
-    """Try as many as the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tests.languages.direktiv.mutations", description=__doc__)
     parser.add_argument("--count", type=int, default=2000, help="how many workflows")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")

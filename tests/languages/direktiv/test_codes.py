@@ -28,7 +28,6 @@ def test_every_code_is_in_a_scenario() -> None:
 
 
 def test_every_code_of_a_scenario_is_known() -> None:
-    """No scenario speaks of an error that nothing raises."""
     text = "".join(path.read_text("utf-8") for path in (ROOT / "tests/scenarios/direktiv").rglob("*.yaml"))
     assert set(re.findall(r"\bcode: '?(direktiv(?:\.\w+)+)", text)) <= CODES
 

@@ -12,38 +12,32 @@ id: /shop/orders
 start: {type: scheduled, cron: 0 9 * * 1-5, state: ask}
 timeouts: {kill: PT1H}
 functions:
-- {id: charge, type: knative-workflow, image: example.com/charge}
-- {id: ship, type: subflow, workflow: ./ship.yaml}
+  - {id: charge, type: knative-workflow, image: example.com/charge}
+  - {id: ship, type: subflow, workflow: ./ship.yaml}
 states:
-- {id: sorry, type: error, error: shop.sorry, message: Sold out}
-- id: ask
-  type: eventsXor
-  timeout: PT1M
-  events:
-  - {event: {type: paid}, transition: pay}
-  - {event: {type: refused}}
-  catch: [{error: "direktiv.*", transition: sorry}]
-- id: pay
-  type: action
-  async: true
-  action: {function: charge, retries: {max_attempts: 3, codes: [bank.*]}}
-  transition: each
-- {id: each, type: foreach, array: jq(.parcels), action: {function: ship}, transition: way}
-- id: way
-  type: switch
-  conditions: [{condition: jq(.late), transition: both}]
-  defaultTransition: told
-- {id: both, type: parallel, mode: or, actions: [{function: charge}, {function: ship}]}
-- {id: told, type: generateEvent, event: {type: shipped, source: shop}, transition: kept}
-- {id: kept, type: setter, variables: [{key: last, scope: workflow, value: 1}], transition: got}
-- {id: got, type: getter, variables: [{key: last, scope: workflow}], transition: fits}
-- {id: fits, type: validate, schema: {type: object}, transition: rest}
-- {id: rest, type: delay, duration: PT1S}
+  - {id: sorry, type: error, error: shop.sorry, message: Sold out}
+  - id: ask
+    type: eventsXor
+    timeout: PT1M
+    events: [{event: {type: paid}, transition: pay}, {event: {type: refused}}]
+    catch: [{error: "direktiv.*", transition: sorry}]
+  - id: pay
+    type: action
+    async: true
+    action: {function: charge, retries: {max_attempts: 3, codes: [bank.*]}}
+    transition: each
+  - {id: each, type: foreach, array: jq(.parcels), action: {function: ship}, transition: way}
+  - {id: way, type: switch, conditions: [{condition: jq(.late), transition: both}], defaultTransition: told}
+  - {id: both, type: parallel, mode: or, actions: [{function: charge}, {function: ship}]}
+  - {id: told, type: generateEvent, event: {type: shipped, source: shop}, transition: kept}
+  - {id: kept, type: setter, variables: [{key: last, scope: workflow, value: 1}], transition: got}
+  - {id: got, type: getter, variables: [{key: last, scope: workflow}], transition: fits}
+  - {id: fits, type: validate, schema: {type: object}, transition: rest}
+  - {id: rest, type: delay, duration: PT1S}
 """
 
 
 def test_text() -> None:
-    """What each type of state does, and where it leads."""
     definition = load(ORDERS)
     ship = load({"id": "/shop/ship.yaml", "states": [{"id": "a", "type": "noop"}]})
     description = Description(

@@ -44,7 +44,6 @@ WHOLE: dict[str, Any] = {
 
 @pytest.mark.parametrize("type_", ["parallel", "foreach", "switch", "eventsAnd", "eventsXor", "eventAnd", "noop"])
 def test_one_state_is_enough_to_be_recognised(type_: str) -> None:
-    """No word that only this language has need be there."""
     found = check(f"states:\n- {{id: a, type: {type_}}}\n")
     assert "dialect" not in {problem.code for problem in found.problems}
     assert "the workflow has no id" not in {problem.message for problem in found.problems}
@@ -53,12 +52,9 @@ def test_one_state_is_enough_to_be_recognised(type_: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "id: a\nspecVersion: '0.8'\nstates:\n- {name: A, type: switch}\n",
-        "id: a\nstates:\n- {name: A, type: parallel}\n",
-        "specVersion: '0.8'\nstates:\n- {id: a, type: switch}\n",
-    ],
-)
+    ["id: a\nspecVersion: '0.8'\nstates:\n- {name: A, type: switch}\n", "id: a\nstates:\n- {name: A, type: parallel}\n",
+     "specVersion: '0.8'\nstates:\n- {id: a, type: switch}\n"],
+)  # fmt: skip
 def test_other_languages_are_not_taken_for_it(text: str) -> None:
     """States with names, and definitions that say their version, are Serverless Workflow's."""
     checked = check(text)
@@ -78,7 +74,6 @@ def test_the_whole_language_is_read_and_fits_its_schema() -> None:
 
 @pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.yaml")), ids=lambda one: one.name)
 def test_what_runs_in_scenarios_fits_the_schema(file: Path) -> None:
-    """The schema accepts what the reading does."""
     schema = DataSchemaValidator(LANGUAGE.json_schema())
     for scenario in read_scenarios(file):
         assert isinstance(scenario.workflow, InlineDefinition)
@@ -94,7 +89,6 @@ def test_what_travels_says_its_place() -> None:
 
 
 def test_the_diagram_has_every_way() -> None:
-    """Catches lead somewhere, too."""
     parts = {part.path: part for part in load(WHOLE).outline.parts}
     assert {way.to for way in parts["g"].ways} == {"h"}
     assert {way.to for way in parts["b"].ways} == {"c", "d"}

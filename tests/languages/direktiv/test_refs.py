@@ -13,12 +13,10 @@ from swf_temporal.sdk.definitions import catalogue_of
 
 
 def saying(text: str) -> dict[str, Any]:
-    """Return a definition whose output says *text*."""
     return {"states": [{"id": "say", "type": "noop", "transform": {"said": text}}]}
 
 
 def calling(reference: str) -> dict[str, Any]:
-    """Return a definition that calls a subflow."""
     return {
         "functions": [{"id": "child", "type": "subflow", "workflow": reference}],
         "states": [{"id": "call", "type": "action", "action": {"function": "child"}, "transform": "jq(.return)"}],
@@ -54,7 +52,6 @@ def test_a_version_is_found(folder: Path, reference: str, output: str) -> None:
 
 
 def test_one_that_is_not_there(folder: Path) -> None:
-    """Nothing else is taken for it, and no state can catch that."""
     error = simulate(calling("a/b:v3"), {}, namespace=folder).error
     assert error is not None
     assert (error.code, error.message) == ("direktiv.workflow.notfound", "workflow 'a/b:v3' was not found")
@@ -84,7 +81,6 @@ def test_what_travels_says_its_version(folder: Path) -> None:
 
 
 def test_an_id_may_have_a_ref() -> None:
-    """Where there is no file, the id says both."""
     old = load({"id": "child:old", **saying("old")})
     new = load({"id": "child", **saying("new")})
     for reference, output in (("child:old", "old"), ("child", "new")):

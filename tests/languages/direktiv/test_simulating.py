@@ -12,14 +12,12 @@ from swf_temporal import CallFailed, UsageError, event_starts, simulate
 MAIN = """
 functions: [{type: subflow, id: child, workflow: child.yaml}]
 states:
-- id: call
-  type: action
-  log: calling
-  action: {function: child, input: 'jq(.n)'}
-  catch: [{error: child.odd, transition: told}]
-- id: told
-  type: noop
-  log: {caught: 'jq(.error.code)'}
+  - id: call
+    type: action
+    log: calling
+    action: {function: child, input: 'jq(.n)'}
+    catch: [{error: child.odd, transition: told}]
+  - {id: told, type: noop, log: {caught: 'jq(.error.code)'}}
 """
 CHILD = """
 states:
@@ -61,7 +59,6 @@ def test_a_path_in_a_namespace_is_its_name(namespace: Path, path: str) -> None:
 
 
 def test_a_workflow_that_is_not_there_cannot_be_caught(namespace: Path) -> None:
-    """Nothing else has its name."""
     (namespace / "a" / "child.yaml").unlink()
     run = simulate("a/main.yaml", {"n": 3}, namespace=namespace)
     assert run.error is not None
@@ -86,14 +83,12 @@ def test_variables_keep_the_names_that_they_were_given_by(namespace: Path, key: 
 
 
 def test_variables_are_told_of_a_run_that_failed() -> None:
-    """What was stored before the failure is stored."""
     run = simulate(CHILD, 5)
     assert run.status == "failed"
     assert run.variables == {"namespace": {"last": 5}, "workflow": {"workflow": {"mine": 5}}, "instance": {"own": 1}}
 
 
 def test_variables_of_other_scopes_are_refused() -> None:
-    """There are three."""
     with pytest.raises(UsageError, match="no scope 'thread'"):
         simulate(CHILD, variables={"thread": {}})
 
@@ -114,7 +109,6 @@ def test_an_input_is_wrapped(given: Any, data: Any) -> None:
 
 
 def test_a_run_can_be_cancelled() -> None:
-    """It ends with the language's own error, and so do those that it had started."""
     child = {"id": "slow", "states": [{"id": "wait", "type": "delay", "duration": "PT1H"}]}
     parent = {
         "functions": [{"type": "subflow", "id": "slow", "workflow": "slow"}],
@@ -128,7 +122,6 @@ def test_a_run_can_be_cancelled() -> None:
 
 
 def test_a_run_that_ends_before_is_not_cancelled() -> None:
-    """The moment passes without it."""
     assert simulate("states: [{id: a, type: noop}]", {}, cancel_after=timedelta(minutes=1)).status == "completed"
 
 
@@ -137,15 +130,9 @@ def test_generated_events_reach_those_that_wait() -> None:
     for delay, elapsed in (("immediate", timedelta()), ("PT2M", timedelta(minutes=2))):
         child = {
             "id": "teller",
-            "states": [
-                {
-                    "id": "tell",
-                    "type": "generateEvent",
-                    "delay": delay,
-                    "event": {"type": "t", "source": "s", "data": 1},
-                }
-            ],
-        }
+            "states": [{"id": "tell", "type": "generateEvent", "delay": delay,
+                        "event": {"type": "t", "source": "s", "data": 1}}],
+        }  # fmt: skip
         parent = {
             "functions": [{"type": "subflow", "id": "teller", "workflow": "teller"}],
             "states": [
@@ -177,7 +164,6 @@ states: [{{id: a, type: noop}}]
     ],
 )
 def test_events_start_instances(start: str, started: list[str]) -> None:
-    """Each input has the events under their types."""
     at = "2030-01-01T00:00:{}Z"
     events = [
         {"id": "1", "type": "a", "source": "s", "order": "x", "time": at.format("00")},
@@ -234,14 +220,11 @@ states:
 
 
 def test_a_directory_becomes_an_archive_that_can_be_a_file_again() -> None:
-    """It is packed when it is left, and unpacked for a file of that form."""
     text = """
 functions: [{type: knative-workflow, id: pack, image: x}, {type: knative-workflow, id: unpack, image: x}]
 states:
-- {id: one, type: action, action: {function: pack}, transition: two}
-- id: two
-  type: action
-  action: {function: unpack, files: [{key: tree, as: there, type: tar.gz}]}
+  - {id: one, type: action, action: {function: pack}, transition: two}
+  - {id: two, type: action, action: {function: unpack, files: [{key: tree, as: there, type: tar.gz}]}}
 """
 
     def pack(_: Any, folder: Path) -> None:

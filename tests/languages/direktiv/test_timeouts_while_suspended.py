@@ -12,7 +12,6 @@ SCENARIOS = [
 
 
 def test_there_are_such() -> None:
-    """Those of a state's own timeout, and of the instance's."""
     assert len(SCENARIOS) >= 2
 
 

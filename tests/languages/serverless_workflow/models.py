@@ -10,23 +10,19 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 
 def model_of(definition: Definition | None) -> Workflow:
-    """Return the model of a definition in this language."""
     assert isinstance(definition, ServerlessWorkflowDefinition)
     return definition.workflow
 
 
 def load_model(*args: Any, **options: Any) -> Workflow:
-    """Return the model of the definition that `load` returns."""
     return model_of(load(*args, **options))
 
 
 def load_program(*args: Any, **options: Any) -> Program:
-    """Return the program of the definition that `load` returns."""
     definition = load(*args, **options)
     assert isinstance(definition, ServerlessWorkflowDefinition)
     return definition.program
 
 
 def checked_model(checked: Checked) -> Workflow:
-    """Return the model of what was checked, which can run."""
     return model_of(checked.definition)

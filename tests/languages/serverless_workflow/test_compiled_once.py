@@ -9,24 +9,15 @@ from swf_temporal.languages.loading import load
 from swf_temporal.simulation.simulate import simulate
 
 DEFINITION = {
-    "id": "once",
-    "version": "1",
-    "specVersion": "0.8",
+    "id": "once", "version": "1", "specVersion": "0.8",
     "functions": [{"name": "double", "type": "expression", "operation": ".n * 2"}],
-    "states": [
-        {
-            "name": "A",
-            "type": "operation",
-            "actions": [{"functionRef": "double", "actionDataFilter": {"toStateData": "${ .twice }"}}],
-            "stateDataFilter": {"output": "${ {twice, text: (.n | tostring)} }"},
-            "end": True,
-        }
-    ],
-}
+    "states": [{"name": "A", "type": "operation",
+                "actions": [{"functionRef": "double", "actionDataFilter": {"toStateData": "${ .twice }"}}],
+                "stateDataFilter": {"output": "${ {twice, text: (.n | tostring)} }"}, "end": True}],
+}  # fmt: skip
 
 
 def test_a_run_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What loading compiled is what a run evaluates."""
     definition = load(DEFINITION, name="compiled once")
 
     def compiled(_self: Any, text: str, _within: Any = ()) -> Any:

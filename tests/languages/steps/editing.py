@@ -13,7 +13,6 @@ from tests.languages.steps.model import SIDE_BY_SIDE
 
 
 def marks_in(root: Object) -> list[Mark]:
-    """Return the names in a document."""
     return in_order(_in(root))
 
 

@@ -41,14 +41,11 @@ class Lane(LaneBase):
     def at(self, where: str, key: str = "", **variables: JSON) -> "Lane":
         """Return the lane of what stands below; *key* tells it from others of its kind that run beside it."""
         return Lane(
-            self.execution,
-            f"{self.state_path}/{where}" if self.state_path else where,
-            f"{self.path}{key}/{where}" if self.path else where,
-            {**self.variables, **variables},
-        )
+            self.execution, f"{self.state_path}/{where}" if self.state_path else where,
+            f"{self.path}{key}/{where}" if self.path else where, {**self.variables, **variables},
+        )  # fmt: skip
 
     async def value_of(self, written: JSON, data: JSON) -> JSON:
-        """Return what is *written*, with what its expressions yield on *data*."""
         definition = self.execution.definition
         about: dict[str, JSON] = {"id": definition.id}
         variables: dict[str, JSON] = {**self.variables, "kitchen": about, "__now": self.run.time()}
@@ -56,8 +53,6 @@ class Lane(LaneBase):
 
 
 class StepsExecution(ExecutionBase[StepsFrame]):
-    """One instance."""
-
     def __init__(self, definition: "StepsDefinition", run: Run, frame: StepsFrame) -> None:
         super().__init__(run, frame)
         self.definition = definition
@@ -135,17 +130,11 @@ async def _call(step: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
     arguments = data if isinstance(step.value, str) else written if is_secret else await lane.value_of(written, data)
     lane.emit(TraceKind.ACTION_STARTED, function.name, function=function.name, arguments=arguments)
     call = FunctionCall(
-        id=lane.run.next_id(f"{lane.path}/{function.type}"),
-        function=function,
-        arguments=arguments,
-        state=lane.state_path,
-        action=function.name,
+        id=lane.run.next_id(f"{lane.path}/{function.type}"), function=function, arguments=arguments,
+        state=lane.state_path, action=function.name,
         secret_template=SecretTemplate(written, data, dict(lane.variables)) if is_secret else None,
-        secrets=definition.secrets,
-        auth=_auths_of(step, function),
-        retry=_rule_of(step),
-        language=NAME,
-    )
+        secrets=definition.secrets, auth=_auths_of(step, function), retry=_rule_of(step), language=NAME,
+    )  # fmt: skip
     result = await lane.run.host.invoke(call)
     lane.emit(TraceKind.ACTION_COMPLETED, function.name, result=result)
     return merge(data, result)
@@ -160,7 +149,6 @@ def function_of(step: Step, path: str) -> Function:
 
 
 def _auths_of(step: Step, function: Function) -> tuple[Auth, ...]:
-    """Return the credentials that stand in the step."""
     if function.auth_ref is None:
         return ()
     scheme, properties = next(iter(step.value["as"].items()))
@@ -237,7 +225,6 @@ def _branches(step: Step, data: JSON, frame: StepFrame, lane: Lane) -> list[Path
 
 
 async def _leave(__: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
-    """Leave a list running to the end of the instance."""
     own = lane.at("do")
     lane.execution.left.add(LeftFrame(own.state_path, own.path, dict(lane.variables), ListFrame(data)))
     return data

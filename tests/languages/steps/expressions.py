@@ -23,13 +23,11 @@ class StepsExpressions:
         self._declared = DECLARED | variables
 
     def value_of(self, written: JSON, data: JSON, variables: Variables) -> JSON:
-        """Return what is *written*, with what its expressions yield."""
         given = {**dict.fromkeys(self._declared), **variables}
         outcome = template.filled(written, self._text)(data, given)
         return None if outcome is NOTHING else outcome
 
     def mentions(self, written: JSON) -> frozenset[str]:
-        """Return the variables that expressions in *written* name."""
         return template.filled(written, self._text).mentions
 
     def _text(self, text: str) -> Compiled:

@@ -5,11 +5,7 @@ from swf_temporal.base.errors import WorkflowFault
 
 
 def problem_of(fault: WorkflowFault) -> dict[str, JSON]:
-    """Return *fault* as problem details (RFC 9457)."""
     known: dict[str, JSON] = {
-        "type": fault.name,
-        "title": fault.message,
-        "status": fault.status,
-        "instance": fault.state,
-    }
+        "type": fault.name, "title": fault.message, "status": fault.status, "instance": fault.state,
+    }  # fmt: skip
     return {key: value for key, value in known.items() if value is not None}

@@ -34,8 +34,6 @@ class StepFrame(EventsFrame):
 
 @dataclass(slots=True)
 class ListFrame(Record):
-    """A list of steps."""
-
     data: JSON
     at: int = 0
     """How many steps were taken."""
@@ -45,8 +43,6 @@ class ListFrame(Record):
 
 @dataclass(slots=True)
 class LeftFrame(Record):
-    """A list of steps that was left running."""
-
     state: str
     """The path of the list."""
     lane: str
@@ -57,8 +53,6 @@ class LeftFrame(Record):
 
 @dataclass(slots=True)
 class StepsFrame(ExecutionFrame):
-    """The whole instance."""
-
     steps: ListFrame | None = None
     left: list[LeftFrame] = field(default_factory=list)
     keys: dict[str, JSON] = field(default_factory=dict)

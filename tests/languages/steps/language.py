@@ -34,8 +34,6 @@ from tests.languages.steps.model import NAME, Step, Steps, every_step, id_of, st
 
 
 class StepsDefinition(Definition):
-    """Some steps."""
-
     def __init__(self, language: Language, root: Object, source: Source) -> None:
         self.language = language
         self.source, self.root = source, root
@@ -47,18 +45,15 @@ class StepsDefinition(Definition):
 
     @cached_property
     def expressions(self) -> StepsExpressions:
-        """What compiles its expressions."""
         named = {one.value["each"] for _, one in every_step(self.steps) if one.kind == "each"}
         return StepsExpressions(frozenset({*named, "event"}))
 
     def list_at(self, path: str) -> Steps:
-        """Return the steps of the list at *path*."""
         step, _, name = path.rpartition("/")
         return next(one.lists[name] for own, one in every_step(self.steps) if own == step)
 
     @property
     def functions(self) -> tuple[FunctionUse, ...]:
-        """What it calls."""
         called = (function_of(one, path) for path, one in every_step(self.steps) if one.kind == "call")
         return tuple(FunctionUse(one) for one in {function.name: function for function in called}.values())
 
@@ -70,7 +65,6 @@ class StepsDefinition(Definition):
 
     @property
     def outline(self) -> Outline:
-        """Each step leads to the next."""
         return Outline(_parts(self.steps, ""))
 
     def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
@@ -78,7 +72,6 @@ class StepsDefinition(Definition):
         return (replace(reference, id=reference.id if "." in reference.id else id_of(reference.id, self.namespace)),)
 
     def with_source(self, source: Source) -> Self:
-        """Return the same steps, read from elsewhere."""
         return type(self)(self.language, self.root, source)
 
 
@@ -115,59 +108,45 @@ def _work(step: Step, path: str) -> Work:
 
 
 class StepsProgram:
-    """Steps that runs can be begun with."""
-
     def __init__(self, definition: StepsDefinition, semantics: int) -> None:
         self.definition, self.id, self.semantics = definition, definition.id, semantics
 
     def begin(self, run: Run, frame: Mapping[str, Any] | None) -> StepsExecution:
-        """Return what runs for *run*."""
         begun = StepsFrame(run.input) if frame is None else StepsFrame.from_json(frame)
         return StepsExecution(self.definition, run, begun)
 
 
 class StepsLanguage(LanguageBase):
-    """The language."""
-
     name = NAME
     title = "Steps"
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* has steps."""
         return "steps" in root
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
-        """Return the definition, or what is wrong with it."""
         problems = tuple(_problems(root, source))
         return Checked(None if problems else StepsDefinition(self, root, source), problems)
 
     def fill(self, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
-        """Return arguments in which `$vault` has the secrets."""
         expressions = StepsExpressions(frozenset(given.variables))
         return expressions.value_of(given.template, given.data, {**given.variables, SECRETS: dict(secrets)})
 
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
-        """Return the properties of credentials, which stand in the step itself."""
         return StepsExpressions().value_of(auth.properties, None, {SECRETS: dict(secrets)})
 
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
-        """Tell whether a condition holds of `$error`."""
         return StepsExpressions().value_of(condition, None, {"error": problem_of(fault)}) is True
 
     def marks(self, root: Object) -> list[Mark]:
-        """Return the names in a document."""
         return marks_in(root)
 
     def kind_of_names(self, key: str) -> Kind | None:
-        """Return that functions are named under `call`."""
         return Kind.FUNCTION if key == "call" else None
 
     def expression_at(self, line: str, column: int) -> ShownExpression | None:
-        """Return the expression at a place."""
         return expression_at(line, column)
 
     def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
-        """Return the program of some steps."""
         assert isinstance(definition, StepsDefinition)
         return StepsProgram(definition, semantics)
 

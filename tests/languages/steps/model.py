@@ -13,8 +13,6 @@ SIDE_BY_SIDE = ("beside", "race")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step."""
-
     kind: str
     value: Any
     lists: "Mapping[str, Steps]"
@@ -32,7 +30,6 @@ def id_of(written: Any, kitchen: str | None) -> str:
 
 
 def steps_in(written: Any) -> Steps:
-    """Return the steps of a list."""
     return tuple(_step(*next(iter(one.items()))) for one in written)
 
 

@@ -33,7 +33,6 @@ def shown(need: EventNeed) -> object:
     ],
 )
 def test_reads(text: str, read: object) -> None:
-    """`and` binds closer than `or`; names may have blanks if they are known, or stand in quotes."""
     assert shown(parsed(text, {"order", "order paid"})) == read
 
 
@@ -51,12 +50,10 @@ def test_reads(text: str, read: object) -> None:
     ],
 )
 def test_refuses(text: str, message: str, offset: int) -> None:
-    """What cannot be read is told at its place."""
     with pytest.raises(BadEventExpression) as refused:
         parsed(text)
     assert (refused.value.message, refused.value.offset) == (message, offset)
 
 
 def test_names() -> None:
-    """Names are told in the order written, each once."""
     assert names_in(parsed("(b or a) and b")) == ("b", "a")

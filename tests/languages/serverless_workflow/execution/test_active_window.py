@@ -42,6 +42,5 @@ def test_is_active(interval: str | None, moment: str, *, active: bool) -> None:
     ],
 )
 def test_what_is_no_window(interval: str, why: str) -> None:
-    """What cannot be read as an interval is told so."""
     with pytest.raises(BadWindow, match=why):
         window_of(interval)

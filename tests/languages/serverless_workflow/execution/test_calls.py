@@ -36,13 +36,11 @@ def _run(*actions: Any, functions: Any = None, data: Any = None, **rest: Any) ->
 
 
 def test_every_call_has_an_id_of_its_own(calls: list[FunctionCall]) -> None:
-    """It says where the call is, and which time it is made there."""
     _run({"functionRef": "work"}, {"functionRef": "work"}, {"name": "last", "functionRef": "work"})
     assert [call.id for call in calls] == ["Do/work#1", "Do/work#2", "Do/last#1"]
 
 
 def test_a_call_has_secrets_only_where_it_can_need_them(calls: list[FunctionCall]) -> None:
-    """By its arguments, by its auth, or by what its document may ask for."""
     functions: Any = [
         WORK,
         {"name": "odd", "type": "odata", "operation": "https://x.example/odata#Things", "authRef": "basic"},
@@ -157,11 +155,9 @@ def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:
     child: Any = {"id": "child", "specVersion": "0.8", "states": [refused]}
     action: Any = {"name": "ask", "subFlowRef": "child", "retryRef": "Twice"}
     parent: Any = {
-        "id": "parent",
-        "specVersion": "0.8",
-        "retries": [{"name": "Twice", "delay": "PT1M", "maxAttempts": 3}],
+        "id": "parent", "specVersion": "0.8", "retries": [{"name": "Twice", "delay": "PT1M", "maxAttempts": 3}],
         "states": [{"name": "Do", "type": "operation", "actions": [action], "end": True}],
-    }
+    }  # fmt: skip
     run = SimulationContext([load(parent), load(child)], {}, [], {}).run({})
     assert run.fault is not None
     assert run.fault.attempt == 3

@@ -9,13 +9,11 @@ from tests.languages.serverless_workflow.models import load_program
 
 
 def defined(**more: Any) -> dict[str, Any]:
-    """Return a definition that passes its data on."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     return {"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more}
 
 
 def test_mismatches_that_pass_are_noted() -> None:
-    """With failOnValidationErrors false, the trace says what did not fit, of the input and of the output."""
     schema = {"schema": {"required": ["id"]}, "failOnValidationErrors": False}
     ended = simulate(defined(dataInputSchema=schema, dataOutputSchema=schema), {})
     noted = [(e.name, e.detail) for e in ended.trace if e.kind is TraceKind.SCHEMA_MISMATCH]
@@ -25,14 +23,12 @@ def test_mismatches_that_pass_are_noted() -> None:
 
 
 def test_a_schema_is_made_ready_once() -> None:
-    """All the runs of a program share what compares their data."""
     program = load_program(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}}))
     assert program.input_schema is program.input_schema
     assert program.output_schema is program.output_schema
 
 
 def test_what_would_be_refused() -> None:
-    """Whether a run would begin at all can be told beforehand."""
     strict, lenient = ({"schema": {"required": ["id"]}, "failOnValidationErrors": fails} for fails in (True, False))
     told = "the input does not fit the workflow's schema: $: 'id' is a required property"
     assert refusal_of(load_program(defined(dataInputSchema=strict)), {}) == told

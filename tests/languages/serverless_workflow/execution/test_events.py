@@ -32,14 +32,10 @@ def test_an_event_is_produced_once_though_undoing_was_broken_off(monkeypatch: py
         {"name": "Tidy", "type": "inject", "data": {}, "end": {"compensate": True}},
     ]  # fmt: skip
     run = simulate(
-        {
-            "id": "slow",
-            "specVersion": "0.8",
-            "events": [{"name": name, "type": name, "source": "s", "kind": "produced"} for name in ("first", "second")],
-            "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}},
-            "states": states,
-        }
-    )
+        {"id": "slow", "specVersion": "0.8",
+         "events": [{"name": name, "type": name, "source": "s", "kind": "produced"} for name in ("first", "second")],
+         "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}, "states": states}
+    )  # fmt: skip
     assert (run.status, run.elapsed) == ("completed", timedelta(hours=1))
     assert begun == ["first", "second", "second"]
 
@@ -56,19 +52,14 @@ def test_what_a_state_did_is_there_though_its_event_was_broken_off(monkeypatch: 
         {"name": "Tidy", "type": "inject", "data": {"tidied": True}, "end": True},
     ]
     run = simulate(
-        {
-            "id": "slow",
-            "specVersion": "0.8",
-            "events": [{"name": "told", "type": "told", "source": "s", "kind": "produced"}],
-            "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}},
-            "states": states,
-        }
-    )
+        {"id": "slow", "specVersion": "0.8",
+         "events": [{"name": "told", "type": "told", "source": "s", "kind": "produced"}],
+         "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}, "states": states}
+    )  # fmt: skip
     assert (run.output, run.elapsed) == ({"done": True, "tidied": True}, timedelta(hours=1))
 
 
 @pytest.mark.parametrize(("written", "read"), [("", None), (None, None), ("s", "s"), ("XXXX", "XXXX")])
 def test_an_empty_source_is_none(written: str | None, read: str | None) -> None:
-    """An event without a source may come from anywhere."""
     definition = Event(name="e", type="t", source=written)
     assert as_read(definition).source == read

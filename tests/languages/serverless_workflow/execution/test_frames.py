@@ -52,7 +52,6 @@ def test_a_frame_is_read_as_it_was_written() -> None:
 
 
 def test_every_body_and_every_exit_can_be_stored() -> None:
-    """Whatever state it is of."""
     for kind in get_args(StateBody):
         frame = StateFrame(body=kind())
         assert StateFrame.from_json(frame.to_json()) == frame

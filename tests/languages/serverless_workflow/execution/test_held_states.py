@@ -70,7 +70,6 @@ def holding(text: str, body: str = BODY) -> Workflow:
 
 
 def context(workflow: Workflow) -> SimulationContext:
-    """Return what simulates *workflow*, whose function answers with what it packed."""
     functions: dict[str, Callable[[JSON], JSON]] = {"pack": lambda item: {f"packed {item}": True}}
     return SimulationContext([ServerlessWorkflowDefinition(LANGUAGE, workflow)], functions, (), {})
 
@@ -99,7 +98,6 @@ def test_branches_walk_through_states_of_their_own() -> None:
 
 
 def test_iterations_walk_through_states_of_their_own() -> None:
-    """Each sees its element, and what it comes to is an element of the output collection."""
     ran = context(holding(FOREACH)).run({"items": [1, 2]})
     packed = [{"items": [1, 2], "item": item, f"packed {item}": True, "summed": True} for item in (1, 2)]
     assert ran.output == {"items": [1, 2], "packed": packed, "after": True}
@@ -109,7 +107,6 @@ def test_iterations_walk_through_states_of_their_own() -> None:
 
 @pytest.mark.parametrize("text", [PARALLEL, FOREACH])
 def test_an_end_that_terminates_ends_the_instance(text: str) -> None:
-    """Also from within a branch or an iteration: no state comes after it."""
     ran = context(holding(text, BODY.replace("end: true", "end: {terminate: true}"))).run({"items": [1, 2], "item": 1})
     assert isinstance(ran.output, dict)
     assert ran.output["summed"] is True
@@ -118,7 +115,6 @@ def test_an_end_that_terminates_ends_the_instance(text: str) -> None:
 
 @pytest.mark.parametrize("text", [PARALLEL, FOREACH])
 def test_held_states_go_on_where_they_were_suspended(text: str) -> None:
-    """After every step: nothing that was done is done again, and the output is the same."""
     data: JSON = {"items": [1, 2], "item": 1}
     through = context(holding(text)).run(data)
     for step in range(1, len(through.trace)):
@@ -130,7 +126,6 @@ def test_held_states_go_on_where_they_were_suspended(text: str) -> None:
 
 
 def test_descriptions_show_held_states_below_what_holds_them() -> None:
-    """By their paths, in which a transition leads."""
     parts = ServerlessWorkflowDefinition(LANGUAGE, holding(PARALLEL)).outline.parts
     left = parts[0].parts[0]
     assert [part.path for part in left.parts] == ["Ship/left/Rest", "Ship/left/Pack", "Ship/left/Sum"]

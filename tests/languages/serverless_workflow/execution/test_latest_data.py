@@ -68,9 +68,7 @@ STATES = {
         {"order": 7, "amount": 12, "one": 1, "owed": 3},
     ),
     "iterations in turn": Standing(
-        "type: foreach, mode: sequential, inputCollection: '${ [1] }', actions: ACTIONS",
-        CALLED,
-        {"order": 7, "one": 1},
+        "type: foreach, mode: sequential, inputCollection: '${ [1] }', actions: ACTIONS", CALLED, {"order": 7, "one": 1}
     ),
     "iterations with a collection": Standing(
         """

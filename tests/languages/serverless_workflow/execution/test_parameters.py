@@ -12,13 +12,11 @@ from tests.languages.serverless_workflow.models import load_program
 
 
 def program(**more: Any) -> Program:
-    """Return the program of a small workflow."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     return load_program({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more})
 
 
 def retry(**fields: Any) -> Program:
-    """Return the program of a workflow with one retry definition."""
     return program(retries=[{"name": "r", **fields}])
 
 
@@ -34,7 +32,6 @@ def test_programs_are_shared_and_never_change() -> None:
 
 
 def test_runs_have_their_own_retry_rules() -> None:
-    """What was made of a retry definition for one run is nothing to another."""
     shared = retry(maxAttempts="${ .n }")
     action = Action(name="x", retry_ref="r")
     rules = [for_run(shared, {"n": number}, {}).retry_rule(action) for number in (2, 3)]
@@ -78,7 +75,6 @@ def test_which_parameters_are_open(more: dict[str, Any], is_open: bool) -> None:
     ],
 )
 def test_retries(field: str, given: Any, value: Any) -> None:
-    """What an expression of a retry yields is read as if it had been written there."""
     found = for_run(retry(**{field: "${ .x }"}), {"x": given}, {}).workflow.retries[0]
     assert found.model_dump(by_alias=True)[field] == value
 
@@ -117,14 +113,11 @@ def test_what_a_parameter_cannot_be(field: str, given: Any, message: str) -> Non
         ({"name": "${ true }"}, "the workflow's name yields a boolean"),
         ({"version": "${ empty }"}, "the workflow's version yields null"),
         ({"timeouts": {"eventTimeout": "${ 1, 2 }"}}, "timeouts: eventTimeout yields an array"),
-        (
-            {"timeouts": {"workflowExecTimeout": {"duration": '${ "soon" }'}}},
-            "workflowExecTimeout: duration yields a text 'soon'",
-        ),
+        ({"timeouts": {"workflowExecTimeout": {"duration": '${ "soon" }'}}},
+         "workflowExecTimeout: duration yields a text 'soon'"),
     ],
-)
+)  # fmt: skip
 def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
-    """What cannot be is told with where it is written."""
     with pytest.raises(WrongData) as told:
         for_run(program(**more), {}, {})
     assert told.value.message == f"{message}, which is not valid there"
@@ -148,7 +141,6 @@ def test_names_and_versions_are_texts() -> None:
     ],
 )
 def test_each_timeout_may_be_an_expression(field: str, written: dict[str, Any]) -> None:
-    """Also that of the whole workflow beside it."""
     shared = program(timeouts={**written, "workflowExecTimeout": {"duration": "${ .all }"}})
     timeouts = for_run(shared, {"t": 5, "all": "PT1H"}, {}).workflow.timeouts
     assert getattr(timeouts, field) == "PT5S"

@@ -29,7 +29,6 @@ def _program(**more: Any) -> Program:
     ],
 )
 def test_what_is_not_defined_is_told(ask: Callable[[Program], object], kind: str) -> None:
-    """With its name, and the workflow that should have it."""
     with pytest.raises(UnknownDefinition) as told:
         ask(_program())
     assert told.value.message == f"'gone' is not {kind} of workflow 'a'"

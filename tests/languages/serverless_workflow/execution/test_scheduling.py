@@ -23,16 +23,12 @@ def _starting(start: Any) -> Workflow:
     [
         ("R/PT1H", {"interval": "R/PT1H"}),
         ({"cron": CRON}, {"cron": CRON}),
-        (
-            {"cron": {"expression": CRON, "validUntil": "2030-12-31"}, "timezone": "Europe/Berlin"},
-            {"cron": CRON, "valid_until": "2030-12-31", "timezone": "Europe/Berlin"},
-        ),
-        (
-            {"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"},
-            {"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"},
-        ),
+        ({"cron": {"expression": CRON, "validUntil": "2030-12-31"}, "timezone": "Europe/Berlin"},
+         {"cron": CRON, "valid_until": "2030-12-31", "timezone": "Europe/Berlin"}),
+        ({"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"},
+         {"interval": "2026-01-10T12:00:00Z/P2D", "cron": "0 12 * * *"}),
     ],
-)
+)  # fmt: skip
 def test_everything_that_is_written_counts(schedule: Any, texts: dict[str, str]) -> None:
     """Interval, cron expression, its end and the timezone are those of the definition."""
     assert spec_of(_starting({"stateName": "Note", "schedule": schedule})) == compile_schedule(**texts)

@@ -23,8 +23,7 @@ DEFINITION = """
 id: shop
 specVersion: "0.8"
 functions: [{name: pack, type: custom}, {name: unpack, type: custom}]
-states:
-  - {name: Ship, type: inject, data: {}, end: true}
+states: [{name: Ship, type: inject, data: {}, end: true}]
 """
 INNER = """
 id: inner
@@ -57,7 +56,6 @@ class Walking:
         self.execution = self.run.execution
 
     def result(self, work: Coroutine[Any, Any, Ended]) -> JSON:
-        """Return the data that a walk ends with."""
         try:
             return self.loop.run_until_complete(work).data
         finally:

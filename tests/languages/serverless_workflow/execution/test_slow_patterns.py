@@ -15,33 +15,21 @@ LONG = "a" * 60 + "!"
 CATCHING: dict[str, Any] = {
     "errors": [{"name": "slow", "code": SLOW}, {"name": "any", "code": "*"}],
     "functions": [{"name": "f", "type": "custom"}],
-    "states": [
-        {
-            "name": "A",
-            "type": "operation",
-            "actions": [{"functionRef": "f"}],
-            "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}],
-            "end": True,
-        },
-        {"name": "B", "type": "inject", "data": {"b": 1}, "end": True},
-    ],
-}
+    "states": [{"name": "A", "type": "operation", "actions": [{"functionRef": "f"}],
+                "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}], "end": True},
+               {"name": "B", "type": "inject", "data": {"b": 1}, "end": True}],
+}  # fmt: skip
 CHECKING: dict[str, Any] = {
-    "dataInputSchema": {
-        "schema": {"properties": {"text": {"pattern": SLOW}}},
-        "failOnValidationErrors": False,
-    },
+    "dataInputSchema": {"schema": {"properties": {"text": {"pattern": SLOW}}}, "failOnValidationErrors": False},
     "states": [{"name": "A", "type": "inject", "data": {}, "end": True}],
 }
 
 
 def fails(_: JSON) -> JSON:
-    """Fail with a message that the pattern is slow on."""
     raise CallFailed(LONG)
 
 
 def run(definition: dict[str, Any]) -> Simulation:
-    """Run a definition."""
     workflow = load({"id": "a", "specVersion": "0.8", **definition})
     context = SimulationContext([workflow], {"f": fails}, (), {})
     return context.run({"text": LONG})

@@ -42,8 +42,6 @@ metadata: {compensateOnCancel: true}
 
 
 class Seen(NamedTuple):
-    """Where an instance was when something happened."""
-
     what: str
     state: str | None
     data: JSON
@@ -83,7 +81,6 @@ def _at(seen: list[Seen], what: str) -> Seen:
 
 
 def test_before_the_first_state() -> None:
-    """Before anything ran there is no state, and the data is the input."""
     assert _seen()[0] == Seen("workflow-started standing", None, {"first": 1}, {"first": 1}, [], cancelled=False)
 
 
@@ -124,7 +121,6 @@ def test_a_cancelled_instance_knows_that_it_is() -> None:
 
 
 def test_what_runs_before_the_end_is_where_the_instance_is() -> None:
-    """Once the workflow has timed out, the instance is in what runs before its end."""
     slow = """
     id: slow
     specVersion: "0.8"

@@ -10,10 +10,8 @@ def test_a_fault_is_told_once() -> None:
     """Name and code are those of the fault; the message says where it came from, also after it travelled as JSON."""
     child = subflow_fault("c", FAULT)
     assert (child.name, child.code, child.message) == (
-        "CallFailed",
-        "Slipped",
-        "sub-workflow 'c' failed: there was no floor",
-    )
+        "CallFailed", "Slipped", "sub-workflow 'c' failed: there was no floor",
+    )  # fmt: skip
     parent = subflow_fault("b", WorkflowFault.from_json(child.to_json()))
     grandparent = subflow_fault("a", WorkflowFault.from_json(parent.to_json()))
     assert parent.message == "sub-workflow 'b' failed, as 'c' did 2 levels down: there was no floor"
@@ -22,12 +20,10 @@ def test_a_fault_is_told_once() -> None:
 
 
 def test_what_a_service_said_reaches_the_parent() -> None:
-    """Its status and what it answered, and in which state that was."""
     child = subflow_fault("c", CallFailed("no", status=409, body={"in": "use"}, state="Ask"))
     assert (child.status, child.body, child.cause) == (409, {"in": "use"}, "state 'Ask' of 'c'")
 
 
 def test_only_an_input_that_does_not_fit_is_in_vain() -> None:
-    """Another attempt is given the same input; of anything else it may make more."""
     faults = [SchemaMismatch("in", retryable=False), SchemaMismatch("out"), CallFailed("no", retryable=False)]
     assert [subflow_fault("c", fault).retryable for fault in faults] == [False, True, True]

@@ -29,11 +29,7 @@ states:
     timeouts: {branchExecTimeout: PT9S}
     branches: [{name: Left, actions: [{functionRef: work}]}]
     transition: Wait
-  - name: Wait
-    type: event
-    timeouts: {eventTimeout: PT10S}
-    onEvents: [{eventRefs: [Told]}]
-    transition: Ask
+  - {name: Wait, type: event, timeouts: {eventTimeout: PT10S}, onEvents: [{eventRefs: [Told]}], transition: Ask}
   - name: Ask
     type: operation
     actions:
@@ -128,7 +124,6 @@ def test_a_timer_says_what_it_is_for(timers: list[tuple[float, str]]) -> None:
 
 
 def test_a_timer_may_end_an_idle_run(timers: list[tuple[float, str]]) -> None:
-    """What is kept active when it has nothing more to do ends when its time is over."""
     simulate(KEPT_ACTIVE)
     assert timers == [(3600.0, "timeout: the workflow")]
 
@@ -145,7 +140,6 @@ def test_a_timer_may_end_an_idle_run(timers: list[tuple[float, str]]) -> None:
 def test_another_attempt_says_what_it_is_one_at(
     definition: str, timer: tuple[float, str], timers: list[tuple[float, str]]
 ) -> None:
-    """Whether a state, a task or an action is tried again."""
     attempts: list[JSON] = []
 
     def work(arguments: JSON) -> JSON:

@@ -22,5 +22,4 @@ def every() -> Description:
 
 @pytest.fixture(scope="session")
 def orders() -> Description:
-    """Return the description of the order example."""
     return describe(load(HERE.parents[3] / "examples" / "orders" / "orders.sw.yaml"), now=NOW)

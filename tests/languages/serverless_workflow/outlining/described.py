@@ -12,7 +12,6 @@ _NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def describe(definition: Definition, *others: Definition, now: datetime = _NOW) -> Description:
-    """Return the description of *definition*, beside *others*."""
     folder = folder_of(definition)
     catalogue = Catalogue([definition, *others])
     return Description(definition, catalogue, now, lambda functions: addresses_of(folder, functions))

@@ -10,7 +10,6 @@ from tests.languages.serverless_workflow.outlining.described import describe
 
 
 def named(facts: list[Any], name: str) -> Any:
-    """Return the one of *facts* that bears a name, or an id."""
     return next(one for one in facts if one.get("name", one.get("id")) == name)
 
 
@@ -38,7 +37,6 @@ def test_identity_and_schedule(every: Description) -> None:
     ],
 )  # fmt: skip
 def test_few_times_or_none(schedule: str, told: Facts) -> None:
-    """There may be fewer times, or none: validation only warns of an end that is none."""
     text = f"id: a\nstart: {{schedule: {schedule}}}\nstates: [{{name: A, type: inject, data: {{}}, end: true}}]\n"
     facts = describe(load(text)).facts["schedule"]
     assert {key: facts[key] for key in told} == told
@@ -47,23 +45,15 @@ def test_few_times_or_none(schedule: str, told: Facts) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        (
-            "ask",
-            {
-                "document": "shop.json",
-                "operationId": "ask",
-                "method": "POST",
-                "path": "/questions/{id}",
-                "server": "https://shop.example.com/v1",
-                "auth": {"invocation": "shop"},
-                "calledBy": ["Listen", "Work", "Both/left", "Each", "Back", "Undo"],
-            },
-        ),
+        ("ask",
+         {"document": "shop.json", "operationId": "ask", "method": "POST", "path": "/questions/{id}",
+          "server": "https://shop.example.com/v1", "auth": {"invocation": "shop"},
+          "calledBy": ["Listen", "Work", "Both/left", "Each", "Back", "Undo"]}),
         ("ping", {"method": "GET", "url": "https://ping.example.com/{id}", "metadata": {"priority": 2}}),
         ("double", {"type": "expression", "operation": ".n * 2"}),
         ("far", {"document": "https://far.example.com/api.json", "operationId": "go"}),
     ],
-)
+)  # fmt: skip
 def test_functions(every: Description, name: str, told: Facts) -> None:
     """A function is told by its type, and by where it leads as far as that can be read here."""
     function = named(every.facts["functions"], name)
@@ -72,7 +62,6 @@ def test_functions(every: Description, name: str, told: Facts) -> None:
 
 
 def test_functions_without_a_server(orders: Description) -> None:
-    """Where a document names no server, the settings are told that may."""
     function = named(orders.facts["functions"], "checkStock")
     assert function["serverFrom"] == ["SWF_BASE_URL_CHECKSTOCK", "SWF_BASE_URL"]
     assert "server" not in function
@@ -81,15 +70,10 @@ def test_functions_without_a_server(orders: Description) -> None:
 def test_events(every: Description) -> None:
     """An event is told by type, source and correlation, and by who awaits and who produces it."""
     assert named(every.facts["events"], "asked") == {
-        "name": "asked",
-        "kind": "consumed",
-        "type": "com.asked",
-        "source": "/desk",
-        "starts": True,
-        "correlation": [{"attribute": "id", "value": "${ .id }"}],
-        "consumedBy": ["Listen", "Work", "Which", "Back"],
+        "name": "asked", "kind": "consumed", "type": "com.asked", "source": "/desk", "starts": True,
+        "correlation": [{"attribute": "id", "value": "${ .id }"}], "consumedBy": ["Listen", "Work", "Which", "Back"],
         "producedBy": [],
-    }
+    }  # fmt: skip
     assert named(every.facts["events"], "answered")["producedBy"] == ["Work", "Back"]
 
 

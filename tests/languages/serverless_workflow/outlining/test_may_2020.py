@@ -37,12 +37,8 @@ def test_what_only_this_draft_has_is_told() -> None:
     assert lines[start + 1 : start + 11] == [
         "    calls work, for PT2M at most",
         "    again 3 times at most if name eq 'Busy', after PT1M and PT2M more each time",
-        "    again 1 time at most if name eq 'Late'",
-        "    never again if name eq 'Broken'",
-        "    → Each, only if $.user.title eq 'MANAGER'",
-        "  Each: foreach",
-        "    each of $.list as $.one, parallel, 2 at once, PT1S apart",
-        "    Do: delay",
-        "      waits PT1M",
+        "    again 1 time at most if name eq 'Late'", "    never again if name eq 'Broken'",
+        "    → Each, only if $.user.title eq 'MANAGER'", "  Each: foreach",
+        "    each of $.list as $.one, parallel, 2 at once, PT1S apart", "    Do: delay", "      waits PT1M",
         "      → the end of all paths",
-    ]
+    ]  # fmt: skip

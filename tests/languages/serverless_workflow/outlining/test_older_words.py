@@ -60,7 +60,6 @@ def _described(text: str) -> Description:
 
 
 def _states(text: str, heading: str = "states") -> str:
-    """Return the section about states in the description of the definition in *text*."""
     return next(part for part in _described(text).text().split("\n\n") if part.startswith(f"{heading}\n"))
 
 
@@ -87,7 +86,6 @@ def test_loops_of_2019() -> None:
 
 
 def test_event_expressions_of_2019() -> None:
-    """What an entry waits for is told as an expression, and each has its own way."""
     assert _states(OF_NOVEMBER).startswith(
         "states\n  Wait: EVENT\n    waits for (x or y) and z, for PT1H\n      calls solve\n    waits for y\n"
         "    → Next, on (x or y) and z\n    → Next, on y\n"

@@ -35,7 +35,6 @@ def test_retry(written: str, delays: list[float], words: str) -> None:
 
 
 def test_auto_retries() -> None:
-    """With autoRetries it is told what becomes of actions without a retry of their own."""
     assert told("", "autoRetries: true") == [
         (None, [1, 2, 4, 8, 16], "without limit, after 1 s, 2 s, 4 s, 8 s, 16 s …")
     ]

@@ -38,19 +38,13 @@ def test_whatever_runs_can_be_described(file: Path) -> None:
 
 
 def test_functions_that_are_carried_out_elsewhere() -> None:
-    """Of an activity its task queue is told, and of a script that it must be allowed."""
     operations = {"charge": "temporal:ChargeCard@payments", "own": "temporal:Remind", "sum": "script:python:1 + 1"}
     workflow = load(
-        {
-            "id": "elsewhere",
-            "version": "1",
-            "specVersion": "0.8",
-            "functions": [{"name": name, "type": "custom", "operation": one} for name, one in operations.items()],
-            "states": [
-                {"name": "A", "type": "operation", "actions": [{"functionRef": n} for n in operations], "end": True}
-            ],
-        }
-    )
+        {"id": "elsewhere", "version": "1", "specVersion": "0.8",
+         "functions": [{"name": name, "type": "custom", "operation": one} for name, one in operations.items()],
+         "states": [{"name": "A", "type": "operation", "actions": [{"functionRef": n} for n in operations],
+                     "end": True}]}
+    )  # fmt: skip
 
     text = describe(workflow).text()
 
@@ -60,7 +54,6 @@ def test_functions_that_are_carried_out_elsewhere() -> None:
 
 
 def test_a_reference_to_an_empty_id_is_told() -> None:
-    """It refers to nothing that is there, as a misspelt one does."""
     state = {"name": "A", "type": "inject", "data": {}, "end": {"continueAs": ""}}
     description = describe(load({"id": "on", "version": "1", "specVersion": "0.8", "states": [state]}))
     assert "\n  : not found here" in description.text()

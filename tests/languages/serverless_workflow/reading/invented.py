@@ -25,24 +25,15 @@ _VOCABULARY: Final = Vocabulary(
 )
 
 VERSION: Final = Version(
-    name="0.4",
-    title="Serverless Workflow 0.4",
-    number="0.4",
-    must_say_number=False,
-    last_keys=(VersionMarker("", "steps", is_decisive=True),),
-    vocabulary=_VOCABULARY.then(v0_5.VERSION.vocabulary),
-    words={**v0_5.VERSION.words, "nextState": ("nextStep",)},
-    state_word="step",
-    slow_call=v0_5.VERSION.slow_call,
-    data_flow=DataFlowKind.KEYED_MERGING,
-    expression_lang=v0_5.VERSION.expression_lang,
-    defines_errors=False,
+    name="0.4", title="Serverless Workflow 0.4", number="0.4", must_say_number=False,
+    last_keys=(VersionMarker("", "steps", is_decisive=True),), vocabulary=_VOCABULARY.then(v0_5.VERSION.vocabulary),
+    words={**v0_5.VERSION.words, "nextState": ("nextStep",)}, state_word="step", slow_call=v0_5.VERSION.slow_call,
+    data_flow=DataFlowKind.KEYED_MERGING, expression_lang=v0_5.VERSION.expression_lang, defines_errors=False,
     upgraders=(__name__, *v0_5.VERSION.upgraders),
-)
+)  # fmt: skip
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root* as 0.5."""
     rename(root, "steps", "states")
     for leaving in leavings(root):
         for transition in children(leaving, "transition"):

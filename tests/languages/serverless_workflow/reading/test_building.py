@@ -7,7 +7,6 @@ from tests.languages.serverless_workflow.models import load_model
 
 
 def problems(text: str) -> list[str]:
-    """Return the errors in *text*, one line each."""
     return [
         f"{one.position.line}:{one.position.column} {one.code} {one.message}" + (f" | {one.hint}" if one.hint else "")
         for one in check(text).errors
@@ -34,60 +33,36 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            STATES,
-            [f"1:1 missing the workflow has no id | {AN_ID}"],
-        ),
+        (STATES, [f"1:1 missing the workflow has no id | {AN_ID}"]),
         ("id: a\n", ["1:1 missing the workflow has no states | write at least one state, with a name and a type"]),
         ("id: a\nstate: []\n", ["2:1 missing the workflow has no states | is 'state' meant as 'states'?"]),
         ("id: a\nstates: {}\n", ["2:9 type the workflow: states must be a list, not an object"]),
         ("id: a\nstates:\n- 7\n", ["3:3 type state number 1 must be an object, not a number"]),
-        (
-            f"id: a\nfunctions: {{name: f}}\n{STATES}",
-            [f"2:12 type the workflow: functions must be a list, not an object | {A_LIST}"],
-        ),
-        (
-            f"id: a\nkeepActive: maybe\n{STATES}",
-            ["2:13 type the workflow: keepActive must be true or false, not the text 'maybe'"],
-        ),
+        (f"id: a\nfunctions: {{name: f}}\n{STATES}",
+         [f"2:12 type the workflow: functions must be a list, not an object | {A_LIST}"]),
+        (f"id: a\nkeepActive: maybe\n{STATES}",
+         ["2:13 type the workflow: keepActive must be true or false, not the text 'maybe'"]),
         (f"id: [a]\n{STATES}", ["1:5 type the workflow: id must be a text, not a list"]),
         (f"id: a\nsecrets: [a, {{}}]\n{STATES}", ["2:14 type the workflow: secrets must be a text, not an object"]),
         (f"id: a\nconstants: [1]\n{STATES}", ["2:12 type the workflow: constants must be an object, not a list"]),
-        (
-            "id: a\nstates:\n- name: A\n  type: operatoin\n  actions: []\n  end: true\n",
-            [f"4:9 {OPERATOIN}"],
-        ),
+        ("id: a\nstates:\n- name: A\n  type: operatoin\n  actions: []\n  end: true\n", [f"4:9 {OPERATOIN}"]),
         ("id: a\nstates:\n- name: A\n  end: true\n", [f"3:3 missing state 'A' has no type | write one of {TYPES}"]),
-        (
-            "id: a\nstates:\n- type: inject\n  data: 1\n  end: true\n",
-            [f"3:3 missing state number 1 has no name | {A_NAME}"],
-        ),
-        (
-            "id: a\nstates:\n- {name: A, type: sleep, end: true}\n",
-            [f"3:3 missing state 'A' has no duration | {A_LENGTH}"],
-        ),
-        (
-            "id: a\nstates:\n- {name: A, type: sleep, duration: 5, end: true}\n",
-            ["3:36 type state 'A': duration must be a text, not a number"],
-        ),
-        (
-            "id: a\nstates:\n- {name: A, type: inject, data: 1, end: 3}\n",
-            ["3:41 type state 'A': end must be true or an object, not a number"],
-        ),
-        (
-            "id: a\nstates:\n- {name: A, type: inject, data: 1, transition: [B]}\n",
-            ["3:48 type state 'A': transition must be a text or an object, not a list"],
-        ),
-        (
-            "id: a\nstates:\n- name: A\n  type: operation\n  actions:\n  - name: x\n    functionRef: 5\n  end: true\n",
-            ["7:18 type action 'x' of state 'A': functionRef must be a text or an object, not a number"],
-        ),
-        (
-            "id: a\nstates:\n- name: A\n  type: operation\n  actionMode: Parallel\n  actions: []\n  end: true\n",
-            ["5:15 enum state 'A': actionMode 'Parallel' is not one of sequential or parallel | " + PARALLEL],
-        ),
+        ("id: a\nstates:\n- type: inject\n  data: 1\n  end: true\n",
+         [f"3:3 missing state number 1 has no name | {A_NAME}"]),
+        ("id: a\nstates:\n- {name: A, type: sleep, end: true}\n",
+         [f"3:3 missing state 'A' has no duration | {A_LENGTH}"]),
+        ("id: a\nstates:\n- {name: A, type: sleep, duration: 5, end: true}\n",
+         ["3:36 type state 'A': duration must be a text, not a number"]),
+        ("id: a\nstates:\n- {name: A, type: inject, data: 1, end: 3}\n",
+         ["3:41 type state 'A': end must be true or an object, not a number"]),
+        ("id: a\nstates:\n- {name: A, type: inject, data: 1, transition: [B]}\n",
+         ["3:48 type state 'A': transition must be a text or an object, not a list"]),
+        ("id: a\nstates:\n- name: A\n  type: operation\n  actions:\n  - name: x\n    functionRef: 5\n  end: true\n",
+         ["7:18 type action 'x' of state 'A': functionRef must be a text or an object, not a number"]),
+        ("id: a\nstates:\n- name: A\n  type: operation\n  actionMode: Parallel\n  actions: []\n  end: true\n",
+         ["5:15 enum state 'A': actionMode 'Parallel' is not one of sequential or parallel | " + PARALLEL]),
     ],
-)
+)  # fmt: skip
 def test_wrong_forms(text: str, expected: list[str]) -> None:
     """What has the wrong form is named with its owner, what was expected and what was found, at its place."""
     assert problems(text) == expected
@@ -132,15 +107,10 @@ states:
 def test_what_an_author_adds_survives() -> None:
     """A key stands for the id; annotations and metadata are kept, and added properties stay in the text."""
     workflow = load_model(
-        {
-            "key": "k",
-            "specVersion": "0.8",
-            "annotations": ["billing"],
-            "metadata": {"owner": {"team": "a"}},
-            "loglevel": "Info",
-            "states": [{"name": "A", "type": "inject", "data": {}, "end": True, "metadata": {"x": 1}}],
-        }
-    )
+        {"key": "k", "specVersion": "0.8", "annotations": ["billing"], "metadata": {"owner": {"team": "a"}},
+         "loglevel": "Info",
+         "states": [{"name": "A", "type": "inject", "data": {}, "end": True, "metadata": {"x": 1}}]}
+    )  # fmt: skip
     assert (workflow.id, workflow.annotations, workflow.metadata) == ("k", ("billing",), {"owner": {"team": "a"}})
     assert workflow.states[0].metadata == {"x": 1}
     assert '"loglevel":"Info"' in workflow.source.text

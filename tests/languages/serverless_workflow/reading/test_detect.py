@@ -13,7 +13,6 @@ from tests.languages.serverless_workflow.models import checked_model
 
 
 def root_of(text: str) -> Object:
-    """Return the object that *text* holds."""
     return read_object(Source(text))[0]
 
 
@@ -40,46 +39,22 @@ def test_other_dialects(text: str, dialect: str, key: str, place: tuple[int, int
     ("text", "dialect", "key", "place"),
     [
         ("id: a\ntasks: []\n", "the May 2020 draft of Serverless Workflow", "tasks", (2, 1)),
-        (
-            "states:\n- name: A\n  eventsActions: []\n",
-            "the May 2020 draft of Serverless Workflow",
-            "eventsActions",
-            (3, 3),
-        ),
-        (
-            "functions:\n- {name: f, resource: r}\nstates:\n- {name: A, start: {kind: default}}\n",
-            "the May 2020 draft of Serverless Workflow",
-            "resource",
-            (2, 13),
-        ),
-        (
-            "states:\n- name: A\n  start: {kind: default}\n  dataConditions: [{path: $.a, operator: exists}]\n",
-            "the May 2020 draft of Serverless Workflow",
-            "dataConditions",
-            (4, 3),
-        ),
+        ("states:\n- name: A\n  eventsActions: []\n", "the May 2020 draft of Serverless Workflow", "eventsActions",
+         (3, 3)),
+        ("functions:\n- {name: f, resource: r}\nstates:\n- {name: A, start: {kind: default}}\n",
+         "the May 2020 draft of Serverless Workflow", "resource", (2, 13)),
+        ("states:\n- name: A\n  start: {kind: default}\n  dataConditions: [{path: $.a, operator: exists}]\n",
+         "the May 2020 draft of Serverless Workflow", "dataConditions", (4, 3)),
         ("id: a\nstartsAt: A\nstates: []\n", "the November 2019 draft of Serverless Workflow", "startsAt", (2, 1)),
-        (
-            "states:\n- {name: A, type: DELAY, nextState: B}\n",
-            "the November 2019 draft of Serverless Workflow",
-            "nextState",
-            (2, 26),
-        ),
+        ("states:\n- {name: A, type: DELAY, nextState: B}\n", "the November 2019 draft of Serverless Workflow",
+         "nextState", (2, 26)),
         ("states:\n- {name: A, type: DELAY}\n", "the November 2019 draft of Serverless Workflow", "type", (2, 13)),
-        (
-            "expressionLanguage: spel\nfunctions: [{name: f, resource: r}]\nstates: []\n",
-            "the May 2020 draft of Serverless Workflow",
-            "expressionLanguage",
-            (1, 1),
-        ),
-        (
-            "states:\n- name: A\n  retry: []\n  transition: {nextTask: B}\n",
-            "the May 2020 draft of Serverless Workflow",
-            "nextTask",
-            (4, 16),
-        ),
+        ("expressionLanguage: spel\nfunctions: [{name: f, resource: r}]\nstates: []\n",
+         "the May 2020 draft of Serverless Workflow", "expressionLanguage", (1, 1)),
+        ("states:\n- name: A\n  retry: []\n  transition: {nextTask: B}\n", "the May 2020 draft of Serverless Workflow",
+         "nextTask", (4, 16)),
     ],
-)
+)  # fmt: skip
 def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> None:
     """A document of a draft that is read is told as such, with what gives it away."""
     detected = detect(root_of(text))
@@ -97,13 +72,11 @@ STARTED = "states:\n- name: A\n  start: {kind: default}\n"
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "functions: [{name: f, type: custom, resource: r}]\nstates:\n- {name: A, type: inject, onError: []}\n",
-        "specVersion: '0.8'\nexpressionLanguage: spel\nstates:\n- {name: A, retry: []}\n",
-        "specVersion: '0.8'\nstates:\n- {name: A, type: inject, nextState: B}\n",
-        "states:\n- {name: A, nextState: {}}\n- {name: B, type: sleep, transition: C}\n",
-    ],
-)
+    ["functions: [{name: f, type: custom, resource: r}]\nstates:\n- {name: A, type: inject, onError: []}\n",
+     "specVersion: '0.8'\nexpressionLanguage: spel\nstates:\n- {name: A, retry: []}\n",
+     "specVersion: '0.8'\nstates:\n- {name: A, type: inject, nextState: B}\n",
+     "states:\n- {name: A, nextState: {}}\n- {name: B, type: sleep, transition: C}\n"],
+)  # fmt: skip
 def test_slips(text: str) -> None:
     """Words of a draft in a document that a later version may run, or that says its version, do not make one of it."""
     assert detect(root_of(text)).version is versions.PRESENT
@@ -121,12 +94,8 @@ def test_slips(text: str) -> None:
         (f"execTimeout: {{duration: PT1S}}\n{LEAN}", "0.6", "execTimeout", 1),
         (SWITCH, "0.6", "default", 2),
         ("states:\n- {name: A, type: delay, timeDelay: PT1S}\n", "0.6", "type", 2),
-        (
-            "states:\n- name: A\n  type: operation\n  actions: []\n  onErrors:\n  - {error: '*', end: true}\n",
-            "0.6",
-            "error",
-            6,
-        ),
+        ("states:\n- name: A\n  type: operation\n  actions: []\n  onErrors:\n  - {error: '*', end: true}\n", "0.6",
+         "error", 6),
         (STARTED, "0.5", "start", 3),
         ("states:\n- name: A\n  end: {kind: default}\n", "0.5", "end", 3),
         (f"start: A\n{SWITCH}", "0.6", "start", 1),
@@ -135,7 +104,7 @@ def test_slips(text: str) -> None:
         (f"dataOutputSchema: {{}}\n{LEAN}", "0.8-next", "dataOutputSchema", 1),
         (f'specVersion: "0.8"\nextensions: []\n{LEAN}', "0.8-next", "extensions", 2),
     ],
-)
+)  # fmt: skip
 def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, line: int) -> None:
     """A key that only some versions have shows the version, else the number that the document says."""
     found = detect(root_of(text))
@@ -195,6 +164,5 @@ def test_a_property_of_its_own_is_no_dialect() -> None:
 
 
 def test_any_shape_may_stand_where_the_dialect_is_looked_for() -> None:
-    """What is of the wrong form is left for later: it gives no dialect away."""
     for states in ("1", "[1, null, []]", "{a: 1}", "[{type: [1], start: 2, id: {}}]"):
         assert all(problem.code != "dialect" for problem in check(f"id: a\nstates: {states}\n").problems)

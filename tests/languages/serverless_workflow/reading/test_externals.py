@@ -20,7 +20,6 @@ states:
 
 
 def workflow(functions: str) -> str:
-    """Return a definition whose functions are what *functions* says."""
     return WORKFLOW.replace("{functions}", functions)
 
 
@@ -58,7 +57,6 @@ def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
 
 
 def test_what_stood_elsewhere_may_show_a_draft(tmp_path: Path) -> None:
-    """As in a text that holds all itself, which is what a run carries."""
     (tmp_path / "f.yml").write_text("[{name: f, resource: r}]")
     text = (
         "id: a\nexpressionLanguage: spel\nfunctions: f.yml\n"
@@ -73,7 +71,6 @@ def test_what_stood_elsewhere_may_show_a_draft(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("uri", ["functions.json", "\\u0000", "defs/../functions.json", "classpath:functions.json"])
 def test_missing_definitions(tmp_path: Path, uri: str) -> None:
-    """What is not found is a warning, and references to it are not checked."""
     checked = check(workflow(f'"{uri}"'), folder=tmp_path)
     assert checked.errors == ()
     assert [warning.code for warning in checked.warnings] == ["spec-version", "external-missing"]
@@ -87,7 +84,6 @@ def test_texts_without_a_place(uri: str) -> None:
 
 
 def test_broken_definitions(tmp_path: Path) -> None:
-    """What is found but cannot be read is told with its own file and place."""
     (tmp_path / "f.json").write_text('[{"name": "f",\n "operation" 1}]')
     (problem,) = check(workflow("f.json"), folder=tmp_path).errors
     assert problem.file == str(tmp_path / "f.json")
@@ -143,7 +139,6 @@ def test_problems_stand_where_they_are_written(tmp_path: Path) -> None:
     ],
 )
 def test_the_form_of_definitions(tmp_path: Path, text: str, line: int, column: int, message: str) -> None:
-    """What has the wrong form in another document is told there."""
     (tmp_path / "f.yml").write_text(text)
     problem = check(workflow("f.yml"), folder=tmp_path).errors[0]
     assert (problem.file, problem.position.line, problem.position.column) == (str(tmp_path / "f.yml"), line, column)
@@ -192,7 +187,6 @@ def test_every_kind_from_one_document(tmp_path: Path) -> None:
     [("constants", '{"limit": 3}', {"limit": 3}), ("constants", "constants: {limit: 3}", {"limit": 3})],
 )
 def test_objects_with_and_without_their_key(tmp_path: Path, kind: str, text: str, expected: object) -> None:
-    """Constants are an object, or one under their key."""
     (tmp_path / "it.yml").write_text(text)
     checked = check(f"{kind}: it.yml\n" + workflow("[{name: f, operation: 'a.json#f'}]"), folder=tmp_path)
     assert checked.definition is not None

@@ -30,7 +30,6 @@ steps:
 
 @pytest.fixture(autouse=True)
 def _in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Add the line that the table of versions would have."""
     monkeypatch.setattr(versions, "VERSIONS", (invented.VERSION, *versions.VERSIONS))
 
 
@@ -56,7 +55,6 @@ def test_it_runs() -> None:
 
 
 def test_problems_are_told_in_its_words() -> None:
-    """Of what is of the wrong form, and of what breaks a rule."""
     text = GREETING.replace("nextStep: Rest", "nextStep: Nap").replace("  timeDelay: PT1S\n", "")
     messages = [problem.message for problem in check(text).problems]
 
@@ -65,7 +63,6 @@ def test_problems_are_told_in_its_words() -> None:
 
 
 def test_it_has_a_schema() -> None:
-    """Its own keys fit, and those of later versions do not."""
     validator = Draft202012Validator(LANGUAGE.json_schema(version="0.4"))
 
     assert validator.is_valid(yaml.safe_load(GREETING))
@@ -73,7 +70,6 @@ def test_it_has_a_schema() -> None:
 
 
 def test_it_is_upgraded() -> None:
-    """By its own step, and then by those of the versions after it."""
     made = upgrade(Source(GREETING))
 
     assert made.version == "0.4"

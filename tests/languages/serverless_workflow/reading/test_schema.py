@@ -34,7 +34,6 @@ STATES: list[dict[str, Any]] = [
 
 
 def _clean() -> list[str]:
-    """Return the official examples that are complete and valid."""
     index, found, dialect = EXAMPLES / "INDEX.md", [], ""
     for line in index.read_text().splitlines() if index.is_file() else ():
         heading, entry = re.match(r"## (\S+)", line), re.match(r"- `([^`]+)`", line)
@@ -48,7 +47,6 @@ CLEAN = _clean()
 
 
 def refusals(definition: Any, version: str = "0.8") -> list[str]:
-    """Return what the schema of *version* says against a definition."""
     return [f"{error.json_path}: {error.message}" for error in _validator(version).iter_errors(definition)]
 
 
@@ -75,7 +73,6 @@ def test_a_version_has_its_own_words(version: str, state: dict[str, Any]) -> Non
 
 
 def with_state(state: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a definition of one state."""
     return {"id": "a", "states": [state], **more}
 
 
@@ -87,14 +84,12 @@ def test_is_a_schema() -> None:
 
 
 def test_describes() -> None:
-    """Each kind of node says what it is, and properties say what the model says of them."""
     parts = LANGUAGE.json_schema()["$defs"]
     assert all(part["description"] for part in parts.values())
     assert parts["Retry"]["properties"]["jitter"]["description"] == "A fraction of the delay, or a duration."
 
 
 def test_nothing_of_ours() -> None:
-    """What the model notes for the program itself is nothing that authors are told of."""
     text = json.dumps(LANGUAGE.json_schema())
     assert [
         word for word in ('"@"', '"where"', '"source": {"$ref', '"externals"', '"languageVersion"') if word in text
@@ -111,38 +106,29 @@ def test_every_state_type(state: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    [
-        "{$schema: swf.schema.json, id: a, start: S, states: [{name: S, type: inject, data: {}, end: true}]}",
-        "{id: a, start: {stateName: S, schedule: R/PT1H}, states: [{name: S, type: inject, data: 1, end: {}}]}",
-        "{id: a, start: {schedule: {cron: '0 9 * * *'}}, states: [{name: S, type: inject, data: 1, end: true}]}",
-        "{id: a, states: [{name: S, type: inject, data: {}, end: 'yes'}]}",
-        "{id: a, states: [{name: S, type: inject, data: {}, end: false, transition: {nextState: S}}]}",
-        "{key: a, functions: f.json, timeouts: t.json, secrets: s.json, states: [{name: S, type: inject, data: 1}]}",
-        "{name: a, version: 1.0, execTimeout: PT1M, states: [{name: S, type: delay, timeDelay: PT1S}]}",
-        "{id: a, dataInputSchema: s, dataOutputSchema: {type: object}, states: [{name: 1, type: inject, data: 1}]}",
-        "{id: a, auth: {name: x, properties: {}}, states: [{name: S, type: subflow, workflowId: w}]}",
-        "{id: a, retries: [{name: r, multiplier: PT1S, maxAttempts: '3'}], states: [{name: S, type: inject, data: 1}]}",
-        (
-            "{id: a, functions: [{name: f, authRef: x}, {name: g, authRef: {resource: y}}], states: [{name: S, "
-            "type: operation, actions: [{functionRef: {refName: f, args: {}, retryRef: r}}, {functionRef: f, "
-            "arguments: {}}, {publish: {event: e}}, {actionFilter: {useResults: no}, subFlowRef: w}]}]}"
-        ),
-        (
-            "{id: a, states: [{name: S, type: event, timeout: PT1S, onEvents: [{eventRefs: e, eventFilter: {}}], "
-            "onErrors: [{error: x, end: true}, {errorRef: y, end: true}, {errorRefs: [z], transition: S}]}]}"
-        ),
-        "{id: a, states: [{name: S, type: parallel, completionType: xor, n: 1, branches: [{name: b, workflowId: w}]}]}",
-        "{id: a, states: [{name: S, type: foreach, inputCollection: .l, inputParameter: i, max: 2, workflowId: w}]}",
-        (
-            "{id: a, states: [{name: S, type: inject, data: 1, timeouts: {stateExecTimeout: {total: PT1S}}, end: "
-            "{produceEvents: [{eventRef: e, contextAttributes: [{a: b}]}], continueAs: w}}]}"
-        ),
-        "{id: a, states: [{name: S, type: inject, data: 1, stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}}]}",
-        "{id: a, annotations: one, anything: {of: mine}, functions: null, states: [{name: S, type: inject, data: 1}]}",
-    ],
-)
+    ["{$schema: swf.schema.json, id: a, start: S, states: [{name: S, type: inject, data: {}, end: true}]}",
+     "{id: a, start: {stateName: S, schedule: R/PT1H}, states: [{name: S, type: inject, data: 1, end: {}}]}",
+     "{id: a, start: {schedule: {cron: '0 9 * * *'}}, states: [{name: S, type: inject, data: 1, end: true}]}",
+     "{id: a, states: [{name: S, type: inject, data: {}, end: 'yes'}]}",
+     "{id: a, states: [{name: S, type: inject, data: {}, end: false, transition: {nextState: S}}]}",
+     "{key: a, functions: f.json, timeouts: t.json, secrets: s.json, states: [{name: S, type: inject, data: 1}]}",
+     "{name: a, version: 1.0, execTimeout: PT1M, states: [{name: S, type: delay, timeDelay: PT1S}]}",
+     "{id: a, dataInputSchema: s, dataOutputSchema: {type: object}, states: [{name: 1, type: inject, data: 1}]}",
+     "{id: a, auth: {name: x, properties: {}}, states: [{name: S, type: subflow, workflowId: w}]}",
+     "{id: a, retries: [{name: r, multiplier: PT1S, maxAttempts: '3'}], states: [{name: S, type: inject, data: 1}]}",
+     ("{id: a, functions: [{name: f, authRef: x}, {name: g, authRef: {resource: y}}], states: [{name: S, "
+      "type: operation, actions: [{functionRef: {refName: f, args: {}, retryRef: r}}, {functionRef: f, "
+      "arguments: {}}, {publish: {event: e}}, {actionFilter: {useResults: no}, subFlowRef: w}]}]}"),
+     ("{id: a, states: [{name: S, type: event, timeout: PT1S, onEvents: [{eventRefs: e, eventFilter: {}}], "
+      "onErrors: [{error: x, end: true}, {errorRef: y, end: true}, {errorRefs: [z], transition: S}]}]}"),
+     "{id: a, states: [{name: S, type: parallel, completionType: xor, n: 1, branches: [{name: b, workflowId: w}]}]}",
+     "{id: a, states: [{name: S, type: foreach, inputCollection: .l, inputParameter: i, max: 2, workflowId: w}]}",
+     ("{id: a, states: [{name: S, type: inject, data: 1, timeouts: {stateExecTimeout: {total: PT1S}}, end: "
+      "{produceEvents: [{eventRef: e, contextAttributes: [{a: b}]}], continueAs: w}}]}"),
+     "{id: a, states: [{name: S, type: inject, data: 1, stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}}]}",
+     "{id: a, annotations: one, anything: {of: mine}, functions: null, states: [{name: S, type: inject, data: 1}]}"],
+)  # fmt: skip
 def test_every_spelling(written: str) -> None:
-    """Whatever the reading takes as meant fits, too."""
     codes = {problem.code for problem in check(written).problems}
     assert not codes & {"type", "enum", "missing", "unknown-property", "syntax"}
     assert refusals(yaml.safe_load(written)) == []
@@ -159,17 +145,14 @@ def test_every_spelling(written: str) -> None:
         (with_state({"name": "S", "type": "sleep", "duration": 5}), "$.states[0].duration: 5 is not of type 'string'"),
         (with_state({"name": "S", "type": "inject", "data": 1, "end": "maybe"}), "$.states[0].end: 'maybe' is not"),
         (with_state({"name": "S", "type": "inject", "data": 1, "transition": ["S"]}), "$.states[0].transition: ['S']"),
-        (
-            with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
-            "$.functions[0]: Additional properties are not",
-        ),
+        (with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
+         "$.functions[0]: Additional properties are not"),
         (with_state(STATES[1], events=[{"name": "e", "kind": "both"}]), "$.events[0].kind: 'both' is not"),
         (with_state({**STATES[1], "actionMode": "serial"}), "$.states[0].actionMode: 'serial' is not valid"),
         (with_state(STATES[1], keepActive=7), "$.keepActive: 7 is not of type 'boolean'"),
     ],
-)
+)  # fmt: skip
 def test_the_usual_mistakes(definition: dict[str, Any], told: str) -> None:
-    """What the reading refuses, or warns of, does not fit, and is told where it stands."""
     assert any(refusal.startswith(told) for refusal in refusals(definition)), refusals(definition)
 
 
@@ -207,7 +190,6 @@ def test_the_examples_are_there() -> None:
 @pytest.mark.spec
 @pytest.mark.parametrize("name", CLEAN)
 def test_clean_examples(name: str) -> None:
-    """An official example that is complete and valid fits."""
     definition, _ = read_source(Source((EXAMPLES / name).read_text(), name))
     assert refusals(definition) == []
 

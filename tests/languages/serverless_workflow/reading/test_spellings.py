@@ -11,14 +11,12 @@ from tests.languages.serverless_workflow.models import checked_model
 
 
 def read(text: str) -> tuple[Workflow, list[str]]:
-    """Return the workflow in *text*, and the messages about tolerated spellings."""
     checked = check(text)
     assert checked.definition is not None, "\n".join(map(str, checked.problems))
     return checked_model(checked), [one.message for one in checked.problems if one.code == "tolerated-spelling"]
 
 
 def first_state(state: str, says: str = "") -> tuple[Any, list[str]]:
-    """Return the state that *state* writes, and the messages about tolerated spellings."""
     workflow, messages = read(
         f"id: a\n{says}states:\n- {state}\n- {{name: Z, id: last, type: inject, data: {{}}, end: true}}\n"
     )
@@ -26,7 +24,6 @@ def first_state(state: str, says: str = "") -> tuple[Any, list[str]]:
 
 
 def action(written: str) -> tuple[Any, list[str]]:
-    """Return the action that is *written*, and the messages about tolerated spellings."""
     workflow, messages = read(
         "id: a\nfunctions: [{name: f, operation: a.json#f}]\n"
         "events: [{name: e, type: t}, {name: p, type: u, kind: produced}]\n"
@@ -61,7 +58,6 @@ def test_ends(written: str, messages: list[str]) -> None:
 
 
 def test_end_false_says_nothing() -> None:
-    """`end: false` beside a transition is no end."""
     state, _ = first_state("{name: A, type: inject, data: {}, end: false, transition: Z}")
     assert state.end is None
 
@@ -85,24 +81,13 @@ def test_start_and_schedule() -> None:
     [
         ("functionRef: f", None, []),
         ("functionRef: {refName: f, arguments: {a: 1}}", {"a": 1}, []),
-        (
-            "functionRef: {refName: f, parameters: {a: 1}}",
-            {"a": 1},
-            ["'parameters' is read as 'arguments'"],
-        ),
+        ("functionRef: {refName: f, parameters: {a: 1}}", {"a": 1}, ["'parameters' is read as 'arguments'"]),
         ("functionRef: {refName: f, args: {a: 1}}", {"a": 1}, ["'args' is read as 'arguments'"]),
-        (
-            "{functionRef: f, args: {a: 1}}",
-            {"a": 1},
-            ["'args' beside functionRef is read as its 'arguments'"],
-        ),
-        (
-            "{functionRef: {refName: f}, arguments: {a: 1}}",
-            {"a": 1},
-            ["'arguments' beside functionRef is read as its 'arguments'"],
-        ),
+        ("{functionRef: f, args: {a: 1}}", {"a": 1}, ["'args' beside functionRef is read as its 'arguments'"]),
+        ("{functionRef: {refName: f}, arguments: {a: 1}}", {"a": 1},
+         ["'arguments' beside functionRef is read as its 'arguments'"]),
     ],
-)
+)  # fmt: skip
 def test_function_refs(written: str, arguments: Any, messages: list[str]) -> None:
     """A function is referred to by its name or by an object, and its arguments stand in it under one name."""
     found, told = action(written)
@@ -132,7 +117,6 @@ def test_subflow_refs() -> None:
 
 
 def test_retries_of_function_refs_are_the_actions() -> None:
-    """What is retried is said by the action, though an official example says it in the functionRef."""
     found, told = action("functionRef: {refName: f, retryRef: r, nonRetryableErrors: [x]}")
     assert (found.retry_ref, found.non_retryable_errors) == ("r", ("x",))
     assert told == [
@@ -142,14 +126,12 @@ def test_retries_of_function_refs_are_the_actions() -> None:
 
 
 def test_action_filter() -> None:
-    """`actionFilter`, which an official example writes, is the actionDataFilter."""
     found, told = action("{functionRef: f, actionFilter: {useResults: false}}")
     assert found.action_data_filter.use_results is False
     assert told == ["'actionFilter' is read as 'actionDataFilter'"]
 
 
 def test_a_single_text_for_a_list() -> None:
-    """A list of texts that is written as one text has that one element."""
     found, told = action("{functionRef: f, retryableErrors: x}")
     assert found.retryable_errors == ("x",)
     assert told == ["retryableErrors is a list: a single text is read as its only element"]
@@ -265,21 +247,15 @@ def test_texts_for_truths() -> None:
     [
         ("{name: A, type: delay, timeDelay: PT1S, end: true}", {"type": "sleep", "duration": "PT1S"}),
         ("{name: A, type: subflow, workflowId: w, end: true}", {"type": "operation"}),
-        (
-            "{name: A, type: parallel, completionType: xor, branches: [{name: b, workflowId: w}], end: true}",
-            {"completion_type": "atLeast", "num_completed": 1},
-        ),
-        (
-            "{name: A, type: parallel, completionType: n_of_m, n: 1, branches: [{name: b, actions: []}], end: true}",
-            {"completion_type": "atLeast", "num_completed": 1},
-        ),
-        (
-            "{name: A, type: foreach, inputCollection: .x, inputParameter: y, max: 2, workflowId: w, end: true}",
-            {"iteration_param": "y", "batch_size": 2},
-        ),
+        ("{name: A, type: parallel, completionType: xor, branches: [{name: b, workflowId: w}], end: true}",
+         {"completion_type": "atLeast", "num_completed": 1}),
+        ("{name: A, type: parallel, completionType: n_of_m, n: 1, branches: [{name: b, actions: []}], end: true}",
+         {"completion_type": "atLeast", "num_completed": 1}),
+        ("{name: A, type: foreach, inputCollection: .x, inputParameter: y, max: 2, workflowId: w, end: true}",
+         {"iteration_param": "y", "batch_size": 2}),
         ("{name: A, type: switch, dataConditions: [{condition: .a, end: true}], default: {end: true}}", {}),
     ],
-)
+)  # fmt: skip
 def test_keys_before_0_7(written: str, expected: dict[str, Any]) -> None:
     """What 0.6 called otherwise is read by its present name, with a warning in a definition that says it is of 0.8."""
     state, told = first_state(written, 'specVersion: "0.8"\n')
@@ -301,7 +277,6 @@ def test_free_form_values_are_plain_json() -> None:
 
 
 def test_python_names_are_not_properties() -> None:
-    """Only the specification's names set a property: not the names that the model has in Python."""
     checked = check("id: a\nkeep_active: true\nstates:\n- {name: A, type: inject, data: {}, end: true}\n")
     assert checked.definition is not None
     assert checked_model(checked).keep_active is False

@@ -49,13 +49,11 @@ def test_what_can_be_had(found: Found, asked: str, meant: Concurrency) -> None:
     ],
 )
 def test_what_cannot(found: Found, asked: str, told: str) -> None:
-    """Each is told with what it can be."""
     [problem] = found("concurrency", DEFINITION.format(asked=asked).lstrip())
     assert told in problem
 
 
 def test_secrets_make_no_key(found: Found) -> None:
-    """What a key yields is kept, and shown."""
     text = DEFINITION.format(asked="{limit: 1, key: '${ $SECRETS.a }'}").lstrip() + "secrets: [a]\n"
     [problem] = found("secrets-in-expression", text)
     assert "metadata.concurrency.key uses $SECRETS" in problem

@@ -19,12 +19,8 @@ states:
 CASES: dict[str, tuple[str, list[str]]] = {
     "one of several kinds": (
         "if .x then 1 else [] end",
-        [
-            (
-                "7:16 error state 'A': the condition 'if .x then 1 else [] end' yields a list or a number, and so "
-                "always holds | a condition yields true or false, as a comparison does"
-            )
-        ],
+        [("7:16 error state 'A': the condition 'if .x then 1 else [] end' yields a list or a number, and so "
+          "always holds | a condition yields true or false, as a comparison does")],
     ),
     "nothing": (
         "null",
@@ -35,7 +31,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "an expression": ('"${ .x > 3 }"', []),
     "a bare path": (".x > 3", []),
     "a boolean": ("true", []),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("condition", "expected"), CASES.values(), ids=CASES)

@@ -36,28 +36,20 @@ def test_what_is_meant(found: Callable[[str, str], list[str]], duration: str, me
 
 
 def test_one_too_long(found: Callable[[str, str], list[str]]) -> None:
-    """What is written as a duration is, and is refused because nothing can be reckoned with it."""
     [problem] = found("duration", SLEEP.format(duration="PT99999999999H"))
     assert "duration 'PT99999999999H' is longer than 999,999,999 days" in problem
 
 
 def test_an_expression(found: Callable[[str, str], list[str]]) -> None:
-    """What an expression yields is known when it runs."""
     assert found("duration", SLEEP.format(duration='"${ .wait }"')) == []
 
 
 def test_everywhere(found: Callable[[str, str], list[str]]) -> None:
-    """Every property that is a duration is looked at."""
     assert [one.partition(" is not a duration")[0] for one in found("duration", EVERYWHERE)] == [
-        "3:33 error the workflow: duration 'a'",
-        "3:54 error the workflow: stateExecTimeout 'b'",
-        "3:71 error the workflow: eventTimeout 'c'",
-        "4:28 error retry 'r': delay 'd'",
-        "4:41 error retry 'r': maxDelay 'e'",
-        "4:55 error retry 'r': increment 'f'",
-        "9:33 error state 'A': actionExecTimeout 'g'",
-        "11:21 error state 'A': before 'h'",
-        "11:31 error state 'A': after 'i'",
-        "13:77 error state 'A': consumeEventTimeout 'j'",
+        "3:33 error the workflow: duration 'a'", "3:54 error the workflow: stateExecTimeout 'b'",
+        "3:71 error the workflow: eventTimeout 'c'", "4:28 error retry 'r': delay 'd'",
+        "4:41 error retry 'r': maxDelay 'e'", "4:55 error retry 'r': increment 'f'",
+        "9:33 error state 'A': actionExecTimeout 'g'", "11:21 error state 'A': before 'h'",
+        "11:31 error state 'A': after 'i'", "13:77 error state 'A': consumeEventTimeout 'j'",
         "14:58 error state 'A': workflowExecTimeout 'k'",
-    ]
+    ]  # fmt: skip

@@ -37,7 +37,6 @@ def test_documents_of_extensions(tmp_path: Path, key: str) -> None:
 
 
 def test_list_of_extensions_elsewhere(tmp_path: Path) -> None:
-    """All the extensions may stand in a document of their own."""
     (tmp_path / "ext.json").write_text('{"extensions": [{"extensionId": "mine", "a": 1}]}')
     checked = check(f'id: a\nspecVersion: "0.8"\nextensions: ext.json\n{STATES}', folder=tmp_path)
     assert [one.message for one in checked.problems] == ["extension 'mine' is not supported, and has no effect"]

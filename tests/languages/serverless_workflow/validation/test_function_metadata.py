@@ -43,7 +43,6 @@ def test_what_can_be_had(found: Found, kind: str, operation: str, metadata: str)
     ],
 )
 def test_what_cannot(found: Found, kind: str, operation: str, metadata: str, told: str) -> None:
-    """Each is told with what it can be."""
     text = FUNCTION.format(kind=kind, operation=operation, metadata=metadata).lstrip()
     [problem] = found("function-metadata", text)
 

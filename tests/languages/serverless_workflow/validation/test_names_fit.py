@@ -29,11 +29,9 @@ def test_names_that_are_too_long() -> None:
         "specVersion": "0.8",
         "functions": [{"name": LONG, "type": "custom"}],
         "events": [{"name": LONG, "type": "t", "source": "s"}],
-        "states": [
-            {"name": "Call", "type": "operation", "actions": [{"functionRef": LONG}], "transition": "Wait"},
-            {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": [LONG]}], "end": True},
-        ],
-    }
+        "states": [{"name": "Call", "type": "operation", "actions": [{"functionRef": LONG}], "transition": "Wait"},
+                   {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": [LONG]}], "end": True}],
+    }  # fmt: skip
     with pytest.raises(InvalidDefinition) as refused:
         load(definition)
     told = f"the name '{'é' * 40}…' has 1,002 bytes, and a server takes no more than 1,000"
@@ -48,7 +46,6 @@ def test_names_that_are_too_long() -> None:
 
 
 def test_an_id_that_some_servers_cannot_store() -> None:
-    """It is a warning: others can."""
     definition = {
         "id": "x" * 256,
         "specVersion": "0.8",
@@ -68,18 +65,10 @@ def test_an_id_that_no_list_can_be_filtered_by(id_: str) -> None:
 
 
 def test_all_of_our_own_types_are_reserved() -> None:
-    """None is left out that a worker registers."""
     types = {publishing.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
     assert types == WORKFLOW_TYPES
     activities = {
-        records.RESOLVE,
-        records.LOOK_UP,
-        records.LIMITS,
-        records.PUBLISH,
-        constants.ENDING,
-        instance_signals.FIND,
-        place_records.TELL,
-        place_records.LOOK,
-        search_attributes.LOOK,
-    }
+        records.RESOLVE, records.LOOK_UP, records.LIMITS, records.PUBLISH, constants.ENDING, instance_signals.FIND,
+        place_records.TELL, place_records.LOOK, search_attributes.LOOK,
+    }  # fmt: skip
     assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES

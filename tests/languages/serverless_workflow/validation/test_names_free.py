@@ -22,11 +22,9 @@ states:
 def test_a_name_that_is_taken(found: Callable[[str, str], list[str]], name: str) -> None:
     """An element cannot have the name of a variable that every expression may use."""
     assert found("reserved-name", TEXT.replace("NAME", name)) == [
-        (
-            f"8:19 error state 'A': the iterationParam {name!r} would hide the variable ${name}, which is always there"
-            " | another name, such as item, is free"
-        )
-    ]
+        (f"8:19 error state 'A': the iterationParam {name!r} would hide the variable ${name}, which is always there"
+         " | another name, such as item, is free"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["workflow", "argument", "${ .item }"])

@@ -83,14 +83,12 @@ def _text(kind: str, operation: object) -> str:
 
 @pytest.mark.parametrize(("kind", "operation"), FINE)
 def test_operations_that_are_fine(found: Found, kind: str, operation: object) -> None:
-    """Of types that nobody has defined, nothing is known."""
     assert found("operation-form", _text(kind, operation)) == []
     assert found("unknown-property", _text(kind, operation)) == []
 
 
 @pytest.mark.parametrize(("kind", "operation", "told"), WRONG)
 def test_operations_that_are_not(found: Found, kind: str, operation: object, told: str) -> None:
-    """Each is told with its place, with what is missing, and with what was perhaps meant."""
     [problem] = found("operation-form", _text(kind, operation))
 
     assert problem.startswith("4:")

@@ -10,10 +10,8 @@ MODULES = [import_module(f"{rules.__name__}.{found.name}") for found in pkgutil.
 
 
 def test_every_rule_is_in_the_table() -> None:
-    """Each module in `rules` has a check, and each check stands in the table once."""
     assert sorted(rule.__module__ for rule in RULES) == sorted(module.__name__ for module in MODULES)
 
 
 def test_every_rule_cites_a_section() -> None:
-    """Each rule's docstring names the section of the specification that it enforces."""
     assert [module.__name__ for module in MODULES if "(section" not in (module.__doc__ or "")] == []

@@ -23,29 +23,22 @@ states:
 PLAIN = {"auth": "t", "value": "v", "argument": "x", "injected": "y"}
 
 CASES: dict[str, tuple[dict[str, str], list[str]]] = {
-    "what an event must have": (
-        {"value": ".k"},
-        ["7:85 warning event 'E': '.k' is compared as text | did you mean '${ .k }'?"],
-    ),
+    "what an event must have": ({"value": ".k"},
+                                ["7:85 warning event 'E': '.k' is compared as text | did you mean '${ .k }'?"]),
     "a secret for a call": (
         {"argument": "$SECRETS.s", "auth": "$SECRETS.s"},
-        [
-            "5:55 warning auth 'me': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?",
-            "12:55 warning state 'A': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?",
-        ],
+        ["5:55 warning auth 'me': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?",
+         "12:55 warning state 'A': '$SECRETS.s' is sent as text | did you mean '${ $SECRETS.s }'?"],
     ),
     "a secret where none may be": ({"injected": "$SECRETS.s", "value": "$SECRETS.s"}, []),
     "arguments, which nobody has there": ({"argument": "$args.x"}, []),
-    "a name that is injected": (
-        {"injected": ".env", "argument": ".x"},
-        ["12:55 warning state 'A': '.x' is sent as text | did you mean '${ .x }'?"],
-    ),
-}
+    "a name that is injected": ({"injected": ".env", "argument": ".x"},
+                                ["12:55 warning state 'A': '.x' is sent as text | did you mean '${ .x }'?"]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("texts", "expected"), CASES.values(), ids=CASES)
 def test_texts_meant(found: Callable[[str, str], list[str]], texts: dict[str, str], expected: list[str]) -> None:
-    """Only what would be filled there with marks is pointed out."""
     assert found("plain-text", DOCUMENT.format(**{**PLAIN, **texts})) == expected
 
 
@@ -58,7 +51,6 @@ def test_a_name_that_the_input_has(found: Callable[[str, str], list[str]]) -> No
 
 
 def test_no_language(found: Callable[[str, str], list[str]]) -> None:
-    """Nothing is said of a definition in a language that is not spoken here."""
     assert found("plain-text", DOCUMENT.format(**{**PLAIN, "argument": ".x"}) + "expressionLang: cel\n") == []
 
 

@@ -18,7 +18,6 @@ def _with(timeouts: str) -> str:
 
 
 def test_a_state_can_limit_what_is_in_it(found: Callable[[str, str], list[str]]) -> None:
-    """In a state that has nothing in it nothing can be limited but the state."""
     nap = (
         "{name: A, type: sleep, duration: PT1M, timeouts: {stateExecTimeout: PT1M, actionExecTimeout: PT1S}, end: true}"
     )
@@ -37,21 +36,14 @@ def test_a_state_can_limit_what_is_in_it(found: Callable[[str, str], list[str]])
         ("type: foreach, inputCollection: .l, actions: [{functionRef: f}], end: true", "actionExecTimeout", []),
         ("type: parallel, branches: [{name: B, actions: []}], end: true", "actionExecTimeout branchExecTimeout", []),
         ("type: switch, eventConditions: [{eventRef: e, end: true}]", "stateExecTimeout eventTimeout", []),
-        (
-            "type: switch, dataConditions: [{condition: .a, end: true}]",
-            "stateExecTimeout eventTimeout",
-            ["state 'A': 'eventTimeout' limits nothing in a switch without eventConditions"],
-        ),
-        (
-            "type: parallel, end: true, branches: [{name: B, actions: [], timeouts: {stateExecTimeout: PT1S}}]",
-            "stateExecTimeout eventTimeout",
-            [
-                "branch 'B' of state 'A': 'stateExecTimeout' limits nothing in a branch",
-                "state 'A': 'eventTimeout' limits nothing in a state of the type parallel",
-            ],
-        ),
+        ("type: switch, dataConditions: [{condition: .a, end: true}]", "stateExecTimeout eventTimeout",
+         ["state 'A': 'eventTimeout' limits nothing in a switch without eventConditions"]),
+        ("type: parallel, end: true, branches: [{name: B, actions: [], timeouts: {stateExecTimeout: PT1S}}]",
+         "stateExecTimeout eventTimeout",
+         ["branch 'B' of state 'A': 'stateExecTimeout' limits nothing in a branch",
+          "state 'A': 'eventTimeout' limits nothing in a state of the type parallel"]),
     ],
-)
+)  # fmt: skip
 def test_times_by_type(found: Callable[[str, str], list[str]], body: str, times: str, told: list[str]) -> None:
     """A time that limits something in a state of its type, or in a branch, is nothing to warn of."""
     timeouts = ", ".join(f"{time}: PT1M" for time in times.split())

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import SystemRandom
-from typing import IO, cast
+from typing import IO
 
 import pytest
 
@@ -144,7 +144,7 @@ class Swf(Place):
             for name, value in env.items():
                 patched.setenv(name, value)
             code = code_of(arguments)
-        return Ended(code, *(cast("BytesIO", one.buffer).getvalue().decode() for one in (out, err)))
+        return Ended(code, *(one.buffer.getvalue().decode() for one in (out, err)))
 
     def refused(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
         """Return what is said of a mistake: on stderr alone, without a traceback, with exit code 2."""

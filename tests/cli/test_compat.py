@@ -17,7 +17,7 @@ pytestmark = pytest.mark.temporal
 @pytest.fixture(scope="module")
 def started(dev: Dev, forked: Forked, tmp_path_factory: pytest.TempPathFactory) -> Swf:
     """A folder with the history of an instance that waits, exported by the `temporal` program."""
-    swf = Swf(tmp_path_factory.mktemp("compat"), forked)
+    swf = Swf(tmp_path_factory.mktemp("compat"), lambda: forked)
     (swf.folder / "histories").mkdir()
     old = swf.write("waiter.yaml", WAITER)
     swf.write("new.yaml", WAITER.replace('"1.0"', '"1.1"').replace("com.paid", "com.billed"))

@@ -16,7 +16,9 @@ def miss_soon(heartbeat: float | None) -> None:
     modules: tuple[Any, ...] = (worker, activities, host)
     of_sdk, sticky = modules[0].Worker, timedelta(seconds=1)
     modules[0].Worker = lambda **options: of_sdk(sticky_queue_schedule_to_start_timeout=sticky, **options)
-    for module in modules[1:] if heartbeat is not None else ():
+    if heartbeat is None:
+        return
+    for module in modules[1:]:
         module.HEARTBEAT = timedelta(seconds=heartbeat)
 
 

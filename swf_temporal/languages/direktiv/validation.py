@@ -81,6 +81,25 @@ def _position(node: Node, key: str, path: Sequence[str | int]) -> Position:
     return position
 
 
+_REGEX: Final = re.compile(r"\.[*+]|^\^|\$$|\(.*\)|\\[.dws]|\|")
+"""Matches what has a meaning in a regular expression, and hardly is part of a code."""
+
+
+def check_globs(workflow: Workflow, source: Source) -> Iterator[Problem]:
+    """Yield problems for codes of errors in *workflow* that look like regular expressions."""
+    for state in workflow.states:
+        globs = [(one.error, one.where.value("error")) for one in state.catch]
+        for action in actions_of(state):
+            globs += [
+                (code, _position(one, "codes", [n])) for one in action.retries for n, code in enumerate(one.codes)
+            ]
+        for glob, where in globs:
+            if glob == ".*" or (_REGEX.search(glob) is not None and not glob.endswith(".*")):
+                message = f"state {state.id!r}: {glob!r} looks like a regular expression, and is compared as a glob"
+                hint = "a glob matches a whole code: write '*' for any characters, and {a,b} for alternatives"
+                yield source.problem("error-glob", message, where, hint, Severity.WARNING)
+
+
 _ID: Final = re.compile(r"[a-z]([a-z0-9_\-]*[a-z0-9])?")
 _KEY: Final = re.compile(r"[a-zA-Z]([a-zA-Z0-9_.\-]*[a-zA-Z0-9])?")
 """With dots and hyphens, as in later releases: the text does not mention them."""
@@ -280,5 +299,5 @@ def _media_types(state: SetterState, who: str, source: Source) -> Iterator[Probl
 
 def validate(workflow: Workflow, source: Source) -> Iterator[Problem]:
     """Yield all problems of *workflow* beyond its form."""
-    for check in (check_names, check_references, check_values, check_expressions):
+    for check in (check_names, check_globs, check_references, check_values, check_expressions):
         yield from check(workflow, source)

@@ -17,9 +17,9 @@ from swf_temporal.base.errors import (
 )
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.direktiv import codes
-from swf_temporal.languages.direktiv.execution.catching import covers
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane, instance_data
+from swf_temporal.languages.direktiv.globs import is_glob_of
 from swf_temporal.languages.direktiv.model.workflow import Action, FunctionFile, RetryPolicy, SubflowFunction
 from swf_temporal.languages.direktiv.names import called, candidates, path_of
 from swf_temporal.languages.direktiv.words import NAME, Compat
@@ -135,7 +135,7 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         if not isinstance(outcome, WorkflowFault):
             return None
         outcome.action = outcome.action or name
-        delay = None if forget else await _delay_after(outcome, action, attempts.number - 1, lane)
+        delay = None if forget else _delay_after(outcome, action, attempts.number - 1)
         if delay is not None:
             lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
             frame.id = None  # another attempt is another call
@@ -156,16 +156,15 @@ def _invoked(function: "Function") -> Invoked:
     return {"subflow": function.workflow} if isinstance(function, SubflowFunction) else {"function": function.id}
 
 
-async def _delay_after(fault: WorkflowFault, action: Action, retried: int, lane: Lane) -> float | None:
+def _delay_after(fault: WorkflowFault, action: Action, retried: int) -> float | None:
     """Return the delay in seconds before the next attempt, or None if there is none.
 
     Raises the error for exceeded retries if the policy's maximum is reached.
     """
     if isinstance(fault, ExpressionFailed) or not (fault.catchable and fault.retryable):
         return None
-    policy = await lane.run.evaluated(
-        lambda: next((one for one in action.retries if any(covers(code, fault.code) for code in one.codes)), None)
-    )
+    code = fault.code
+    policy = next((one for one in action.retries if any(is_glob_of(glob, code) for glob in one.codes)), None)
     if policy is None:
         return None
     if retried >= policy.max_attempts:

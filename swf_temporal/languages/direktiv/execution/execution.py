@@ -219,7 +219,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         before = self.frame.error, self.frame.data
         error: dict[str, JSON] = {"code": code, "msg": message}
         self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
-        catch = await self.run.evaluated(lambda: catch_for(code, state.catch))
+        catch = catch_for(code, state.catch)
         if catch is None and code == codes.RETRIES_EXCEEDED and isinstance(last := fault.__cause__, WorkflowFault):
             with suppress(WorkflowFault):
                 return await self._caught(state, last, lane)  # by the text, the original error goes to the catches

@@ -8,9 +8,9 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.direktiv import codes
-from swf_temporal.languages.direktiv.execution.catching import is_glob_of
 from swf_temporal.languages.direktiv.execution.frames import AwaitedKind, EventsBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.globs import is_glob_of
 from swf_temporal.languages.direktiv.model.workflow import Structured
 from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event, next_of_each
 

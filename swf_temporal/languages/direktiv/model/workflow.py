@@ -81,7 +81,7 @@ class Catch(Node):
     """An error handler of a state."""
 
     error: Text
-    """A glob or a regular expression of codes."""
+    """A glob that matches a whole code: `*`, `?`, `[abc]` and `{a,b}`."""
     transition: Word | None = None
     """Without one the instance ends."""
 

@@ -10,13 +10,12 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from swf_temporal.base.client_errors import InstancePausedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, is_rich, print_yaml, styled
 from swf_temporal.operations.client import Client, Instance, RetriedRequests
-from swf_temporal.operations.instances import view_instance, with_sub_workflows
-from swf_temporal.operations.listing import is_open
+from swf_temporal.operations.instances import described, view_instance, with_sub_workflows
+from swf_temporal.operations.listing import PAUSED, is_open
 from swf_temporal.temporal.client import query
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class ProgressDisplay:
     async def look(self) -> bool:
         """Show what has happened since the last call; return True if a worker answered."""
         try:
-            trace = await self._instance.trace()
+            trace = await query(self._client.temporal, self._instance.id, "trace")
         except UsageError:
             return False  # no worker has begun it yet, or it has ended and was deleted
         for entry in news(trace, self._last):
@@ -162,17 +161,20 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, conne
     *connecting* holds the options for the server, for hints.
     """
     retried, looking = RetriedRequests(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
+    pausing = partial(described, client, workflow_id)
     last: dict[str, Any] | None = None
-    has_printed = False
+    has_printed = is_paused = False
     while True:
+        if is_paused and (await retried(pausing))["status"] == PAUSED:  # its history would be read again
+            await asyncio.sleep(_TRACE_INTERVAL)
+            continue
         status, trace = await (retried(looking) if follow else looking())
         is_running = is_open(status)
         if isinstance(trace, UsageError):
             if not (follow and is_running):
                 raise trace
             if not has_printed:
-                what = "it is paused" if isinstance(trace, InstancePausedError) else "no worker is currently responding"
-                typer.echo(what, err=True)
+                typer.echo("no worker is currently responding", err=True)
             has_printed, trace = True, []
         for entry in news(trace, last):
             _tell(entry, form)
@@ -181,6 +183,9 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, conne
             if not is_running:
                 typer.echo(f"{workflow_id}: {status}", err=True)
             return 0
+        is_paused = status == PAUSED
+        if is_paused:
+            typer.echo("it is paused", err=True)
         await asyncio.sleep(_TRACE_INTERVAL)
 
 

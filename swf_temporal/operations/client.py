@@ -24,7 +24,7 @@ from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError, 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
-from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.instances import data_of, facts_of, trace_of
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
@@ -160,16 +160,19 @@ class Instance:
         return await facts_of(self._client, self.id)
 
     async def data(self) -> JSON:
-        """Return the data that it currently works on.
+        """Return the data that it currently works on; once it has ended its output, or else its latest data.
 
-        Raises NoAnswerError if no worker answers within 10 seconds, and InstancePausedError if it is paused.
+        Raises NoAnswerError if no worker answers within 10 seconds, InstancePausedError if it is paused, and UsageError
+        if it ended before it began.
         """
-        data: JSON = await engine.query(self._client.temporal, self.id, "data")
-        return data
+        return await data_of(self._client, self.id)
 
     async def trace(self) -> list[dict[str, Any]]:
-        """Return what happened in it, the latest entries. Raises the errors of `data`."""
-        return list(await engine.query(self._client.temporal, self.id, "trace"))
+        """Return what happened in it, the latest entries; once it has ended, or while it is paused, from its history.
+
+        Raises NoAnswerError if no worker answers in time.
+        """
+        return await trace_of(self._client, self.id)
 
     async def cancel(self) -> None:
         """Cancel the instance. Its definition may ask for compensation, which is still carried out.

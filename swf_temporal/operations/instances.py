@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
 from temporalio.api.workflow.v1 import PendingActivityInfo
-from temporalio.client import WorkflowExecutionDescription
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
@@ -18,16 +18,18 @@ from swf_temporal.base.client_errors import (
     RunEnded,
     ServerUnavailableError,
 )
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.listing import is_open, row_of, status_of, time_text
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
+from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING, GIVE_WAY
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import is_closed, is_paused
 
 if TYPE_CHECKING:
     from swf_temporal.operations.client import Client
@@ -78,15 +80,50 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     return facts
 
 
+async def trace_of(client: "Client", workflow_id: str) -> list[dict[str, Any]]:
+    """Return what happened in an instance: from its history, if it has ended or is paused, else from a worker.
+
+    Raises UsageError if there is no such instance, and NoAnswerError if no worker answers.
+    """
+    trace = (await view_instance(client, workflow_id)).trace
+    if isinstance(trace, UsageError):
+        raise trace
+    return trace
+
+
+async def data_of(client: "Client", workflow_id: str, patience: timedelta = engine.PATIENCE) -> JSON:
+    """Return the data of an instance's running state; of one that has ended its output, or else its latest data.
+
+    Raises UsageError if there is no such instance or it ended before it began, and NoAnswerError if no worker answers.
+    """
+    execution = await _described(client, workflow_id)
+    if not is_closed(execution):
+        data: JSON = await query(client.temporal, workflow_id, "data", patience)
+        return data
+    if execution.status is WorkflowExecutionStatus.COMPLETED:
+        return await result(client.temporal.get_workflow_handle(workflow_id, run_id=execution.run_id))
+    run = await _replayed(client, execution)
+    if run.failure is not None:
+        raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {run.failure}")
+    if not run.status:
+        raise UsageError(f"{workflow_id!r} ended before a worker took it up: it has no data beside its input")
+    return run.data
+
+
 async def _by_history(client: "Client", execution: WorkflowExecutionDescription, *, with_trace: bool) -> dict[str, Any]:
     """Return the status of a run from its history, without a worker, and *with_trace* what happened in it."""
-    from swf_temporal.operations.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
-
     try:
-        [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+        run = await _replayed(client, execution)
     except UsageError as error:
         return {"note": f"its history cannot be read: {error}"} | ({"trace": []} if with_trace else {})
-    return facts_by_history(await run.replayed(client.temporal.data_converter), with_trace=with_trace)
+    return facts_by_history(run, with_trace=with_trace)
+
+
+async def _replayed(client: "Client", execution: WorkflowExecutionDescription) -> "ReplayedRun":
+    from swf_temporal.operations.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
+
+    [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+    return await run.replayed(client.temporal.data_converter)
 
 
 def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
@@ -137,8 +174,12 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
     status, patience = status_of(execution), _patience(execution)
-    if not is_open(status):
-        return InstanceView(status, (await _by_history(client, execution, with_trace=True))["trace"])
+    if is_closed(execution) or is_paused(execution):
+        try:
+            run = await _replayed(client, execution)
+        except UsageError as error:
+            return InstanceView(status, error)
+        return InstanceView(status, facts_by_history(run, with_trace=True)["trace"])
     try:
         trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
     except ServerUnavailableError:

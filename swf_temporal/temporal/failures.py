@@ -119,7 +119,8 @@ def fault_of_call(error: ChildWorkflowError, action: str) -> WorkflowFault:
 
 
 def _timeout(cause: EngineTimeout, action: str) -> WorkflowFault:
-    if cause.type == TimeoutType.SCHEDULE_TO_CLOSE:
+    # No time is set for the wait in a queue alone: the server reports the whole time so if no worker took the call.
+    if cause.type in (TimeoutType.SCHEDULE_TO_CLOSE, TimeoutType.SCHEDULE_TO_START):
         return TimedOut(f"action {action!r} took longer than it may")
     return CallFailed(f"the call of {action!r} was lost: {cause.message}", code="Lost")
 

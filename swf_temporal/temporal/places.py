@@ -3,8 +3,9 @@
 Theory of operation. An instance asks for a place by a signal, which starts this workflow if need be, and waits for a
 signal that it has one (`own_place.py`). Places are given in the order of the requests. An instance that ends releases
 its place by another signal. One that was terminated or timed out, or was reset to before it continued as this
-definition, sends none: as long as others wait, an activity checks from time to time which instances with a place have
-ended. An instance that ended while it waited is detected by a failing signal.
+definition, sends none: an activity checks from time to time which instances with a place have ended, often as long as
+others wait, and otherwise rarely, so that this workflow ends, too. An instance that ended while it waited is detected
+by a failing signal.
 
 An instance is identified by its id and its first run, so that one that continues as new, or is reset, keeps its place;
 if another run of that id asks, the previous one has ended. Each request has its own id, which the answer repeats: the
@@ -56,6 +57,10 @@ LOOK_PAUSE: Final = timedelta(seconds=5)
 """The pause if another instance has asked meanwhile."""
 IDLE: Final = timedelta(minutes=1)
 """The time after which a workflow without instances ends."""
+REST_INTERVAL: Final = timedelta(hours=1)
+"""The pause between two checks as long as nobody waits."""
+LOOK_HEARTBEAT: Final = timedelta(seconds=10)
+"""The time within which a check that was lost with its worker is detected, and made again."""
 _LOOK_LIMIT: Final = timedelta(minutes=5)
 """The time limit of one check."""
 _NOTHING: Final = RawValue(Payload())
@@ -166,15 +171,25 @@ class Places:
                 self._give()
 
     async def _look(self) -> None:
-        """While instances wait, check which instances with a place have ended."""
+        """Check from time to time which instances with a place have ended: soon if others wait for it."""
         while True:
-            await workflow.wait_condition(lambda: bool(self._waiting))
+            await workflow.wait_condition(lambda: bool(self._held or self._waiting))
+            if not self._waiting:
+                with suppress(TimeoutError):
+                    await workflow.wait_condition(
+                        lambda: bool(self._waiting),
+                        timeout=REST_INTERVAL,
+                        timeout_summary=summaries.LOOKING_FOR_ENDED,
+                    )
+            if self._is_idle():
+                continue
             asked, runs = self._asked, {instance: turn.run for instance, turn in self._held.items()}
             ended: list[str] = await workflow.execute_activity(
                 LOOK,
                 args=[runs, self._record.definition],
                 result_type=list[str],
                 start_to_close_timeout=_LOOK_LIMIT,
+                heartbeat_timeout=LOOK_HEARTBEAT,
                 summary=summaries.LOOKING_FOR_ENDED,
             )
             for instance in ended:
@@ -230,6 +245,7 @@ class PlaceActivities:
         return [one for one, run in runs.items() if not await self._is_running(one, run, definition)]
 
     async def _is_running(self, instance: str, run: str, definition: str) -> bool:
+        activity.heartbeat()
         found = await running_execution(self._client.get_workflow_handle(instance))
         if found is None or found.workflow_type != definition:
             return False

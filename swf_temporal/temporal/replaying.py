@@ -63,6 +63,8 @@ class ReplayedRun:
     trace: tuple[TraceEntry, ...] = ()
     status: Mapping[str, Any] = field(default_factory=dict)
     """The answer to the query `status`; empty if no task was worked on."""
+    data: JSON = None
+    """The answer to the query `data`: the latest that a state began with."""
     closed_as: Literal["failed", "stopped"] | None = None
     """How the server, an operator or the parent ended it, if one did."""
     failure: str | None = None
@@ -117,7 +119,9 @@ class ReplayedRun:
 
     def without_trace(self) -> "ReplayedRun":
         """Return it without the fields that grow with its history."""
-        return replace(self, trace=(), lengths=(), calls=(), steps=(), under_way={}, status={"state": self.state})
+        return replace(
+            self, trace=(), lengths=(), calls=(), steps=(), under_way={}, status={"state": self.state}, data=None
+        )
 
     def over_before(self, entry: int) -> set[str]:
         """Return the ids of the calls and sub-workflows that had ended before the entry with that number."""
@@ -205,6 +209,7 @@ class Observed(Interpreter):
         self.under_way: tuple[str, ...] | None = None
         """The ids of the calls and sub-workflows in progress at the end, or with which it has failed."""
         self.last_status: dict[str, Any] = {}
+        self.last_data: JSON = None
         self._is_dropped = False
         self._place = next((part for part in self._parts if isinstance(part, OwnPlace)), None)
         self.asked = _asked.get(workflow.info().run_id)
@@ -222,7 +227,7 @@ class Observed(Interpreter):
 
     def end_replay(self, status: dict[str, Any]) -> None:
         """Save its state and *status* before the SDK drops it: what it does then has not happened."""
-        self.last_status, self._is_dropped = status, True
+        self.last_status, self.last_data, self._is_dropped = status, self._latest_data(), True
         if self.under_way is None:
             self.under_way = self._under_way()
 
@@ -257,6 +262,7 @@ class Observed(Interpreter):
             definition=self._instance.definition,
             trace=tuple(self.entries),
             status=self.last_status,
+            data=self.last_data,
             semantics=pin.semantics if pin.definitions else None,
             format=pin.format,
             place=None if self._place is None else self._place.had,

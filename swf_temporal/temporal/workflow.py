@@ -101,6 +101,7 @@ class Interpreter:
         self._pin = pin
         self._payloads = [arg.payload for arg in args[2:]]
         self._looked_up = 0  # bytes of definitions returned by a worker, which this workflow task sends
+        self._output: Any = None
         self._to: ContinuedAs | None = None
         is_continued = was_reset or pin.progress is not None
         self._instance = Instance(pin, is_continued, info.is_continue_as_new_suggested)
@@ -124,7 +125,7 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         try:
-            output = await self._outcome()
+            output = self._output = await self._outcome()
         except workflow.ContinueAsNewError:
             await self._end(Ending("continued", to=self._to))
             raise
@@ -200,11 +201,16 @@ class Interpreter:
 
     @workflow.query(name="data")
     def data(self) -> Any:
-        """Return the data that the running state began with."""
-        run = self._instance.run
-        data = self._data if run is None else run.execution.data
+        """Return the data that the running state began with, or the last one did; the output, once there is one."""
+        if self._output is not None:
+            return self._output
+        data = self._latest_data()
         check_size(json_size(data), "a query can return", limit_of(workflow.payload_converter()))
         return data
+
+    def _latest_data(self) -> JSON:
+        run = self._instance.run
+        return self._data if run is None else run.execution.data
 
     @workflow.query(name="trace")
     def trace(self) -> list[dict[str, Any]]:

@@ -93,7 +93,7 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
     await _begin(on, serving)
     for instance, status in ODD.items():
         assert f"{instance}: standing, {status}\n" in on("status", instance, "--trace")[1]
-        assert on("logs", instance)[0] == (2 if instance == "paused" else 0)
+        assert on("logs", instance)[0] == 0
         assert 'data-path="Wait"' in on("graph", "--instance", instance)[1]
     while _listed(on) != set(ODD) or _listed(on, "--status", "paused") != {"paused"}:  # lists lag behind
         pass
@@ -102,7 +102,7 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
     shown = on("status", "paused")[1]
     assert "paused at 20" in shown
     assert ": stocktaking\n" in shown
-    assert "is paused, and answers once it is resumed\n  `swf resume paused`" in on("logs", "paused")[2]
+    assert "Wait" in on("logs", "paused")[1]
     code, out, err = on("tasks", "list", "--definition", "standing", "-o", "json")
     assert (code, {task["instance"] for task in json.loads(out)}) == (0, {"reset", "continued"})
     assert "nothing is known of paused: " in err

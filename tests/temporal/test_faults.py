@@ -1,6 +1,9 @@
 """What becomes of what goes wrong: attempts, failures and what is told of them."""
 
 import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -9,9 +12,12 @@ from temporalio.api.enums.v1 import EventType
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.worker import make_worker
 from tests.temporal.building import inject, operation, subflow
-from tests.temporal.conftest import Bench, calling, define, events_of, failed_task
+from tests.temporal.conftest import Bench, Running, Scripted, calling, define, events_of, failed_task
 
 
 def failing(times: int, **facts: Any) -> Any:
@@ -134,3 +140,40 @@ async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> No
         assert seen == []
         await asyncio.wait_for(called.wait(), 30)
     assert seen == [{"key": "s3cr3t"}]
+
+
+@asynccontextmanager
+async def busy(bench: Bench, definition: Definition) -> AsyncIterator[Running]:
+    """Run a worker for *definition* that makes one call at a time, and is making a long one meanwhile."""
+    is_held, is_free = asyncio.Event(), asyncio.Event()
+
+    async def hold(_: JSON) -> JSON:
+        is_held.set()
+        await is_free.wait()
+        return None
+
+    holding, scripted = define(calling("a", "hold"), functions=("hold",), id="holding"), Scripted({"hold": hold})
+    queue = f"busy-{os.getpid()}-{next(Bench.numbers)}"
+    known = Catalogue([definition, holding])
+    worker = make_worker(bench.client, known, scripted, scripted, task_queue=queue, max_concurrent_activities=1)
+    async with worker:
+        running = Running(bench, [definition, holding], scripted, queue, worker)
+        held = await running.start(definition=1)
+        await is_held.wait()
+        try:
+            yield running
+        finally:
+            is_free.set()
+            await swf.result(held)
+
+
+async def test_a_call_that_waits_for_a_worker_times_out(bench: Bench) -> None:
+    """ActionExecTimeout includes the time until a worker takes the call."""
+    definition = define(
+        calling("a", "f", timeouts={"actionExecTimeout": "PT0.5S"}, onErrors=[{"errorRef": "slow", "transition": "b"}]),
+        {"name": "b", "type": "inject", "data": {"was": "late"}},
+        functions=("f",),
+        errors=[{"name": "slow", "code": "TimedOut"}],
+    )
+    async with busy(bench, definition) as running:
+        assert await running.run() == {"was": "late"}

@@ -215,6 +215,38 @@ async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) ->
         await queued(giver_of(running), 1, 0)
 
 
+async def test_places_end_whose_holder_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if nobody has ever waited there: it is found to have ended."""
+    monkeypatch.setattr(places, "REST_INTERVAL", timedelta(milliseconds=400))
+    monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
+    async with bench.worker(bounded(1)) as running:
+        first = await running.start({})
+        await running.awaiting(first, "Go")
+        await first.terminate()
+
+        async def has_ended() -> bool:
+            return (await giver_of(running).describe()).status is WorkflowExecutionStatus.COMPLETED
+
+        await until(has_ended)
+
+
+async def test_a_look_that_is_lost_is_made_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that was killed with it does not hold up the others."""
+    monkeypatch.setattr(places, "LOOK_HEARTBEAT", timedelta(seconds=1))
+    looks, is_running = count(1), places.PlaceActivities._is_running
+
+    async def lost(self: places.PlaceActivities, *given: str) -> bool:
+        if next(looks) == 1:
+            await asyncio.sleep(2 * PATIENCE)
+        return await is_running(self, *given)
+
+    monkeypatch.setattr(places.PlaceActivities, "_is_running", lost)
+    async with bench.worker(bounded(1)) as running:
+        first, second = await in_order(running, 2)
+        await first.terminate()
+        await running.awaiting(second, "Go")
+
+
 async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
     """It does not ask again, and gives it back at its end."""
     async with bench.worker(bounded(1)) as running:

@@ -19,10 +19,10 @@ from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.http.gateway.workflows import definition_of, show_input_schema, started
 from swf_temporal.operations.client import Instance
-from swf_temporal.operations.instances import PATIENCE, resting
+from swf_temporal.operations.instances import PATIENCE, data_of, resting
 from swf_temporal.operations.listing import filter_of, is_open, listed
 from swf_temporal.operations.tasks import answers_of
-from swf_temporal.temporal.client import change_data, query
+from swf_temporal.temporal.client import change_data
 from swf_temporal.temporal.statuses import OPEN
 
 _DATA: Final = "workflowdata"
@@ -134,9 +134,8 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
 
 
 async def _data(asked: RequestContext, instance_id: str) -> JSON:
-    """Return the data of an instance. Raises UsageError if no worker responds."""
-    data: JSON = await query(asked.client.temporal, instance_id, "data", PATIENCE)
-    return data
+    """Return the data of an instance, also of one that has ended meanwhile. Raises UsageError if no worker responds."""
+    return await data_of(asked.client, instance_id, PATIENCE)
 
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:

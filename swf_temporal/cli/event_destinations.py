@@ -81,21 +81,21 @@ async def send_all(
     client: Client,
     events: Sequence[Mapping[str, Any]],
     catalogue: Catalogue,
-    task_queue: str,
+    task_queue: str | None,
     form: OutputFormat,
     *,
     instance: str | None = None,
     trusts_instance: bool = False,
 ) -> int:
     """Send *events* one after the other to the definitions of *catalogue*; report each, and return the exit code."""
-    definitions = latest_of(catalogue)
+    definitions, queue = latest_of(catalogue), task_queue or client.task_queue
     answers: list[dict[str, Any]] = []
     reached = 0
     for given in events:
         event = CloudEvent.from_json(given)
         found = route(event, definitions)
         receipts = await send(
-            client, event, catalogue, task_queue, found=found, instance=instance, trusts_instance=trusts_instance
+            client, event, catalogue, queue, found=found, instance=instance, trusts_instance=trusts_instance
         )
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:

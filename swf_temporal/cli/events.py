@@ -12,7 +12,6 @@ from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, TaskQueue, ask, not_empty
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
-from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {
     "events": "Example: swf events explain workflows/ paid.json",
@@ -81,7 +80,7 @@ def send(
         ),
     ] = False,
     resources: ResourceFolders = None,
-    task_queue: TaskQueue = TASK_QUEUE,
+    task_queue: TaskQueue = None,
     form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,

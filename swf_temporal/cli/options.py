@@ -106,7 +106,14 @@ Namespace = Annotated[
     typer.Option("--namespace", "-n", metavar="NAME", callback=not_empty, help="The namespace on the server."),
 ]
 TaskQueue = Annotated[
-    str, typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers.")
+    str | None,
+    typer.Option(
+        "--task-queue",
+        metavar="NAME",
+        callback=not_empty,
+        show_default="that of the workers: SWF_TASK_QUEUE, or swf",
+        help="The task queue of the workers.",
+    ),
 ]
 Output = Annotated[OutputFormat, typer.Option("--output", "-o", help="The format of the output.")]
 WorkflowId = Annotated[

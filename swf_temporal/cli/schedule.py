@@ -12,7 +12,6 @@ from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
 from swf_temporal.cli.options import Address, Definitions, Input, Namespace, Output, TaskQueue, ask
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definition_ids
-from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {
     "schedule": "Example: swf schedule apply orders.yaml",
@@ -52,7 +51,7 @@ def apply(
     *,
     input_: Input = None,
     definitions: Definitions = None,
-    task_queue: TaskQueue = TASK_QUEUE,
+    task_queue: TaskQueue = None,
     paused: Annotated[bool, typer.Option("--paused", help="Create new schedules paused.")] = False,
     form: Output = OutputFormat.TEXT,
     address: Address = None,

@@ -29,10 +29,11 @@ async def apply_all(
     form: OutputFormat,
     *,
     data: JSON,
-    task_queue: str,
+    task_queue: str | None,
     paused: bool,
 ) -> int:
     """Create or update the schedule of the first definition of each of *families*."""
+    task_queue = task_queue or client.task_queue
     rows = [
         await apply(client, first, others, data=data, task_queue=task_queue, paused=paused)
         for first, *others in families
@@ -41,6 +42,7 @@ async def apply_all(
         _show_rows(rows, ("definition", "outcome", "next"))
     else:
         print_data(rows, form)
+    await client.warn_if_unserved(task_queue)
     return 0
 
 

@@ -24,7 +24,6 @@ from swf_temporal.cli.options import (
     not_empty,
 )
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {"start": "Example: swf start orders --input @order.json --wait"}
 
@@ -42,7 +41,7 @@ def start(
         str | None,
         typer.Option("--business-key", metavar="KEY", callback=not_empty, help="The business key that it keeps."),
     ] = None,
-    task_queue: TaskQueue = TASK_QUEUE,
+    task_queue: TaskQueue = None,
     priority: Annotated[
         int | None,
         typer.Option("--priority", min=1, max=5, help="The priority of its tasks: 1 is the highest, the default is 3."),
@@ -55,6 +54,9 @@ def start(
         float | None,
         typer.Option("--fairness-weight", min=0.001, max=1000, help="The weight of its key; the default is 1."),
     ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep an instance whose definition the workers do not know yet.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
     form: Output = OutputFormat.TEXT,
     address: Address = None,
@@ -63,7 +65,7 @@ def start(
     """Start an instance, which workers run, and print its id.
 
     With a FILE, the instance runs the text of that file; with the id of a definition, it runs the definition that the
-    workers have now.
+    workers have now. If they do not know the id, the instance is terminated.
     """
     is_file = _names_file(what)
     _refuse_contradictions(what, input_, definitions if not is_file else None, strict=strict and not is_file)
@@ -82,7 +84,7 @@ def start(
             from swf_temporal.sdk.definitions import read_related, refuse_unfit
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
-    order = Start(what, workflows, data, events, workflow_id, task_queue, options, wait, form, address, namespace)
+    order = Start(what, workflows, data, events, workflow_id, task_queue, options, keep, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace, waits=wait)
 
 

@@ -1,5 +1,6 @@
 """The command `swf start`."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ from swf_temporal.cli.instance_display import how_to_connect
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.operations.client import Client, Instance, RetriedRequests, was_taken_up
+from swf_temporal.temporal.logger_names import QUEUES
 from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ class Start:
     data: JSON
     events: Sequence[Mapping[str, Any]]
     workflow_id: str | None
-    task_queue: str
+    task_queue: str | None
     options: StartOptions
+    keep: bool
     wait: bool
     form: OutputFormat
     address: str | None
@@ -39,6 +42,7 @@ class Start:
 
 async def start_one(client: Client, order: Start) -> int:
     """Start the instance, print its id, and wait for its output if requested."""
+    logging.getLogger(QUEUES).setLevel(logging.CRITICAL)  # it is reported below, unless a worker takes it up
     definition_id = order.workflows[0].id if order.workflows else order.what
     instance = await client.start(
         order.workflows[0] if order.workflows else order.what,
@@ -62,8 +66,8 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
         typer.echo(instance.id) if order.form is OutputFormat.TEXT else print_data(facts, order.form)
     retried = RetriedRequests(client, instance.id, how_to_connect(order.address, order.namespace))
     try:
-        if not await retried(partial(was_taken_up, client, instance.id)):
-            queue = repr(order.task_queue)
+        if not await retried(partial(was_taken_up, client, instance.id, keeps_unknown=order.keep)):
+            queue = repr(order.task_queue or client.task_queue)
             typer.echo(f"no worker has started it yet: is one serving the task queue {queue}?", err=True)
         if order.wait:
             typer.echo(instance.id, err=True)

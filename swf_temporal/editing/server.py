@@ -26,7 +26,7 @@ from swf_temporal.languages.port import Definition, Language, ShownExpression
 from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.text.located import LINE_END
 from swf_temporal.text.origin import Source
-from swf_temporal.text.parsing import read_source
+from swf_temporal.text.parsing import read_data, read_source
 
 _WORD: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^']|'')*'?|[^\s,\[\]{}:#]+(?:[ :](?=[^\s,\[\]{}:#])[^\s,\[\]{}:#]+)*"
@@ -103,6 +103,20 @@ class EditedDocument:
         if word[0] in "\"'":
             return Span(line, start + 1, found.end() - (len(word) > 1 and word[-1] == word[0]))
         return Span(line, start, found.end())
+
+    def spelled(self, name: str, span: Span) -> str:
+        """Return *name* as it has to be written at *span*: escaped in quotes, and in quotes if YAML needs them."""
+        quote = self.lines[span.line][: span.start][-1:]
+        if quote == "'":
+            return name.replace("'", "''")
+        quoted = show_json(name)
+        if quote == '"':
+            return quoted[1:-1]
+        try:
+            is_plain = read_data(f"[{{a: {name}}}]") == [{"a": name}]
+        except ValueError:
+            is_plain = False
+        return name if is_plain else quoted
 
     def written(self, span: Span) -> str:
         return self.lines[span.line][span.start : span.end]
@@ -193,7 +207,8 @@ def _told(document: EditedDocument, mark: Mark) -> str:
             return "\n\n".join(_of_part(one) for one in _parts(definition.outline.parts) if one.name == mark.name)
         case Kind.FUNCTION:
             uses = [one.function for one in definition.functions if one.function.name == mark.name]
-            return "\n\n".join(f"**{one.name}**: {one.type}, `{one.operation}`" for one in uses)
+            operations = [f", `{one.operation}`" if one.operation else "" for one in uses]
+            return "\n\n".join(f"**{one.name}**: {one.type}{of}" for one, of in zip(uses, operations, strict=True))
         case Kind.EVENT:
             event = definition.event(mark.name)
             return f"**{event.name}**: {event.kind}, type `{event.type}`, source `{event.source}`"
@@ -382,7 +397,11 @@ class DefinitionServer(LanguageServer):
         spans = [document.place_of(one) for one in document.marks_of(mark)]
         if None in spans or asked.new_name in document.names_of(mark.kind) or not asked.new_name.strip():
             return None  # some would not be renamed, or would refer to another name
-        edits = [types.TextEdit(_range(text, span), asked.new_name) for span in spans if span is not None]
+        edits = [
+            types.TextEdit(_range(text, span), document.spelled(asked.new_name, span))
+            for span in spans
+            if span is not None
+        ]
         return types.WorkspaceEdit(changes={text.uri: edits})
 
     def _hover(self, asked: types.HoverParams) -> types.Hover | None:

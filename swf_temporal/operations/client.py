@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import shlex
+import time
 from asyncio import Lock
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -17,13 +18,14 @@ from weakref import WeakValueDictionary
 from temporalio import client as temporal
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.service import RPCError
 
 from swf_temporal.base.arguments import check_text, kind_of
 from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError, ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import PayloadUnavailable, UsageError
+from swf_temporal.base.errors import NotServed, PayloadUnavailable, UsageError
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
@@ -33,10 +35,12 @@ from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
-from swf_temporal.temporal.failed_tasks import why_task_failed
+from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed
+from swf_temporal.temporal.logger_names import QUEUES
 from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
 from swf_temporal.temporal.start_options import StartOptions
 from swf_temporal.temporal.statuses import is_closed, is_paused
+from swf_temporal.temporal.task_queues import why_unserved
 from swf_temporal.temporal.tracing import traced, tracing_interceptors
 
 if TYPE_CHECKING:
@@ -49,31 +53,47 @@ _TAKEN_UP = 4
 _STARTED_WITHIN = 2.0
 """Seconds within which a worker should have taken up what was started."""
 
+_CHECKED_EVERY = 60.0
+"""Seconds between two checks whether a task queue is served."""
+
 _log = logging.getLogger("swf")
+_queue_log = logging.getLogger(QUEUES)
 
 
-async def was_taken_up(client: "Client", workflow_id: str) -> bool:
+async def was_taken_up(client: "Client", workflow_id: str, *, keeps_unknown: bool = True) -> bool:
     """Return whether a worker takes the instance up within a short time.
 
-    Raises RunEnded if it fails at once, and UsageError if the worker that got it cannot run it.
+    Raises RunEnded if it fails at once, and UsageError if the workers that get it cannot run it. Unless
+    *keeps_unknown*, an instance whose definition they do not know is terminated then.
     """
     handle = client.temporal.get_workflow_handle(workflow_id)
+    error: BaseException | None = None
     for _ in range(int(_STARTED_WITHIN / 0.05)):
         found = await handle.describe()
         if found.status is WorkflowExecutionStatus.FAILED:
             await result(handle)
-        if (why := await why_task_failed(client.temporal, found)) is not None:
-            hint = f"it continues once a worker can run it; to stop it: swf terminate {shlex.quote(workflow_id)}"
-            raise UsageError(why, hint)
-        if (found.history_length or 0) >= _TAKEN_UP:
+        error = await error_of_task(client.temporal, found)
+        if error is not None and not _is_unknown(error):  # else another worker may know it
+            break
+        if error is None and (found.history_length or 0) >= _TAKEN_UP:
             return True
         await asyncio.sleep(0.05)
-    return False
+    if error is None:
+        return False
+    hint = f"it continues once a worker can run it; to stop it: swf terminate {shlex.quote(workflow_id)}"
+    if _is_unknown(error) and not keeps_unknown:
+        await handle.terminate(reason="no worker knows its definition")
+        hint = "the instance has been terminated; with --keep it waits for a worker that knows the definition"
+    raise UsageError(error.message if isinstance(error, FailureError) else str(error), hint)
+
+
+def _is_unknown(error: BaseException) -> bool:
+    return isinstance(error, ApplicationError) and error.type == NotServed.__name__
 
 
 @asynccontextmanager
-async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
-    """Log a warning, within the context, if an instance has to be resumed first or still has no worker."""
+async def warned_if_not_taken_up(client: temporal.Client, handle: Handle) -> AsyncIterator[None]:
+    """Log a warning, within the context, if an instance has to be resumed first, has no worker, or cannot be run."""
 
     async def look() -> None:
         await asyncio.sleep(_STARTED_WITHIN)
@@ -85,6 +105,8 @@ async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
                 _log.warning(
                     "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
                 )
+            elif (why := await why_task_failed(client, found)) is not None:
+                _log.warning("%r does not continue: %s", handle.id, why)
 
     looking = asyncio.create_task(look())
     try:
@@ -132,7 +154,7 @@ class Instance:
 
         Raises RunEnded if it ends without output, and InstanceNotFoundError if there is no such instance.
         """
-        async with warned_if_not_taken_up(self._handle):
+        async with warned_if_not_taken_up(self._client.temporal, self._handle):
             return await engine.result(self._handle)
 
     async def send_event(self, event: CloudEvent | Mapping[str, Any], *, wait: bool = True) -> str:
@@ -215,6 +237,8 @@ class Client:
         self.payloads: PayloadSettings | None = None
         """How payloads are encoded and stored, if this class made the connection."""
         self._server: Server | None = None
+        self._looked_at: dict[str, float] = {}
+        """When it was last checked that a task queue is served."""
 
     @classmethod
     def of(cls, server: Server) -> Self:
@@ -296,7 +320,17 @@ class Client:
             handle = await engine.start_known(self.temporal, definition, data, **start)
         else:
             handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **start)
+        await self.warn_if_unserved(start["task_queue"])
         return Instance(self, handle)
+
+    async def warn_if_unserved(self, task_queue: str) -> None:
+        """Log a warning if no worker serves *task_queue*. It is checked once a minute at most."""
+        now = time.monotonic()
+        if now - self._looked_at.get(task_queue, -_CHECKED_EVERY) < _CHECKED_EVERY:
+            return
+        self._looked_at[task_queue] = now
+        if (why := await why_unserved(self.temporal, task_queue)) is not None:
+            _queue_log.warning("%s", why)
 
     @cached_property
     def task_queue(self) -> str:

@@ -161,9 +161,12 @@ async def send(  # noqa: PLR0913 - options of sending, most of them optional
     with continued({name: str(value) for name, value in event.attributes.items()}, "send event"):
         receipts = [] if named is None else [await send_to(client.temporal, event, named)]
         receipts += [Receipt(one, "stopped") for one in stopped]
-        receipts += await dispatch(
+        dispatched = await dispatch(
             client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailbox_locks
         )
+    receipts += dispatched
+    if dispatched:
+        await client.warn_if_unserved(task_queue)
     if catalogue.unreadable is not None and not any(map(is_sent, receipts)):
         raise DefinitionsUnavailable(catalogue.unreadable)
     return receipts

@@ -28,6 +28,7 @@ from swf_temporal.settings.forms import (
     is_url,
 )
 from swf_temporal.settings.values import MAX_HOPS, OPTION, Address, Option
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -206,7 +207,7 @@ class GatewaySettings(HttpServerSettings):
 
     tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
     task_queue: Annotated[str | None, Option(metavar="NAME")] = None
-    """The task queue of the workers. A tenant may have another."""
+    """The task queue of the workers; by default that of the section `worker`. A tenant may have another."""
     console: Annotated[bool, OPTION] = False
     """Serve pages for people at /console."""
     console_read_only: bool = False
@@ -289,6 +290,8 @@ def read_gateway_settings(
     if settings.is_open_to_others:
         hint = "set gateway › tenants, or unauthenticated: true behind a proxy that authenticates"
         raise UsageError(f"the gateway at {address} would start workflows for everyone who reaches it", hint)
+    if settings.task_queue is None:
+        settings = settings.replace(task_queue=WorkerSettings.read(env, file=file, with_secrets=False).task_queue)
     return settings.replace(origins=_with_options(settings, origins))
 
 

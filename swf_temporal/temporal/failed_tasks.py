@@ -19,6 +19,14 @@ async def why_task_failed(
 
     A workflow that has not begun may have recorded what it looked up: its task was tried before.
     """
+    error = await error_of_task(client, described, has_begun=has_begun)
+    return error.message if isinstance(error, FailureError) else None if error is None else str(error)
+
+
+async def error_of_task(
+    client: Client, described: WorkflowExecutionDescription, *, has_begun: bool = True
+) -> BaseException | None:
+    """Return the error of the workflow task that is being retried, like `why_task_failed`."""
     task = described.raw_description.pending_workflow_task
     if not described.raw_description.HasField("pending_workflow_task") or (has_begun and task.attempt <= 1):
         return None
@@ -31,6 +39,5 @@ async def why_task_failed(
         found = await client.workflow_service.get_workflow_execution_history_reverse(request)
         for event in found.history.events:
             if event.HasField("workflow_task_failed_event_attributes"):
-                error = await client.data_converter.decode_failure(event.workflow_task_failed_event_attributes.failure)
-                return error.message if isinstance(error, FailureError) else str(error)
+                return await client.data_converter.decode_failure(event.workflow_task_failed_event_attributes.failure)
     return None

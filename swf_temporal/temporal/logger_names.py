@@ -6,5 +6,8 @@ INSTANCES = "swf.instance"
 CALLS = "swf.call"
 """Failed calls and produced events."""
 
+QUEUES = "swf.queue"
+"""Task queues that no worker serves."""
+
 FACTS = "swf"
 """The attribute of a record that holds its facts, for logs that programs read."""

@@ -149,10 +149,13 @@ def test_status_tells_why_an_instance_failed(on: On) -> None:
 
 
 def test_unknown_definition(on: On) -> None:
-    """An id that the worker does not know is told at once, with those that it knows; another worker may know it."""
-    assert "swf terminate 'helo 1'\n" in on("start", "helo", "--id", "helo 1")[2]
+    """An id that no worker knows leaves no instance behind, unless that is asked for: another worker may know it."""
+    code, _, err = on("start", "helo", "--id", "helo 0")
+    assert (code, "did you mean 'hello'?" in err, "with --keep" in err) == (2, True, True)
+    assert "helo 0: helo, terminated\n" in on("status", "helo 0")[1]
+    assert "swf terminate 'helo 1'\n" in on("start", "helo", "--id", "helo 1", "--keep")[2]
     on("terminate", "helo 1")
-    code, _, err = on("start", "helo", "--wait")
+    code, _, err = on("start", "helo", "--wait", "--keep")
     assert code == 2
     assert "and another may: no definition 'helo' is known here; did you mean 'hello'?" in err
     assert "to stop it: swf terminate helo-" in err

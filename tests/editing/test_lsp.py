@@ -230,6 +230,10 @@ async def test_a_name_is_found_and_changed_in_all_places(editor: Editor) -> None
     assert await editor.renamed("Wait}]", "Rest") == ORDER.replace("Wait", "Rest")
     assert await editor.renamed('"ship it"\n', "send") == ORDER.replace("ship it", "send")
     assert await editor.renamed("charge, arguments", "pay") == ORDER.replace("charge", "pay")
+    for name in ("Write: a letter # now", "it's", "[x", "yes: no", "1", "null", "a, b"):
+        renamed = await editor.renamed("charge, arguments", name)
+        assert renamed == ORDER.replace("charge", json.dumps(name) if name != "it's" else name)
+    assert await editor.renamed('"ship it"\n', 'say "hi"') == ORDER.replace("ship it", 'say \\"hi\\"')
     assert await editor.renamed("Wait}]", "Take") is None  # there is one
     assert await editor.renamed("type: event", "x") is None
 
@@ -240,7 +244,7 @@ async def test_what_is_shown(editor: Editor, tmp_path: Path) -> None:
     told = await editor.shown("Wait}]")
     assert "**Wait**: event" in told
     assert "waits for Paid" in told
-    assert "custom" in await editor.shown("charge, arguments")
+    assert await editor.shown("charge, arguments") == "**charge**: custom"
     assert "`paid`" in await editor.shown("Paid]}]")
     assert "no sample" in await editor.shown("${ .amount + 1 }", 6)
     (tmp_path / "order.sw.yaml").write_text(ORDER)

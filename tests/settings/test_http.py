@@ -25,6 +25,15 @@ def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
     assert read_gateway_settings({}, EVERYWHERE, file=path).is_open
 
 
+def test_the_task_queue_is_that_of_workers(tmp_path: Path) -> None:
+    path = tmp_path / "swf.yaml"
+    path.write_text("worker: {taskQueue: orders}")
+    assert read_gateway_settings({}, LOOPBACK).task_queue == "swf"
+    assert read_gateway_settings({}, LOOPBACK, file=path).task_queue == "orders"
+    assert read_gateway_settings({"SWF_TASK_QUEUE": "mine"}, LOOPBACK, file=path).task_queue == "mine"
+    assert read_gateway_settings({"SWF_TASK_QUEUE": "mine"}, LOOPBACK, task_queue="other").task_queue == "other"
+
+
 def test_only_an_asterisk_stands_for_other_characters() -> None:
     """In the ids and sources of a tenant: question marks and brackets are characters of URLs."""
     tenant = Tenant(workflows=("a[1]*",), sources=("https://shop/orders?from=*", "urn:[ab]"))

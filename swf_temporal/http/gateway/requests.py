@@ -22,7 +22,6 @@ from swf_temporal.operations.client import Client
 from swf_temporal.sdk.metrics import REQUESTS
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Tenant
-from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import start_options
 from swf_temporal.text.bodies import content_type_of
 
@@ -146,7 +145,7 @@ class RequestContext:
     @property
     def task_queue(self) -> str:
         """The task queue of the tenant's instances."""
-        return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
+        return self.tenant.task_queue or self.settings.task_queue or self.client.task_queue
 
     def path_id(self, name: str = "id") -> str:
         raw = str(self.request.path_params[name])

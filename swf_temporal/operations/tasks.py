@@ -17,7 +17,7 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import PATIENCE
 from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.temporal.client import deliver, query
-from swf_temporal.temporal.signal_events import AWAITED
+from swf_temporal.temporal.constants import AWAITED
 from swf_temporal.temporal.statuses import OPEN
 from swf_temporal.text.suggestions import did_you_mean
 

@@ -51,3 +51,5 @@ MAX_INPUT_BYTES = 2 * 1024 * 1024 - 4096
 """The size limit of all arguments of a workflow together, in bytes: the server's, with room for their metadata."""
 GIVE_WAY = "give way"
 """The activity that does nothing, with which a long-working run ends its workflow task."""
+AWAITED = "awaited"
+"""A field of an update, beside the `name` of an event: refuse the event if nothing waits for it."""

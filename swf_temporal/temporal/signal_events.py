@@ -1,7 +1,7 @@
 """The events that signals and updates carry, and whether the definition ever takes such an event."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from temporalio.exceptions import ApplicationError
 
@@ -13,11 +13,8 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.run import Run
-from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
+from swf_temporal.temporal.constants import AWAITED, EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean
-
-AWAITED: Final = "awaited"
-"""A field of an update, beside the `name` of an event: refuse the event if nothing waits for it."""
 
 
 class NotTakenError(ValueError):

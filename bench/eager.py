@@ -13,7 +13,7 @@ from temporalio.client import Client
 
 from bench.server_cpu import pid_of, used
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result, start

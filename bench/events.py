@@ -22,7 +22,7 @@ from temporalio.client import Client
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import instance_id, route
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind

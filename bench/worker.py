@@ -17,7 +17,7 @@ from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Options, Settings

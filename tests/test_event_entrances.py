@@ -17,8 +17,8 @@ from swf_temporal.http.gateway.cloud_events import STRUCTURED, events_of
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.events import ROUTER, SinkSettings
+from swf_temporal.temporal.incoming_events import NotTakenError, check_form, event_of_signal
 from swf_temporal.temporal.mailbox_records import read_arriving
-from swf_temporal.temporal.signal_events import NotTakenError, check_form, event_of_signal
 
 EVENT: Final = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 DEFINITION: Final = load("""

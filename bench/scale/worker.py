@@ -19,7 +19,7 @@ from bench.ending import end_with_input
 from bench.scale.handwritten import WORKFLOWS, answer, answer_activity
 from bench.scale.work import WORK
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.payloads import PayloadSettings, StorageSettings

@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swf_temporal.base.arguments import kind_of
@@ -22,11 +24,15 @@ from swf_temporal.functions.local_calls import check_local_function
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
-from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
-from swf_temporal.settings.calls import Settings
+from swf_temporal.functions.secret_providers import ProvidedSecrets, SecretProvider
+from swf_temporal.functions.secrets import Secrets, is_strong, scrubbed, withhold
+from swf_temporal.languages.performing import fill_auth_of, filled, made_of_secrets
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.settings.calls import Settings, read_settings
 
 if TYPE_CHECKING:
     import httpx
+
 
 _MADE: Final = "\0made of secrets"
 _CONFIGURED: Final = "\0configured"
@@ -223,3 +229,60 @@ class _OwnType(Performer):
     async def aclose(self) -> None:
         if self._is_made_here and hasattr(self._kind, "aclose"):
             await self._kind.aclose()
+
+
+class Calls:
+    def __init__(
+        self,
+        custom: Mapping[str, Callable[..., Any]] | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        settings: Settings | None = None,
+        secrets: Secrets | None = None,
+        functions: Functions | None = None,
+        provider: SecretProvider | None = None,
+    ) -> None:
+        """Take settings and secrets that are not given from the environment *env*.
+
+        *functions* perform the calls instead of those made from *custom* and *settings*. Secrets of *provider* override
+        *secrets*.
+        """
+        self.functions = functions or Functions(custom, settings or read_settings(env or {}))
+        self.secrets = secrets or Secrets.from_environment(env or {})
+        self._provided = None if provider is None else ProvidedSecrets(provider)
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        # A secret that only a document asks for may be unknown: the service decides about a call without it.
+        is_needed = call.secret_template is not None or call.function.auth_ref is not None
+        known = self.secrets
+        if self._provided is not None and call.secrets:
+            known = known.beneath(await self._provided.of(call.secrets))
+        secrets = known.entrusted(call.secrets) if is_needed else known.as_mapping(call.secrets)
+        arguments = filled(call, secrets)
+        return await self.functions.call(
+            Call(
+                function=call.function,
+                arguments=arguments,
+                selection_set=call.selection_set,
+                headers=call.headers,
+                base=folder_of(source),
+                idempotency_key=key,
+                attempt=attempt,
+                auth=call.auth,
+                secrets=secrets,
+                fill_auth=fill_auth_of(call),
+                made_of_secrets=made_of_secrets(call, secrets, arguments),
+                folder=call.folder,
+            )
+        )
+
+    async def aclose(self) -> None:
+        await self.functions.aclose()
+
+
+@lru_cache(maxsize=512)
+def folder_of(source: str) -> str | None:
+    """Return the folder of a definition, or its URL; documents are relative to it."""
+    if "://" in source:
+        return source
+    return None if source.startswith("<") else str(Path(source).parent)

@@ -3,28 +3,30 @@
 The plugin only imports this with such a worker, so that programs that only start instances start faster.
 """
 
+import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pkgutil import iter_modules
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from temporalio import activity as temporal_activity
+from temporalio import client as temporal
 from temporalio import worker, workflow
+from temporalio.service import RPCError
 from temporalio.worker import ReplayerConfig, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 import swf_temporal
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import StoreUnavailable, UsageError
 from swf_temporal.base.grammar import with_article
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.expressions.guarding import guard
-from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.calling import Calls, Functions
 from swf_temporal.functions.containers.containers import Containers
 from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secret_providers import SecretProvider
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -35,25 +37,94 @@ from swf_temporal.runtime.variables import VariableStore
 from swf_temporal.sdk.documents import in_one_line, missing
 from swf_temporal.sdk.event_router import EventDelivery, Router
 from swf_temporal.sdk.served import Definitions
-from swf_temporal.sdk.variables import variables_of
 from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.settings.events import EventSettings
-from swf_temporal.settings.values import Address
+from swf_temporal.settings.values import TEMPORAL, Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
+from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+
+if TYPE_CHECKING:
+    from swf_temporal.sdk.stores import SqlVariables
+
+
+SWEEPING: Final = 600.0
+"""Seconds between two checks for ended instances."""
+
+_log = logging.getLogger("swf")
+
+
+@asynccontextmanager
+async def variables_of(client: temporal.Client, settings: WorkerSettings) -> AsyncIterator[ClaimedVariables]:
+    """Yield the variable store of a worker, while it works.
+
+    Raises UsageError if the store cannot be used, or other workers of the task queue use another one.
+    """
+    if settings.variables == TEMPORAL:
+        claimed = ClaimedVariables(client, settings.task_queue)
+        with suppress(RPCError):  # checked again before variables are used, which most workers never do
+            await claimed.claim()
+        yield claimed
+        return
+    store = await _database(client, settings.variables)
+    try:
+        where = without_password(settings.variables)
+        claimed = ClaimedVariables(client, settings.task_queue, store, store.identity, where)
+        try:
+            await claimed.claim()
+        except RPCError as error:
+            message = f"it is not known whether the workers of the task queue {settings.task_queue!r} agree on it"
+            raise UsageError(f"variables in {where}: {message}: {error}") from None
+        sweeping = asyncio.create_task(_sweep(store, claimed))
+        try:
+            yield claimed
+        finally:
+            sweeping.cancel()
+            await asyncio.wait([sweeping])
+    finally:
+        await store.aclose()
+
+
+async def _database(client: temporal.Client, address: str) -> "SqlVariables":
+    try:
+        server = await namespace_id(client)
+    except RPCError as error:
+        message = f"the namespace {client.namespace!r} may not be described, and variables in a database need its id"
+        raise UsageError(f"{message}: {error}") from None
+    try:
+        from swf_temporal.sdk.stores import SqlVariables  # noqa: PLC0415 - heavy, and of an extra
+
+        return await SqlVariables.opened(address, client.namespace, server)
+    except ImportError as error:
+        what = f"variables in a database need {error.name}"
+        raise UsageError(what, "pip install 'swf-temporal[sql]'") from None
+
+
+async def _sweep(store: "SqlVariables", claimed: ClaimedVariables) -> None:
+    """Remove the variables of ended instances, at regular intervals."""
+    while True:
+        try:
+            if count := await store.sweep(claimed.has_ended):
+                _log.info("removed the variables of %d ended instances", count)
+        except (StoreUnavailable, RPCError) as error:
+            _log.warning("variables of ended instances cannot be removed at the moment: %s", error)
+        except Exception:  # noqa: BLE001 - the next attempt may succeed
+            _log.exception("variables of ended instances cannot be removed at the moment")
+        await asyncio.sleep(SWEEPING)
+
 
 _SLOTS: Final = 100
 """The SDK's default number of concurrent activities."""
 _LEFT: Final = 1_000
 """The number of further threads, for functions that continue after their calls have ended. Nothing can stop them."""
 _ANOTHER_ENDPOINT: Final = "choose another address with containerEndpoint or SWF_CONTAINER_ENDPOINT"
-_log = logging.getLogger("swf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,9 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import MAX_RETRYING, NotLocal, Variable, VariableRef, locally
-from swf_temporal.temporal.call_records import CallRecord, call_of, is_call_record
+from swf_temporal.temporal.call_records import CallRecord, application_error, call_of, is_call_record, size_of_failure
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK
-from swf_temporal.temporal.failures import application_error, size_of_failure
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.local_calls import GoesOn

@@ -17,8 +17,14 @@ from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import end_of, heeding_cancellation
-from swf_temporal.temporal.call_records import OwnerRecord, child_facts, record_of
-from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
+from swf_temporal.temporal.call_records import (
+    OwnerRecord,
+    child_facts,
+    fault_of_call,
+    fault_of_child,
+    fault_of_start,
+    record_of,
+)
 from swf_temporal.temporal.long_running import LongRunningChildren, ask_to_cancel
 from swf_temporal.temporal.outgoing import Outgoing, check_together
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of, origin_of

@@ -44,9 +44,8 @@ from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import jitter_of, repeat
 from swf_temporal.runtime.trace import ActionRetried
-from swf_temporal.temporal.call_records import activity_facts, child_facts
+from swf_temporal.temporal.call_records import activity_facts, child_facts, fault_of_start
 from swf_temporal.temporal.children import REUSE, output_of
-from swf_temporal.temporal.failures import fault_of_start
 from swf_temporal.temporal.local_calls import ONCE, policy_for, policy_of
 from swf_temporal.temporal.outgoing import Outgoing, check_fits
 

@@ -31,12 +31,11 @@ from swf_temporal.runtime.joining import heeding_cancellation
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, size_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.call_records import CallRecord, activity_facts, record_of
+from swf_temporal.temporal.call_records import CallRecord, activity_facts, fault_of_activity, record_of
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
-from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.local_calls import ONCE, GoesOn, LocalCalls, policy_of_lost
 from swf_temporal.temporal.long_running import LongRunningChildren
 from swf_temporal.temporal.outgoing import Outgoing, Slowest

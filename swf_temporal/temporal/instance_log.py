@@ -25,8 +25,8 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
+from swf_temporal.temporal.call_records import FaultError
 from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
-from swf_temporal.temporal.failures import FaultError
 from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of

@@ -38,8 +38,7 @@ from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import CATCH_ALL, GRPC_STATUSES, MAX_DELAY, ErrorName, RetryRule
 from swf_temporal.runtime.variables import MAX_ATTEMPT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.call_records import CallRecord, LocalRecord
-from swf_temporal.temporal.failures import carried, size_of_failure
+from swf_temporal.temporal.call_records import CallRecord, LocalRecord, carried, size_of_failure
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing, Room
 

@@ -22,8 +22,8 @@ from swf_temporal.base.records import MalformedRecord, Record
 from swf_temporal.events.routing import HOPS, next_hops
 from swf_temporal.runtime.performing import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.call_records import fault_of_activity, fault_of_start
 from swf_temporal.temporal.children import REUSE
-from swf_temporal.temporal.failures import fault_of_activity, fault_of_start
 from swf_temporal.temporal.instance_part import operator_options
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing

@@ -27,12 +27,12 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.endings import AwaitedRecord
+from swf_temporal.temporal.incoming_events import event_of_signal, event_of_update
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
 from swf_temporal.temporal.outgoing import fits
 from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
 from swf_temporal.temporal.replaying import Observed, completed_part, observe
-from swf_temporal.temporal.signal_events import event_of_signal, event_of_update
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 _STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)

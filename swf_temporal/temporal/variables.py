@@ -36,7 +36,7 @@ from swf_temporal.base.records import Record
 from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.call_records import fault_of_activity
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.record_types import RecordInput
 from swf_temporal.temporal.statuses import answer_of, running_execution

@@ -44,6 +44,7 @@ from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, check_size
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.call_records import application_error
 from swf_temporal.temporal.constants import DELIVER, PROBE
 from swf_temporal.temporal.continuing import (
     SHOWN,
@@ -55,7 +56,6 @@ from swf_temporal.temporal.continuing import (
     status_of,
 )
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.incoming_events import IncomingEvents
 from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options

@@ -12,7 +12,7 @@ import pytest
 from swf_temporal import Client, RunEnded, UsageError, Worker, WorkerSettings
 from swf_temporal.base.data import JSON
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.sdk import stores, variables
+from swf_temporal.sdk import stores, working
 from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.sdk.stores import SqlVariables
 from swf_temporal.temporal import variable_claims
@@ -90,7 +90,7 @@ async def test_those_of_an_instance_go_once_it_has_ended(
     client: Client, queue: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores, "CHECK_INTERVAL", timedelta(seconds=-1))
-    monkeypatch.setattr(variables, "SWEEPING", 0.05)
+    monkeypatch.setattr(working, "SWEEPING", 0.05)
     async with worker(client, queue, database):
         instance = await client.start("counting", {}, task_queue=queue)
         await instance.result()

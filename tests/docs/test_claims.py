@@ -38,7 +38,7 @@ from swf_temporal.settings.calls import Options
 from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.simulation.clock import MAX_STEPS, MAX_TIMES_THE_SAME
-from swf_temporal.temporal import continuing, event_dispatch, event_mailboxes, failures, mailbox_records, variables
+from swf_temporal.temporal import call_records, continuing, event_dispatch, event_mailboxes, mailbox_records, variables
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.temporal.payloads import codec
@@ -198,7 +198,7 @@ CLAIMS = {
         f"the latest {definition_cache._MAX_ENTRIES}, {size(definition_cache.MAX_TEXT)} of text",
         f"| work without a wait | {MAX_COST:,} states without expressions",
         f"| remembered event ids | {MAX_SEEN:,} per instance |",
-        f"{failures.MAX_TEXT:,} characters; {failures.MAX_NAME:,}; {size(failures.MAX_BODY_BYTES)} |",
+        f"{call_records.MAX_TEXT:,} characters; {call_records.MAX_NAME:,}; {size(call_records.MAX_BODY_BYTES)} |",
         f"| trace | {MAX_TRACE:,} entries |",
         f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
         f"at {continuing.LAST_EVENTS:,} events or {size(continuing.LAST_BYTES)}, or as soon as",

@@ -11,8 +11,7 @@ import pytest
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, UsageError
-from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Call, Calls, Functions
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate

@@ -6,7 +6,7 @@ import sys
 from temporalio.client import Client
 
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import make_worker, tune_gc

@@ -16,7 +16,7 @@ from google.protobuf.json_format import MessageToDict
 from swf_temporal import RunEnded
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load

@@ -27,7 +27,7 @@ from temporalio.service import RPCError
 
 from swf_temporal import RunEnded
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue

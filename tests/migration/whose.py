@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias
 from swf_temporal import Definition, load
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import callee_of
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import Migration

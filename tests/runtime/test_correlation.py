@@ -2,7 +2,7 @@
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.runtime.correlation import KeyRule, correlates, known_values
+from swf_temporal.runtime.waiting import KeyRule, correlates, known_values
 
 
 def _rule(name: str, *, is_given: bool = False) -> KeyRule:

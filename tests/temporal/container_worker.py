@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.sdk import variables as app_variables
+from swf_temporal.sdk import working as app_variables
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.migration.migrate import migrate, write

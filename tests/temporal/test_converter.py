@@ -17,12 +17,12 @@ from temporalio.converter import (
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.calling import Calls
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
+from swf_temporal.temporal.call_records import application_error
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.building import operation
 from tests.temporal.conftest import Bench

@@ -42,7 +42,7 @@ async def test_a_failed_instance_has_its_latest_data(bench: Bench) -> None:
         raise CallFailed("broken")
 
     async with bench.worker(define(FIRST, calling("Last", "f"), functions=("f",)), f=fail) as worker:
-        instance = Client(bench.client).instance((await worker.failure()).instance)
+        instance = Client(bench.client).instance(str((await worker.failure()).instance))
     assert await instance.data() == {"a": 1}
 
 

@@ -28,7 +28,7 @@ from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub_services_of
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.temporal.activities import decided
-from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.call_records import application_error
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.publishing import without_origin
 

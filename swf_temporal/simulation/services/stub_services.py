@@ -19,10 +19,9 @@ from swf_temporal.base.importing import Origin, origin_of
 from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
 from swf_temporal.events.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
-from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.calling import Calls, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.external_activities import parse_activity
 from swf_temporal.runtime.host import FunctionCall

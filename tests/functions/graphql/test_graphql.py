@@ -14,9 +14,8 @@ from graphql import GraphQLError, build_schema, graphql_sync
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.calling import Call, Calls, Functions
 from swf_temporal.functions.graphql.graphql import literal, selection_set
-from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings

@@ -17,6 +17,7 @@ from swf_temporal.base.errors import Position, Problem, Severity, UsageError, Wo
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Fetch, Source, nothing
+from swf_temporal.text.parsing import read_object
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec
@@ -278,6 +279,19 @@ class Definition(ABC):
     ) -> Problem:
         """Return a problem at *position* in the text that the author wrote."""
         return self.source.problem(code, message, position, hint, severity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as its text, as a run carries it, which is read again."""
+        return _read_again, (self.language, self.source.text, self.source.name)
+
+
+def _read_again(language: "Language", text: str, name: str) -> Definition:
+    """Return the definition that was pickled."""
+    source = Source(text, name)
+    found = language.read_pinned(read_object(source)[0], source).definition
+    if found is None:
+        raise UsageError(f"the definition {name!r} was pickled by another release, and this one cannot read it")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

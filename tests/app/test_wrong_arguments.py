@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+import temporalio.client
 
 from swf_temporal import (
     Client,
@@ -26,6 +28,9 @@ from swf_temporal import (
 from swf_temporal.functions.calling import Functions
 
 TEXT = "id: a\nversion: 1.0.0\nspecVersion: '0.8'\nstates: [{name: A, type: inject, data: {}, end: true}]"
+NOT_TO_START = "what is started is a Definition or the id of one, and this is "
+NOT_LOADED = "a definition in a file or a text is loaded before it is started: "
+FILE = str(Path(__file__).parents[2] / "examples" / "http" / "delivery.sw.yaml")
 NO_DEFINITION = "a definition is a text, bytes or a mapping, and this is an int"
 
 
@@ -171,6 +176,38 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: simulate(TEXT, functions=[1]),  # type: ignore[arg-type]
         "functions must be a Mapping, and is a list",
     ),
+    "a simulation's events": (
+        lambda: simulate(TEXT, events={"type": "paid"}),  # type: ignore[arg-type]
+        "events must be a list, and is a dict",
+    ),
+    "a simulation's definitions": (
+        lambda: simulate(TEXT, definitions=TEXT),
+        "definitions must be a list, and is a str",
+    ),
+    "a simulation's start": (
+        lambda: simulate(TEXT, start_time="now"),  # type: ignore[arg-type]
+        "start_time must be a datetime, and is a str",
+    ),
+    "a simulation's end": (
+        lambda: simulate(TEXT, cancel_after=3),  # type: ignore[arg-type]
+        "cancel_after must be a timedelta, and is an int",
+    ),
+    "a simulation's steps": (
+        lambda: simulate(TEXT, max_steps="3"),  # type: ignore[arg-type]
+        "max_steps must be an int, and is a str",
+    ),
+    "a simulation's namespace": (
+        lambda: simulate(TEXT, namespace=3),  # type: ignore[arg-type]
+        "namespace must be a str or a PathLike, and is an int",
+    ),
+    "what load reads": (
+        lambda: load(TEXT, resources=["a"]),  # type: ignore[arg-type]
+        "resources must be a Resources, and is a list",
+    ),
+    "the folder of check": (
+        lambda: check(TEXT, folder="a"),  # type: ignore[arg-type]
+        "folder must be a Path, and is a str",
+    ),
     "a simulation's event": (
         lambda: simulate(TEXT, events=[1]),  # type: ignore[list-item]
         "event 1: an event is a JSON object, and this is a number",
@@ -199,6 +236,58 @@ async def test_arguments_of_a_connection_are_named() -> None:
         await connect(5)
     with pytest.raises(UsageError, match=r"^namespace must be a text, and is an int$"):
         await connect("localhost:1", namespace=5)
+    with pytest.raises(UsageError, match=r"^payloads must be a PayloadSettings, and is a dict$"):
+        await connect("localhost:1", payloads={})
+
+
+START_IT = "\n  write client.start(load(…), …)"
+WRONG_START: dict[str, tuple[dict[str, Any], str]] = {
+    "a mapping": ({"definition": {"id": "a"}}, f"{NOT_TO_START}a dict{START_IT}"),
+    "None": ({"definition": None}, f"{NOT_TO_START}None{START_IT}"),
+    "a number": ({"definition": 5}, f"{NOT_TO_START}an int{START_IT}"),
+    "a path": ({"definition": PurePosixPath("a.yaml")}, f"{NOT_TO_START}a PurePosixPath{START_IT}"),
+    "a path that is a text": ({"definition": "a.yaml"}, f"{NOT_LOADED}'a.yaml'{START_IT}"),
+    "a file": ({"definition": FILE}, f"{NOT_LOADED}{FILE!r}{START_IT}"),
+    "a text": ({"definition": TEXT}, f"{NOT_LOADED}{TEXT!r}{START_IT}"),
+    "an empty id": ({"definition": ""}, "the id of a definition is empty"),
+    "an id": ({"workflow_id": 5}, "workflow_id must be a text, and is an int"),
+    "a key": ({"idempotency_key": 5}, "idempotency_key must be a text, and is an int"),
+    "a time": ({"execution_timeout": 3}, "execution_timeout must be a timedelta, and is an int"),
+    "a priority": ({"priority": 1}, "priority must be a Priority, and is an int"),
+    "attributes": (
+        {"search_attributes": [1]},
+        "search_attributes must be a TypedSearchAttributes or a Mapping, and is a list",
+    ),
+    "a memo": ({"memo": 1}, "memo must be a Mapping, and is an int"),
+    "a summary": ({"static_summary": 1}, "static_summary must be a str, and is an int"),
+    "events": ({"events": {"name": "paid"}}, "events must be a list, and is a dict"),
+    "sub-workflows": ({"sub_workflows": ["a"]}, "sub_workflows[0] is a str, and not a Definition"),
+    "a sub-workflow": ({"sub_workflows": 1}, "sub_workflows must be a list, and is an int"),
+}
+
+
+@pytest.fixture
+async def client() -> Client:
+    """Return a client that has not connected yet."""
+    return Client(await temporalio.client.Client.connect("127.0.0.1:1", lazy=True))
+
+
+@pytest.mark.parametrize("case", WRONG_START)
+async def test_arguments_of_a_start_are_named(client: Client, case: str) -> None:
+    """Before anything is sent."""
+    wrong, told = WRONG_START[case]
+    with pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
+        await client.start(**{"definition": "a", **wrong})
+
+
+async def test_arguments_about_an_instance_are_named(client: Client) -> None:
+    """Before anything is sent."""
+    with pytest.raises(UsageError, match=r"^workflow_id must be a text, and is an int$"):
+        client.instance(5)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"^workflow_id must be a text, and is None$"):
+        client.instance(None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"^reason must be a str, and is an int$"):
+        await client.instance("a").terminate(5)  # type: ignore[arg-type]
 
 
 async def test_a_resource_that_returns_something_else_is_named() -> None:

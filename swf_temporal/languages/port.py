@@ -17,7 +17,6 @@ from swf_temporal.base.errors import Position, Problem, Severity, UsageError, Wo
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Fetch, Source, nothing
-from swf_temporal.text.parsing import read_object
 
 if TYPE_CHECKING:
     from swf_temporal.base.calendars.moments import ScheduleSpec
@@ -287,6 +286,8 @@ class Definition(ABC):
 
 def _read_again(language: "Language", text: str, name: str) -> Definition:
     """Return the definition that was pickled."""
+    from swf_temporal.text.parsing import read_object  # noqa: PLC0415 - heavy, and only where there are pickles
+
     source = Source(text, name)
     found = language.read_pinned(read_object(source)[0], source).definition
     if found is None:

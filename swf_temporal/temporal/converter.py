@@ -26,7 +26,7 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.base.errors import PayloadUnavailable, UsageError
+from swf_temporal.base.errors import PayloadUnavailable
 from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
@@ -196,15 +196,6 @@ def keeping_order(converter: DataConverter) -> DataConverter:
     if converter.failure_converter_class is DefaultFailureConverter:
         changes["failure_converter_class"] = SwfFailureConverter
     return replace(converter, **changes) if changes else converter
-
-
-def check_order(converter: DataConverter) -> None:
-    """Raise UsageError if *converter* loses the order of keys: expressions such as `to_entries` see it."""
-    given = {"b": 1, "a": 2}
-    [read] = converter.payload_converter.from_payloads(converter.payload_converter.to_payloads([given]))
-    if list(read) != list(given):
-        what = "the data converter of the worker's client loses the order of keys, which definitions see"
-        raise UsageError(what, "connect with plugins=[swf_temporal.Plugin(…)] or swf_temporal.Client.connect(…)")
 
 
 def _with_limit(most: int) -> type[SwfPayloadConverter]:

@@ -6,15 +6,16 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.grammar import with_article
 
 
-def check_kind(name: str, given: object, kind: type) -> None:
-    """Raise UsageError if the argument *name* is neither None nor a *kind*."""
-    if given is not None and not isinstance(given, kind):
-        raise UsageError(f"{name} must be {with_article(kind.__name__)}, and is {kind_of(given)}")
+def check_kind(name: str, given: object, *kinds: type) -> None:
+    """Raise UsageError if the argument *name* is neither None nor of one of *kinds*."""
+    if given is not None and not isinstance(given, kinds):
+        named = " or ".join(with_article(kind.__name__) for kind in kinds)
+        raise UsageError(f"{name} must be {named}, and is {kind_of(given)}")
 
 
-def check_text(name: str, given: object) -> None:
-    """Raise UsageError if the argument *name* is neither None nor a text that is not blank."""
-    if given is None:
+def check_text(name: str, given: object, *, is_required: bool = False) -> None:
+    """Raise UsageError if the argument *name* is not a text, or blank; None is one that is left out."""
+    if given is None and not is_required:
         return
     if not isinstance(given, str):
         raise UsageError(f"{name} must be a text, and is {kind_of(given)}")
@@ -24,11 +25,16 @@ def check_text(name: str, given: object) -> None:
 
 def check_each(name: str, given: object, what: str, is_one: Callable[[object], bool]) -> None:
     """Raise UsageError if the argument *name* is not a list of *what*, which `is_one` checks."""
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise UsageError(f"{name} must be a list, and is {kind_of(given)}")
-    for number, one in enumerate(given):
+    check_list(name, given)
+    for number, one in enumerate(given):  # type: ignore[arg-type,var-annotated]  # it is a list
         if not is_one(one):
             raise UsageError(f"{name}[{number}] is {kind_of(one)}, and not {what}")
+
+
+def check_list(name: str, given: object) -> None:
+    """Raise UsageError if the argument *name* is not a list, or anything else that yields its members."""
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise UsageError(f"{name} must be a list, and is {kind_of(given)}")
 
 
 def check_functions(given: object) -> None:

@@ -31,6 +31,7 @@
 message from them.
 """
 
+import copyreg
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -94,6 +95,10 @@ def _visible(line: str, column: int) -> tuple[str, int]:
 
 class SwfError(Exception):
     """The root of every error that this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled with its facts as they are: a constructor takes others than `args` has."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class InvalidDefinition(SwfError):  # noqa: N818 - named for what it is about; all are errors

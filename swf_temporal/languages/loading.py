@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.base.arguments import kind_of
+from swf_temporal.base.arguments import check_kind, kind_of
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.base.files import ENDINGS, files_below, is_folder, read_bytes
 from swf_temporal.base.strict_json import NotJSON, write_json
@@ -42,6 +42,9 @@ def check(
     says what else it may read, and in which mode it is read; by default the environment does if there is a folder, and
     otherwise it may read nothing.
     """
+    check_kind("name", name, str)
+    check_kind("folder", folder, Path)
+    check_kind("resources", resources, Resources)
     if isinstance(text, bytes):
         return _check_bytes(text, name, folder, resources)
     if resources is None and folder is not None:
@@ -62,6 +65,8 @@ def check_file(
     """
     if not isinstance(path, str | os.PathLike):
         raise UsageError(f"a file is named by a path, and this is {kind_of(path)}")
+    check_kind("folder", folder, Path)
+    check_kind("resources", resources, Resources)
     path = Path(path)
     checked = _check_bytes(_content(path), str(path), path.parent, resources)
     if checked.definition is None:
@@ -107,6 +112,8 @@ def load(
     as for `check_file`. Raises InvalidDefinition with every problem, including warnings, if one of them is an error,
     and UsageError if there is no such file.
     """
+    check_kind("name", name, str)
+    check_kind("resources", resources, Resources)
     if isinstance(definition, str) and _is_url(definition):
         return _valid(check_url(definition, resources=resources))
     if isinstance(definition, os.PathLike) or (isinstance(definition, str) and _is_path(definition)):

@@ -279,6 +279,21 @@ class Definition(ABC):
         """Return a problem at *position* in the text that the author wrote."""
         return self.source.problem(code, message, position, hint, severity)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be pickled as its text, as a run carries it, which is read again."""
+        return _read_again, (self.language, self.source.text, self.source.name)
+
+
+def _read_again(language: "Language", text: str, name: str) -> Definition:
+    """Return the definition that was pickled."""
+    from swf_temporal.text.parsing import read_object  # noqa: PLC0415 - heavy, and only where there are pickles
+
+    source = Source(text, name)
+    found = language.read_pinned(read_object(source)[0], source).definition
+    if found is None:
+        raise UsageError(f"the definition {name!r} was pickled by another release, and this one cannot read it")
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenIn:

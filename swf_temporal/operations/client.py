@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -21,11 +22,12 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.service import RPCError
 
-from swf_temporal.base.arguments import check_text, kind_of
+from swf_temporal.base.arguments import check_each, check_kind, check_list, check_text, kind_of
 from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError, ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotServed, PayloadUnavailable, UsageError
+from swf_temporal.base.files import ENDINGS
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
@@ -116,6 +118,7 @@ async def warned_if_not_taken_up(client: temporal.Client, handle: Handle) -> Asy
         await asyncio.wait([looking])
 
 
+_LOAD = "write client.start(load(…), …)"
 _ONCE = WorkflowIDReusePolicy.REJECT_DUPLICATE
 
 
@@ -208,6 +211,7 @@ class Instance:
 
         Raises InstanceNotFoundError if there is no such instance.
         """
+        check_kind("reason", reason, str)
         await self._ask(self._handle.terminate(reason=reason))
 
     async def _ask(self, request: Any) -> None:
@@ -276,6 +280,10 @@ class Client:
         """
         check_text("address", address)
         check_text("namespace", namespace)
+        if payloads is not None:
+            from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - only where there may be any
+
+            check_kind("payloads", payloads, PayloadSettings)
         payloads = payloads or payloads_of_environment()
         interceptors = tracing_interceptors()
         found = cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
@@ -303,13 +311,20 @@ class Client:
         unless one is given. *options* are those of the SDK's `start_workflow`, see `StartOptions`.
         Raises AlreadyStartedError if an instance of that id is running or, with such a key, was started before and is
         still retained; ReservedIdError if the id is of a form that is reserved; InvalidInputError or InvalidEventError
-        if the data or an event is not JSON; TooLargeToSendError if they are too large; and ServerUnavailableError if
-        the server does not answer.
+        if the data or an event is not JSON; TooLargeToSendError if they are too large; ServerUnavailableError if the
+        server does not answer; and UsageError for an argument of another type, such as a path.
         """
         if unknown := options.keys() - start_options.NAMES:
             raise TypeError(f"start() got an unexpected keyword argument {min(unknown)!r}")
+        start_options.check_options(options)
         check_text("task_queue", task_queue)
-        definition_id = definition if isinstance(definition, str) else definition.id
+        check_text("workflow_id", workflow_id)
+        check_text("idempotency_key", idempotency_key)
+        check_list("events", events)
+        check_list("sub_workflows", sub_workflows)
+        sub_workflows = list(sub_workflows)
+        check_each("sub_workflows", sub_workflows, "a Definition", _is_definition)
+        definition_id = _id_of(definition)
         start: dict[str, Any] = {
             "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
             "task_queue": self.task_queue if task_queue is None else task_queue,
@@ -343,6 +358,7 @@ class Client:
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*, without checking that it exists."""
+        check_text("workflow_id", workflow_id, is_required=True)
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
 
 
@@ -354,6 +370,31 @@ def json_event(event: CloudEvent | Mapping[str, Any]) -> Mapping[str, Any]:
         hint = "an event is a CloudEvent, or a mapping: {'name': …, 'data': …}"
         raise InvalidEventError(f"{event!r} is not an event", hint)
     return event
+
+
+def _is_definition(given: object) -> bool:
+    from swf_temporal.languages.port import Definition  # noqa: PLC0415 - only needed where there are any
+
+    return isinstance(given, Definition)
+
+
+def _is_file_or_text(definition: str) -> bool:
+    """Return whether *definition* is one for `load`, and no id; ids that are paths begin with a slash."""
+    if definition.endswith(ENDINGS):
+        return not definition.startswith("/") or Path(definition).is_file()
+    return "\n" in definition or definition.lstrip().startswith("{")
+
+
+def _id_of(definition: object) -> str:
+    """Return the id of the *definition* to start. Raises UsageError for anything but a Definition or an id."""
+    if isinstance(definition, str):
+        check_text("the id of a definition", definition)
+        if _is_file_or_text(definition):
+            raise UsageError(f"a definition in a file or a text is loaded before it is started: {definition!r}", _LOAD)
+        return definition
+    if not _is_definition(definition):
+        raise UsageError(f"what is started is a Definition or the id of one, and this is {kind_of(definition)}", _LOAD)
+    return definition.id  # type: ignore[attr-defined]  # it is a definition
 
 
 def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:

@@ -108,7 +108,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
         return "swf_temporal.Plugin"
 
     def configure_client(self, config: temporal.ClientConfig) -> temporal.ClientConfig:
-        """Set the data converter that definitions need, unless the client has a custom one."""
+        """Set the data converter that definitions need; a codec of the client's own stays."""
         self._convert(config)
         return config
 
@@ -161,6 +161,10 @@ class Plugin(temporal.Plugin, worker.Plugin):
             from swf_temporal.temporal.converter import converter_of  # noqa: PLC0415 - as in the constructor
 
             config["data_converter"] = converter_of(self._payloads or payloads_of_environment(), config["namespace"])
+        else:
+            from swf_temporal.temporal.converter import keeping_order  # noqa: PLC0415 - as above
+
+            config["data_converter"] = keeping_order(config["data_converter"])
 
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")

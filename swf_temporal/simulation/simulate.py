@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from swf_temporal.base.arguments import check_kind
+from swf_temporal.base.arguments import check_kind, check_list
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, json_from
 from swf_temporal.base.errors import UnknownDefinition, UsageError
@@ -157,6 +157,12 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     check_kind("secrets", secrets, Mapping)
     check_kind("variables", variables, Mapping)
     check_kind("memo", memo, Mapping)
+    check_kind("namespace", namespace, str, os.PathLike)
+    check_kind("cancel_after", cancel_after, timedelta)
+    check_kind("start_time", start_time, datetime)
+    check_kind("max_steps", max_steps, int)
+    check_list("definitions", definitions)
+    check_list("events", events)
     if start_time is not None and start_time.tzinfo is None:
         raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
     workflows = definitions_in(definition, definitions, namespace, mode)
@@ -199,6 +205,7 @@ def _refuse_unknown(functions: Iterable[str], workflows: Iterable[Definition]) -
 
 def event_starts(definition: DefinitionSource, events: Iterable[CloudEvent | Mapping[str, Any]]) -> list[JSON]:
     """Return the inputs of the instances of *definition* that *events* start, in their order."""
+    check_list("events", events)
     (loaded,) = definitions_in(definition, (), None).known
     return loaded.event_starts(events_of(events))
 

@@ -188,6 +188,16 @@ def converter_of(payloads: "PayloadSettings | None", namespace: str = DEFAULT_NA
     return converter
 
 
+def keeping_order(converter: DataConverter) -> DataConverter:
+    """Return *converter* with our conversion in place of the SDK's usual one; its codec and storage stay."""
+    changes: dict[str, Any] = {}
+    if converter.payload_converter_class is DefaultPayloadConverter:
+        changes["payload_converter_class"] = SwfPayloadConverter
+    if converter.failure_converter_class is DefaultFailureConverter:
+        changes["failure_converter_class"] = SwfFailureConverter
+    return replace(converter, **changes) if changes else converter
+
+
 def _with_limit(most: int) -> type[SwfPayloadConverter]:
     class Limited(SwfPayloadConverter):
         max_payload_bytes = most

@@ -1,11 +1,13 @@
 """Further options of a start, with the SDK's names."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Union, get_args, get_origin, get_type_hints
+
+from swf_temporal.base.arguments import check_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from temporalio.common import (
         Priority,
         RetryPolicy,
@@ -47,6 +49,19 @@ class StartOptions(TypedDict, total=False):
 
 
 NAMES: Final = frozenset(StartOptions.__annotations__)
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Raise UsageError if one of the options *given* is not of its kind."""
+    if not given:
+        return
+    from temporalio import common  # noqa: PLC0415 - heavy, and only where something is started
+
+    kinds = get_type_hints(StartOptions, localns={"Mapping": Mapping, **vars(common)})
+    for name, value in given.items():
+        wanted = kinds[name]
+        ways = get_args(wanted) if isinstance(wanted, UnionType) or get_origin(wanted) is Union else (wanted,)
+        check_kind(name, value, *(get_origin(way) or way for way in ways))
 
 
 def turns_of(priority: int | None, fairness_key: str | None, fairness_weight: float | None) -> StartOptions:

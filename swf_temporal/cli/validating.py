@@ -11,7 +11,6 @@ from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.base.files import STDIN, is_folder
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.cli.annotations import github_commands, sarif_of_problems
 from swf_temporal.cli.output import Progress, print_yaml, styled
 from swf_temporal.cli.validate import ReportFormat
 from swf_temporal.languages.loading import conflicting, files_in
@@ -40,8 +39,12 @@ def validate_all(paths: Iterable[Path], form: ReportFormat, resources: Iterable[
     if form is ReportFormat.TEXT:
         _show(everything)
     elif form is ReportFormat.GITHUB:
+        from swf_temporal.cli.annotations import github_commands
+
         typer.echo(github_commands(everything), nl=False)
     elif form is ReportFormat.SARIF:
+        from swf_temporal.cli.annotations import sarif_of_problems
+
         typer.echo(show_json(sarif_of_problems(everything), indent=2))
     else:
         facts = [*({**_facts(note), **more} for note, more in notes.items()), *map(_facts, problems)]

@@ -11,7 +11,7 @@ import pytest
 import temporalio.client
 
 import swf_temporal
-from swf_temporal import Registry, SwfError, UsageError, load
+from swf_temporal import Client, Registry, SwfError, UsageError, load
 from swf_temporal.functions.calling import Functions
 
 TEXT = "id: a\nversion: 1.0.0\nspecVersion: '0.8'\nstates: [{name: A, type: inject, data: {}, end: true}]"

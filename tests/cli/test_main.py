@@ -48,9 +48,17 @@ def test_help_lists_every_command(swf: Swf) -> None:
         (["schema"], ["temporalio", "rich", "httpx", "jq"]),
         *(([name, "--help"], HEAVY) for name in COMMANDS if name not in WITH_SETTINGS),
         *(([name, "--help"], [one for one in HEAVY if one != "pydantic"]) for name in WITH_SETTINGS),
-        (["validate", ORDERS], ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE]),
-        (["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
-         ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE]),
+        (
+            ["validate", ORDERS],
+            [
+                *("temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE),
+                *("swf_temporal.cli.annotations", "swf_temporal.migration.report"),
+            ],
+        ),
+        (
+            ["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"],
+            ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE],
+        ),
         *((command, OF_DEFINITIONS) for command in OF_SERVERS),
         (["start", INVOICE, *NOWHERE], ["httpx", "rich", "swf_temporal.functions.calling", "temporalio.testing"]),
     ],

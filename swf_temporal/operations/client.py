@@ -394,7 +394,7 @@ def _id_of(definition: object) -> str:
         return definition
     if not _is_definition(definition):
         raise UsageError(f"what is started is a Definition or the id of one, and this is {kind_of(definition)}", _LOAD)
-    return definition.id  # type: ignore[attr-defined]  # it is a definition
+    return str(definition.id)  # type: ignore[attr-defined]  # it is a definition
 
 
 def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:

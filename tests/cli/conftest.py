@@ -1,6 +1,7 @@
 """The command `swf`, in this process or one of its own, and one development server for the whole session."""
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -123,6 +124,26 @@ _APART = frozenset({"dev", "worker", "gateway", "consume", "run"})
 """The commands that work, serve or start a server, and leave it to the end of their process to take that down."""
 
 
+@contextmanager
+def logging_as_it_is() -> Iterator[None]:
+    """Take back what a command changes of loggers."""
+    root = logging.getLogger()
+    loggers = [root, *(one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger))]
+    before = [(one, one.level, one.propagate, one.disabled, one.handlers[:], one.filters[:]) for one in loggers]
+    known = set(root.manager.loggerDict)
+    try:
+        yield
+    finally:
+        for one, level, propagate, disabled, handlers, filters in before:
+            one.setLevel(level)
+            one.propagate, one.disabled = propagate, disabled
+            one.handlers[:], one.filters[:] = handlers, filters
+        for name in set(root.manager.loggerDict) - known:
+            added = logging.getLogger(name)
+            added.setLevel(logging.NOTSET)
+            added.propagate, added.handlers[:], added.filters[:] = True, [], []
+
+
 class Swf(Place):
     """Runs commands to their end, too: in this process, but for those that need one of their own."""
 
@@ -136,7 +157,7 @@ class Swf(Place):
             return Ended(*self._forked().run(arguments, self.folder, env, stdin, PATIENCE))
         given = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
-        with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
+        with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err), logging_as_it_is():
             patched.setattr(sys, "stdin", given)
             patched.chdir(self.folder)
             for name in os.environ.keys() - env.keys():

@@ -27,7 +27,7 @@ def test_folders_are_forbidden(swf: Swf, sharing: str) -> None:
     for command in (["validate", sharing], ["run", sharing, "--simulate"], ["worker", "defs"]):
         ended = swf(*command)
         assert ended.code != 0
-        assert "sharing.yaml:4:12  error  external-forbidden  constants stand in" in ended.out + ended.err
+        assert "sharing.yaml:4:12  error  external-forbidden  constants are in" in ended.out + ended.err
         assert "--resources" in ended.out + ended.err
 
 

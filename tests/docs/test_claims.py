@@ -163,7 +163,7 @@ CLAIMS = {
     "events": [
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
         f"A mailbox has room for {event_mailboxes.MAX_SUBSCRIBERS:,} subscribers,",
-        f"and for {event_mailboxes.MAX_SUBSCRIBERS_BYTES >> 10} KiB of what is known of them",
+        f"and for {event_mailboxes.MAX_SUBSCRIBERS_BYTES >> 10} KiB of data about them",
         f"has {size(mailbox_records.MAX_BYTES)}, beside the definitions, or {event_dispatch.MAX_EVENTS:,} entries",
         f"up to {size(event_dispatch.MAX_STARTING_BYTES)} or {event_dispatch.MAX_STARTING_EVENTS:,} entries",
         f"{mailboxes.MAX_DONE_BYTES >> 10} KiB or {mailboxes.MAX_DONE_EVENTS:,} entries of its history are of events",

@@ -121,7 +121,7 @@ def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) 
     (folder / "a.yaml").write_text(WORKFLOW.replace("URI", f'"{uri}"'))
     checked = check_file(folder / "a.yaml", resources=Resources())
     (problem,) = checked.errors
-    assert (problem.code, problem.message) == (code, f"functions stand in {uri!r}, {message}")
+    assert (problem.code, problem.message) == (code, f"functions are in {uri!r}, {message}")
     assert (problem.file, problem.position.line, problem.position.column) == (str(folder / "a.yaml"), 3, 12)
     assert checked.definition is None
 

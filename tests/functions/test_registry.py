@@ -59,7 +59,7 @@ def test_a_type_is_registered_once() -> None:
     """Which of two is meant would depend on the order of imports."""
     registry = Registry()
     registry.type("soap")(Soap)
-    with pytest.raises(UsageError, match="'soap' already"):
+    with pytest.raises(UsageError, match="'soap' is already registered"):
         registry.type("soap")(Soap)
 
 

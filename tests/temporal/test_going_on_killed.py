@@ -111,7 +111,7 @@ async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_pat
                 outputs = [await server.client.get_workflow_handle(instance).result() for instance in INSTANCES]
             finally:
                 killed(worker)
-    assert (process.returncode, "2 instances go on" in process.stderr) == (0, True), process.stderr
+    assert (process.returncode, "2 instances continue" in process.stderr) == (0, True), process.stderr
     assert outputs == [{"reserve": True, "charge": True}] * 2
     assert len(set(shop.keys["reserve"])) == len(shop.keys["reserve"]) == 2
     assert sorted(shop.keys["charge"]) == sorted([*set(shop.keys["charge"])] * 2)

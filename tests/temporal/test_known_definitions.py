@@ -65,7 +65,7 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
     """The fault says which text it was, who refuses it, and what to do; nothing is called."""
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         message = await refused(await started(bench, worker.queue, Pin(pinned([another()])).to_json()))
-    assert "came with the input as '<definition>' (SHA-256" in message
+    assert "sent with the input as '<definition>' (SHA-256" in message
     assert "--known-definitions-only" in message
     assert "start the instance by the id of its definition" in message
     assert worker.scripted.calls == []

@@ -163,7 +163,7 @@ async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
     await fault_of(
         functions.call(call_of("/S#A")),
         "BadUrl",
-        "is on another server, http://elsewhere.example/, which is not shown",
+        "is on another server, http://elsewhere.example/, which must not get the credentials",
         retryable=False,
     )
 

@@ -111,8 +111,7 @@ TaskQueue = Annotated[
         "--task-queue",
         metavar="NAME",
         callback=not_empty,
-        show_default="that of the workers: SWF_TASK_QUEUE, or swf",
-        help="The task queue of the workers.",
+        help="The task queue of the workers. Default: SWF_TASK_QUEUE, or swf.",
     ),
 ]
 Output = Annotated[OutputFormat, typer.Option("--output", "-o", help="The format of the output.")]

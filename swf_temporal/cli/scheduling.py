@@ -15,6 +15,7 @@ from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.schedules import apply, facts_of, listed
 from swf_temporal.temporal import schedules
+from swf_temporal.temporal.task_queues import why_unserved
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -42,7 +43,8 @@ async def apply_all(
         _show_rows(rows, ("definition", "outcome", "next"))
     else:
         print_data(rows, form)
-    await client.warn_if_unserved(task_queue)
+    if (why := await why_unserved(client.temporal, task_queue)) is not None:
+        typer.echo(why, err=True)
     return 0
 
 

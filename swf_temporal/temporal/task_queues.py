@@ -9,7 +9,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-_ATTEMPTS: Final = 10
+_ATTEMPTS: Final = 20
 _PAUSE: Final = 0.05
 """A worker that has just been started needs a moment to ask for tasks."""
 

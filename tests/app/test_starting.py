@@ -26,6 +26,7 @@ from swf_temporal import (
     load,
     simulate,
 )
+from swf_temporal.temporal.task_queues import why_unserved
 
 WAITER = load("""\
 id: waiter
@@ -151,3 +152,17 @@ async def test_what_is_no_event_or_definition_is_refused(client: Client) -> None
     for given in (5, None):
         with pytest.raises(UsageError, match=r"a definition is a text, bytes or a mapping, and this is (an int|None)$"):
             load(given)  # type: ignore[arg-type]  # as above
+
+
+@pytest.mark.temporal
+async def test_a_task_queue_without_workers_is_reported(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    unserved = "no worker is serving the task queue 'unserved'"
+    with caplog.at_level(logging.WARNING, "swf"):
+        await (await client.start(WAITER, task_queue="unserved")).terminate()
+        assert unserved in caplog.text
+        caplog.clear()
+        async with Worker(client, definitions=[WAITER], functions={"book": dict}, task_queue="served-here"):
+            while await why_unserved(client.temporal, "served-here"):
+                pass
+            await (await client.start(WAITER, task_queue="served-here")).terminate()
+        assert "no worker is serving" not in caplog.text

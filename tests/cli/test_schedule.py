@@ -158,3 +158,13 @@ def _until_started(on: On, definition: str) -> Any:
     while not (shown := on.json("show", definition))["recent"]:
         assert time.monotonic() < end
     return shown
+
+
+@pytest.mark.temporal
+def test_the_task_queue_of_the_environment(on: On) -> None:
+    """A schedule is applied for the task queue of the workers; that none serves it is reported."""
+    on.env["SWF_TASK_QUEUE"] = "scheduled-elsewhere"
+    on.swf.write("queued.yaml", TIMED.format(id="queued", version="1.0"))
+    applied = on("apply", "queued.yaml", "--paused")
+    on("delete", "queued")
+    assert (applied.code, "serving the task queue 'scheduled-elsewhere'" in applied.err) == (0, True)

@@ -136,14 +136,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a resource that is a generator": (
         lambda: registry.resource(opening),
         (
-            "the resource 'opening' returns no context manager\n"
+            "the resource 'opening' does not return a context manager\n"
             "  let it yield once, and write @contextmanager of contextlib right above it"
         ),
     ),
     "a resource that is an async generator": (
         lambda: registry.resource(opening_async),
         (
-            "the resource 'opening_async' returns no context manager\n"
+            "the resource 'opening_async' does not return a context manager\n"
             "  let it yield once, and write @asynccontextmanager of contextlib right above it"
         ),
     ),

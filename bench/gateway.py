@@ -3,8 +3,8 @@
     python -m bench.gateway --events 2000 --rounds 5
 
 Events are correlated, by as many keys as there are senders, so each goes to a mailbox by signal-with-start; the bare
-client sends the same events to as many workflows by signal-with-start, too, which costs the server nearly twice as much
-as a signal. No worker runs: it would compete for the processor.
+client sends the same events to as many workflows by signal-with-start, too, which costs the server more than a signal.
+No worker runs: it would compete for the processor.
 """
 
 import argparse

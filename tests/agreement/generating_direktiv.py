@@ -14,7 +14,7 @@ _CODES = ("a.one", "a.two", "b")
 _EVENTS = ("in0", "in1", "in2")
 _FUNCTIONS = ("f0", "f1", "f2")
 _SCOPES = ("instance", "workflow", "namespace", "thread", None)
-_CAUGHT = (*_CODES, "*", "*", "*", "a.*", r"^a\.(one|none)$", "direktiv.*", "direktiv.cancels.timeout.soft")
+_CAUGHT = (*_CODES, "*", "*", "*", "a.*", "a.{one,none}", "direktiv.*", "direktiv.cancels.timeout.soft")
 _CONDITIONS = ("jq(.n)", "jq(.n > 1)", "jq(.items)", True, "", "jq(.return)", "jq(.error)")
 
 

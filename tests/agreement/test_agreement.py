@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 
 from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.sdk.scenarios.host import scenario_host
 from tests.agreement import generating_direktiv
 from tests.agreement.comparing import compare, read, simulated
@@ -52,3 +53,8 @@ def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Documen
 def test_the_same_seed_makes_the_same() -> None:
     assert scenario(7) == scenario(7)
     assert scenario(7) != scenario(8)
+
+
+def test_every_type_of_state_is_generated() -> None:
+    found = {state["type"] for seed in range(60) for state in scenario(seed)["workflow"]["states"]}
+    assert found == set(STATE_TYPES)

@@ -45,8 +45,8 @@ def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Documen
     # No Direktiv workflow waits for ever: its states have timeouts.
     statuses = {"completed", "failed", "cancelled"} | ({"waiting"} if generated is scenario else set())
     assert {one.status for one in seen} == statuses
-    assert sum(bool(one.elapsed) for one in seen) > 45
-    assert sum(bool(one.calls) for one in seen) > 50
+    assert sum(bool(one.elapsed) for one in seen) > 50
+    assert sum(bool(one.calls) for one in seen) > 45
     assert len({str(one.error["name"]) for one in seen if one.error}) > 1
 
 

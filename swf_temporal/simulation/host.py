@@ -52,6 +52,7 @@ from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, StateHistory, VirtualLoop
+from swf_temporal.simulation.result import retry_delay
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.simulation.variables import VariableStore, folder_for, wants_folder
 
@@ -182,6 +183,11 @@ class SimulatedHost:
 
     def emit(self, entry: TraceEntry) -> None:
         """Append to the trace. A run with too many states or retries is given up."""
+        if (delay := retry_delay(entry)) is not None:  # of a language that repeats calls itself
+            self.context.delays.append((entry.name, delay))
+        self._keep(entry)
+
+    def _keep(self, entry: TraceEntry) -> None:
         self.trace.append(entry)
         self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:
@@ -422,7 +428,7 @@ class SimulatedHost:
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
-        self.emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
+        self._keep(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _ignoring_errors(self, work: Callable[[], Awaitable[JSON]]) -> None:
         """Run *work* that is fire-and-forget: its errors do not reach the instance that started it."""

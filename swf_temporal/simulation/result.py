@@ -122,6 +122,13 @@ def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
     return values[-1] if values else None
 
 
+def retry_delay(entry: TraceEntry) -> timedelta | None:
+    """Return the pause before the further attempt that *entry* reports, if it reports one."""
+    if entry.kind is not TraceKind.ACTION_RETRIED or "delay" not in entry.detail:
+        return None
+    return timedelta(seconds=entry.detail["delay"])
+
+
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
     """The observed behaviour of a run, on either host."""

@@ -22,6 +22,7 @@ from swf_temporal.sdk.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.sdk.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.clock import MICROSECOND
+from swf_temporal.simulation.result import retry_delay
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
@@ -116,6 +117,8 @@ class ScenarioHost:
         if main.ended is None:
             with suppress(RPCError):  # one that is stuck does not answer
                 traces.append(await answer_of(partial(self.client.get_workflow_handle(handle.id).query, "trace")))
+        trace = [_entry(entry) for trace in traces for entry in trace]
+        repeated = [(entry.name or "", delay) for entry in trace if (delay := retry_delay(entry)) is not None]
         return ObservedRun(
             status=status,
             output=output,
@@ -124,8 +127,8 @@ class ScenarioHost:
             calls=session.calls,
             requests=session.stub_services.recorded.requests if session.stub_services else (),
             unanswered=session.stub_services.recorded.unanswered if session.stub_services else (),
-            delays=session.delays,
-            trace=[_entry(entry) for trace in traces for entry in trace],
+            delays=[*session.delays, *repeated],
+            trace=trace,
             elapsed=(session.family.main.ended_at if session.family.main.ended else session.family.agenda.now)
             * MICROSECOND,
         )

@@ -98,7 +98,7 @@ class SwfError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled with its facts as they are: a constructor takes others than `args` has."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # copyreg has it
 
 
 class InvalidDefinition(SwfError):  # noqa: N818 - named for what it is about; all are errors

@@ -130,7 +130,7 @@ def logging_as_it_is() -> Iterator[None]:
     root = logging.getLogger()
     loggers = [root, *(one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger))]
     before = [(one, one.level, one.propagate, one.disabled, one.handlers[:], one.filters[:]) for one in loggers]
-    known = set(root.manager.loggerDict)
+    known = set(loggers)
     try:
         yield
     finally:
@@ -138,8 +138,9 @@ def logging_as_it_is() -> Iterator[None]:
             one.setLevel(level)
             one.propagate, one.disabled = propagate, disabled
             one.handlers[:], one.filters[:] = handlers, filters
-        for name in set(root.manager.loggerDict) - known:
-            added = logging.getLogger(name)
+        for added in root.manager.loggerDict.values():
+            if not isinstance(added, logging.Logger) or added in known:
+                continue
             added.setLevel(logging.NOTSET)
             added.propagate, added.handlers[:], added.filters[:] = True, [], []
 

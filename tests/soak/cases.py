@@ -78,7 +78,7 @@ SCHEDULED: dict[str, Any] = {
 }  # fmt: skip
 """What the server starts every two seconds."""
 
-_RETRIES = {"max_attempts": 15, "delay": "PT0.2S", "multiplier": 1.3, "codes": [".*"]}
+_RETRIES = {"max_attempts": 15, "delay": "PT0.2S", "multiplier": 1.3, "codes": ["*"]}
 _FUNCTIONS = [{"id": name, "type": "knative-workflow", "image": f"shop/{name}"} for name in ("show", "add", "broken")]
 
 

@@ -124,7 +124,7 @@ WAITS = {
     "a sub-workflow, to go on as a new execution": Wait([_acting(SUB)], "slow", **CONTINUING, children=(CANCELLED,)),
 }
 
-PATIENT = {"max_attempts": 9, "delay": "P1D", "multiplier": 1, "codes": [".*"]}
+PATIENT = {"max_attempts": 9, "delay": "P1D", "multiplier": 1, "codes": ["*"]}
 
 
 def _action(function: str, **rest: Any) -> dict[str, Any]:

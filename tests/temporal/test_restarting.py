@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -106,12 +106,13 @@ class Service:
     succeeded: list[str] = field(default_factory=list)
 
     def functions(self) -> dict[str, Any]:
-        def of(name: str) -> Callable[[JSON], JSON]:
-            def call(arguments: Any) -> JSON:
+        def of(name: str) -> Callable[[JSON], Awaitable[JSON]]:
+            async def call(arguments: Any) -> JSON:
                 assert self.running is not None
                 key = next(key for called, _, key, _ in reversed(self.running.scripted.calls) if called == name)
                 if name == "wrong" or {(name, arguments.get("n")), (name, None)} & self.broken:
                     self.failed.append(key)
+                    await asyncio.sleep(0.2)  # so that the history has what the calls beside it returned
                     raise BrokenError(name)
                 self.succeeded.append(key)
                 return {name: arguments.get("n")}

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar, Unpack
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -372,7 +372,7 @@ def json_event(event: CloudEvent | Mapping[str, Any]) -> Mapping[str, Any]:
     return event
 
 
-def _is_definition(given: object) -> bool:
+def _is_definition(given: object) -> "TypeGuard[Definition]":
     from swf_temporal.languages.port import Definition  # noqa: PLC0415 - only needed where there are any
 
     return isinstance(given, Definition)
@@ -394,7 +394,7 @@ def _id_of(definition: object) -> str:
         return definition
     if not _is_definition(definition):
         raise UsageError(f"what is started is a Definition or the id of one, and this is {kind_of(definition)}", _LOAD)
-    return str(definition.id)  # type: ignore[attr-defined]  # it is a definition
+    return definition.id
 
 
 def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:

@@ -378,7 +378,7 @@ class JqProgram:
         for start in range(0, len(sources), _MAX_TOGETHER):
             group = sources[start : start + _MAX_TOGETHER]
             program = _joint_program(group)
-            if len(group) == 1 or _complaint(program) is not None:
+            if len(group) == 1 or not _compiles(program):
                 continue
             for index, source in enumerate(group):
                 one = made[source.text] = cls.__new__(cls)
@@ -507,6 +507,13 @@ def _compile(program: str) -> str | None:
         _compiled.clear()
     _compiled[key] = complaint
     return complaint
+
+
+def _compiles(program: str) -> bool:
+    try:
+        return _complaint(program) is None
+    except TooLargeToCompile:  # by one of its expressions, or all of them together
+        return False
 
 
 def _complaint(program: str) -> str | None:

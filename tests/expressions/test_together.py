@@ -83,3 +83,12 @@ def test_a_host_is_asked_for_the_expression_alone() -> None:
         one(DATA, {})
     assert "sort" not in asked.value.evaluation.program
     assert asked.value.evaluation.data == '[{"n":7,"items":[3,1,2],"name":"ada"},{}]'
+
+
+def test_one_that_takes_too_much_to_compile_harms_no_other() -> None:
+    """Constants are computed while an expression is compiled."""
+    large = '"x" * 2000000000'
+    texts = ["${ .items | sort }", f"${{ {large} | ascii_upcase }}"]
+    with pytest.raises(BadExpression, match="too large to compile"):
+        JqProgram(f"{large} | ascii_upcase", ())
+    assert Expressions(texts=lambda: texts).template(texts[0])(DATA, {}) == [1, 2, 3]

@@ -111,10 +111,11 @@ class Terminal:
         assert self._shell.stdout is not None
         self._shell.stdin.write(f"{{ {command}\n}} < /dev/null; printf '\\0%d\\n' $?\n".encode())
         self._shell.stdin.flush()
+        printing = select.poll()
+        printing.register(self._shell.stdout, select.POLLIN)
         read, end = b"", time.monotonic() + patience
         while not re.search(rb"\0\d+\n$", read):
-            ready, _, _ = select.select([self._shell.stdout], [], [], max(0, end - time.monotonic()))
-            assert ready, f"it did not end: {command}\n{read.decode()}"
+            assert printing.poll(max(0, end - time.monotonic()) * 1000), f"it did not end: {command}\n{read.decode()}"
             fresh = os.read(self._shell.stdout.fileno(), 65536)
             assert fresh, f"the shell ended: {command}\n{read.decode()}"
             read += fresh

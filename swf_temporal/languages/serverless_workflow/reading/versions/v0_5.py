@@ -25,13 +25,20 @@ from swf_temporal.text.model_errors import not_one_of
 
 
 def _start(root: Object, normalizer: Normalizer) -> None:
-    """Move the start from its state to the top level."""
+    """Move the start from its state to the top level, and report further ones."""
+    first = None
     for state in objects_in(root.get("states")):
         if "start" not in state:
             continue
         start, places = state.take("start")
-        if start is False or "start" in root:
+        if start is False:
             continue
+        if first is not None:
+            message = f"the workflow begins with {first!r}: the start of {state.get('name')!r} has no effect"
+            normalizer.warn("start", message, places[0], "remove its start")
+        if "start" in root:
+            continue
+        first = state.get("name")
         at_top = Object(places[1])
         at_top.put("stateName", state.get("name"), state.where.keys.get("name", places))
         if isinstance(start, Object) and "schedule" in start:

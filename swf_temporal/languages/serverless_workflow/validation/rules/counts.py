@@ -12,15 +12,22 @@ def check(context: Context) -> Iterator[Problem]:
     for parallel, owner in context.nodes.each(ParallelState):
         yield from _completed(context, parallel, owner)
     for foreach, owner in context.nodes.each(ForeachState):
+        if foreach.batch_size is None:
+            continue
         size, position = number(foreach.batch_size), foreach.where.value("batchSize")
         if size is None or size < 0 or size != int(size):
             message = f"{owner}: batchSize {foreach.batch_size!r} is not a number of iterations"
             hint = "write how many may run concurrently, or leave it out for all"
             yield context.error("batch-size", message, position, hint)
-        elif foreach.batch_size is not None and foreach.mode == "sequential":
+        elif foreach.mode == "sequential":
             message = f"{owner} is sequential: its batchSize has no effect"
             hint = "remove it, or write 'mode: parallel' if that many may run concurrently"
             yield context.warning("batch-size", message, foreach.where.key("batchSize"), hint)
+        elif size <= 1 and not is_open(foreach.batch_size) and context.workflow.language_version.name.startswith("0.8"):
+            runs = "one iteration after the other" if size else "all iterations concurrently"
+            message = f"{owner}: batchSize {size:g} must be greater than 1: this runs {runs}"
+            hint = "write 'mode: sequential' for one after the other, or leave batchSize out for all"
+            yield context.warning("batch-size", message, position, hint)
 
 
 def _completed(context: Context, state: ParallelState, owner: str) -> Iterator[Problem]:

@@ -244,7 +244,8 @@ class _Follower:
 
     def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         one.status, one.awaits = "waiting", entry.name
-        one.until = _after(entry.at, self._outline[path].waits_at_most)
+        until = entry.detail.get("until")
+        one.until = None if until is None else datetime.fromisoformat(until)
 
     def sleep(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.until = "waiting", _after(entry.at, entry.detail["duration"])

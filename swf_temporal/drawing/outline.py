@@ -111,8 +111,6 @@ class OutlinePart:
     work: tuple[Work, ...] = ()
     limits: Mapping[str, str] = field(default_factory=dict)
     """Its timeouts, by the language's names for them."""
-    waits_at_most: str | None = None
-    """The timeout that ends its wait for events, as written in the definition."""
     ways: tuple[Way, ...] = ()
     parts: tuple["OutlinePart", ...] = ()
     """The parts that it contains; if they form a scope, the start part is first."""

@@ -94,6 +94,11 @@ class Sleeping(TypedDict):
     duration: JSON
 
 
+class EventAwaited(TypedDict):
+    until: NotRequired[str]
+    """When the wait times out, by ISO 8601; missing if it has no limit."""
+
+
 class ErrorDetail(TypedDict):
     """A fault that was caught, or that the workflow failed with."""
 
@@ -143,7 +148,6 @@ class Compensating(TypedDict):
 Plain: TypeAlias = Literal[
     TraceKind.STATE_LEFT,
     TraceKind.ACTION_SKIPPED,
-    TraceKind.EVENT_AWAITED,
     TraceKind.EVENT_TIMED_OUT,
     TraceKind.EVENT_GIVEN_BACK,
     TraceKind.WORKFLOW_STARTED,
@@ -184,6 +188,8 @@ class Tracer(ABC):
     ) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.EVENT_REFUSED], name: str, **detail: Unpack[EventRefused]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.EVENT_AWAITED], name: str, **detail: Unpack[EventAwaited]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.SLEEPING], name: str, **detail: Unpack[Sleeping]) -> None: ...
     @overload

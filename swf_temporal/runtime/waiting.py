@@ -13,6 +13,7 @@ Taken events are kept by the names of their definitions, in the order in which t
 
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
 from typing import Protocol, TypeAlias
@@ -23,6 +24,7 @@ from swf_temporal.base.strict_json import write_json
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.progress import EventsFrame, WaitingFrame
+from swf_temporal.runtime.trace import EventAwaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +230,12 @@ async def next_event(
     deadline: float | None = None,
     keys: CorrelationKeys = _NO_KEYS,
     given: Given = (),
+    until: float | None = None,
 ) -> tuple[int, CloudEvent] | None:
-    """Return the index of its kind and the next event that *selector* selects; None if *deadline* comes first."""
+    """Return the index of its kind and the next event that *selector* selects; None if *deadline* comes first.
+
+    *until* is a deadline that the caller enforces, for the trace.
+    """
     run, names, criterion = lane.run, selector.names, selector.criterion
     which, accepts = _choosing(selector, keys, given)
     if selector.is_correlated:
@@ -242,7 +248,7 @@ async def next_event(
         run.checkpoint()
         if not frame.awaited:
             frame.awaited = True
-            lane.emit(TraceKind.EVENT_AWAITED, ", ".join(names))
+            lane.emit(TraceKind.EVENT_AWAITED, ", ".join(names), **_until(until if deadline is None else deadline))
         values = _values(selector, keys, given) if selector.is_correlated else {}
         event = await run.next_event(accepts, names, deadline, lane.state_path, criterion, values)
         if event is None:
@@ -252,6 +258,10 @@ async def next_event(
     frame.awaited = False
     _take(selector, index, event, lane, keys)
     return index, event
+
+
+def _until(deadline: float | None) -> EventAwaited:
+    return {} if deadline is None else {"until": datetime.fromtimestamp(deadline, UTC).isoformat()}
 
 
 def take_kept(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import ndiff
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.errors import UsageError
@@ -131,10 +131,15 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     return dict(sorted(lanes.items()))
 
 
+_NOT_COMPARED: Final = {
+    TraceKind.EVENT_TAKEN: "id", TraceKind.EVENT_PRODUCED: "id", TraceKind.EVENT_AWAITED: "until",
+}  # fmt: skip
+
+
 def _compared_details(entry: TraceEntry) -> dict[str, JSON]:
-    """Return the details of *entry*, without the id of an event."""
-    of_event = entry.kind in {TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED}
-    return {key: value for key, value in entry.detail.items() if not (of_event and key == "id")}
+    """Return the details of *entry*, without the id of an event and the deadline of a wait."""
+    left_out = _NOT_COMPARED.get(entry.kind)
+    return {key: value for key, value in entry.detail.items() if key != left_out}
 
 
 def _unknown(scenario: Scenario) -> list[str]:

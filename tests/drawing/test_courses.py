@@ -10,6 +10,7 @@ from swf_temporal import CallFailed, load, simulate
 from swf_temporal.drawing.course import Course, clock, course_of, lasted
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import timeline_of
+from swf_temporal.runtime.host import TraceKind
 
 WORK = {"actions": [{"functionRef": "work"}]}
 
@@ -21,7 +22,7 @@ def _definition(*states: dict[str, Any]) -> Any:
         "functions": [{"name": "work", "type": "custom"}, {"name": "bad", "type": "custom"}],
         "retries": [{"name": "twice", "maxAttempts": 3, "delay": "PT1S"}],
         "errors": [{"name": "refused", "code": "NO"}],
-        "events": [{"name": "Paid", "type": "paid", "source": "shop"}],
+        "events": [{"name": name, "type": name, "source": "shop"} for name in ("Paid", "Sent")],
         "states": list(states),
     })  # fmt: skip
 
@@ -62,6 +63,25 @@ def test_waiting_says_for_what_and_until_when() -> None:
     nap = course.parts["Nap"]
     assert nap.ended is not None
     assert nap.ended - nap.began == timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("state", "hours"),
+    [
+        ({"type": "event", "onEvents": [{"eventRefs": ["Paid"]}]}, None),
+        ({"type": "event", "onEvents": [{"eventRefs": ["Paid", "Sent"]}], "exclusive": False}, None),
+        ({"type": "callback", "action": {"functionRef": "work"}, "eventRef": "Paid"}, 2),
+    ],
+    ids=["the event that starts", "the first of several", "of a callback"],
+)
+def test_a_deadline_is_shown_that_exists(state: dict[str, Any], hours: int | None) -> None:
+    """An event state in which the workflow starts waits without a limit for its first event."""
+    definition = _definition({"name": "Ask", **state, "timeouts": {"eventTimeout": "PT2H"}, "end": True})
+    trace = simulate(definition, functions={"work": 1}).trace
+    waits = next(number for number, entry in enumerate(trace, 1) if entry.kind is TraceKind.EVENT_AWAITED)
+    asked = course_of(definition.outline, trace[:waits]).parts["Ask"]
+    assert asked.status == "waiting"
+    assert asked.until == (None if hours is None else asked.began + timedelta(hours=hours))
 
 
 def test_failures_retries_and_handlers() -> None:

@@ -54,7 +54,6 @@ def _part(state: State, flows: dict[str, str]) -> OutlinePart:
         name=state.id,
         work=tuple(_work(state, flows)),
         limits={} if timeout is None else {"timeout": timeout},
-        waits_at_most=timeout,
         ways=tuple(_ways(state)),
     )
 

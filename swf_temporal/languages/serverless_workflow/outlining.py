@@ -337,7 +337,6 @@ def _part(state: State, path: str) -> OutlinePart:
         note="to undo another" if state.used_for_compensation else "",
         work=tuple(work_of(state)),
         limits=written(state.timeouts),
-        waits_at_most=state.timeouts.event_timeout,
         ways=tuple(ways_of(state, path)),
         parts=parts,
         is_concurrent=isinstance(state, ParallelState),

@@ -195,12 +195,16 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         """
         if not waits(state):
             return await logic_of(state, frame, lane)
-        due = [(frame.again or frame.since) + seconds_of(state), self._hard]
-        if not self.frame.interrupted:
-            due.append(self._soft)
-        if min(due) <= self.run.time() and not is_resumed:
+        due = self.due(state.id)
+        if due <= self.run.time() and not is_resumed:
             raise self._expired()
-        return await lane.in_time(min(due), logic_of(state, frame, lane), self._expired)
+        return await lane.in_time(due, logic_of(state, frame, lane), self._expired)
+
+    def due(self, state: str) -> float:
+        """Return the deadline of the running *state*, of its own timeout and those of the instance."""
+        assert (frame := self.frame.run) is not None  # noqa: S101 - it is running
+        own = (frame.again or frame.since) + seconds_of(self.program.states[state])
+        return min(own, self._hard) if self.frame.interrupted else min(own, self._hard, self._soft)
 
     def _expired(self) -> WorkflowFault:
         now = self.run.time()

@@ -52,7 +52,7 @@ async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[in
     kinds = [wait.kinds[index] for index in refs]
     criterion = write_json([[kind.type, kind.context] for kind in kinds])
     selector = EventSelector([kind.type for kind in kinds], [partial(_is_like, kind) for kind in kinds], criterion)
-    found = await next_event(selector, wait, lane)
+    found = await next_event(selector, wait, lane, until=lane.execution.due(lane.state_path))
     assert found is not None  # noqa: S101 - there is no deadline
     return refs[found[0]], found[1]
 

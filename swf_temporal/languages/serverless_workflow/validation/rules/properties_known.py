@@ -9,10 +9,17 @@ from collections.abc import Iterator, Mapping
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.states import Branch, StateBase, StateTimeouts, SwitchState
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowTimeouts
+from swf_temporal.languages.serverless_workflow.model.states import (
+    Branch,
+    EventState,
+    StateBase,
+    StateTimeouts,
+    SwitchState,
+)
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowExecTimeout, WorkflowTimeouts
 from swf_temporal.languages.serverless_workflow.reading.normalizing import every_part, parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.flow import diversions, targets
 from swf_temporal.text.suggestions import known_ones, meant_or_known, nearest
 
 _OURS = {"externals", "source", "stateExecTimeout.single"}
@@ -49,6 +56,22 @@ def check(context: Context) -> Iterator[Problem]:
     for branch, owner in context.nodes.each(Branch):
         known_times = frozenset({"actionExecTimeout", "branchExecTimeout"})
         yield from _idle_times(context, branch.timeouts, owner, known_times, "branch")
+    start = context.states.get(context.workflow.start_state)
+    if isinstance(start, EventState) and start.exclusive and "eventTimeout" in start.timeouts.where.keys:
+        if not _is_entered_again(context, start.name):
+            message = f"state {start.name!r}: eventTimeout has no effect: an event starts the workflow in this state"
+            hint = "remove it; 'exclusive: false' applies it from the first event to the last"
+            yield context.warning("unknown-property", message, start.timeouts.where.key("eventTimeout"), hint)
+
+
+def _is_entered_again(context: Context, start: str) -> bool:
+    """Return True if a transition, a compensation or a timeout leads to the state *start*."""
+    entered = {timeout.run_before for timeout, _ in context.nodes.each(WorkflowExecTimeout)}
+    for state in context.workflow.states:
+        entered.add(state.compensated_by)
+        entered.update(name for name, _ in targets(state))
+        entered.update(retry.next_state for retry in diversions(state))
+    return start in entered
 
 
 def _times_of(state: StateBase) -> tuple[frozenset[str], str]:

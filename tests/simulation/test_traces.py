@@ -200,7 +200,7 @@ def test_asking_and_failing_are_told() -> None:
         ("event-timed-out", "Ask", "Ask", "answer"),
         ("action-retried", "Ask", "Ask", "letter", {"attempt": 1, "error": "TimedOut"}),
         ("event-produced", "Ask", "Ask", "question", second),
-        ("event-awaited", "Ask", "Ask", "answer", {"until": "2024-01-01T00:02:00+00:00"}),
+        ("event-awaited", "Ask", "Ask", "answer", {"until": "2024-01-01T00:03:00+00:00"}),
         ("event-timed-out", "Ask", "Ask", "answer"),
         ("action-failed", "Ask", "Ask", "letter", {"event": "question", "error": "TimedOut", **late}),
         ("error-caught", "Ask", "Ask", "TimedOut", late),

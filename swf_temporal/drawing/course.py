@@ -242,7 +242,7 @@ class _Follower:
         if entry.kind is TraceKind.STATE_RETRIED:
             self._caught.discard(path)
 
-    def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+    def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.awaits = "waiting", entry.name
         until = entry.detail.get("until")
         one.until = None if until is None else datetime.fromisoformat(until)

@@ -44,8 +44,14 @@ class ActionRetried(TypedDict):
     attempt: int
     """The one that failed, counted from 1."""
     error: str
+    message: NotRequired[str]
+    """Missing if a result is retried, not a failure."""
     delay: NotRequired[float]
     """In seconds; missing if a whole sub-workflow or exchange of events is retried."""
+
+
+def failed_attempt(number: int, fault: WorkflowFault) -> ActionRetried:
+    return {"attempt": number, "error": fault.name, "message": fault.message}
 
 
 class ActionFailed(Invoked):

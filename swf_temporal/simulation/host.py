@@ -49,7 +49,7 @@ from swf_temporal.runtime.performing import (
     subflow_fault,
 )
 from swf_temporal.runtime.retrying import AttemptsFrame, repeat
-from swf_temporal.runtime.trace import ActionRetried
+from swf_temporal.runtime.trace import ActionRetried, failed_attempt
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, StateHistory, VirtualLoop
 from swf_temporal.simulation.result import retry_delay
@@ -146,6 +146,12 @@ MAX_ELAPSED = timedelta(days=365 * 1_000)
 """The limit of virtual time in a simulation. Retries whose delays are multiplied reach it soon."""
 
 
+def _failures(retried: TraceEntry, action: str) -> str:
+    detail = retried.detail
+    error = f"{detail['error']}: {detail['message']}" if detail.get("message") else detail["error"]
+    return f"{action} failed {counted(detail['attempt'], 'time')}, the last time with {error}"
+
+
 class SimulatedHost:
     def __init__(
         self,
@@ -167,6 +173,8 @@ class SimulatedHost:
         self.source = source
         self.course = course
         self.budget = budget or Budget("", {})
+        self._failing: TraceEntry | None = None
+        """The latest attempt that failed and was repeated."""
         self.shares_events = False
         """Whether produced events reach other instances of the simulation."""
         self.trace: list[TraceEntry] = []
@@ -194,14 +202,16 @@ class SimulatedHost:
             self.course.enter(entry.state, self.context.data_of(self), self.loop.time())
             self.context.steps.count(lambda: f"lately {self.course.latest_states()}")
         elif entry.kind is TraceKind.ACTION_RETRIED:
-            self.context.steps.count(lambda: f"this action failed {counted(entry.detail['attempt'], 'time')}")
+            self._failing = entry
+            self.context.steps.count(lambda: _failures(entry, "this action"))
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, up to `MAX_ELAPSED`."""
         left = MAX_ELAPSED - timedelta(seconds=self.loop.time())
         await self.loop.moment(min(duration, left))
         if duration > left:
-            raise StepLimitExceeded("the run took 1,000 years, the limit of a simulation")
+            failing = "" if self._failing is None else f"; lately {_failures(self._failing, repr(self._failing.name))}"
+            raise StepLimitExceeded(f"the run took 1,000 years, the limit of a simulation{failing}")
 
     async def settled(self) -> None:
         """Wait until everything that runs now waits."""
@@ -427,7 +437,7 @@ class SimulatedHost:
         )
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
-        detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        detail: ActionRetried = {**failed_attempt(attempt, fault), "delay": delay.total_seconds()}
         self._keep(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, self.now(), detail))
 
     async def _ignoring_errors(self, work: Callable[[], Awaitable[JSON]]) -> None:

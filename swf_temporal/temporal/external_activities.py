@@ -43,7 +43,7 @@ from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Trac
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import jitter_of, repeat
-from swf_temporal.runtime.trace import ActionRetried
+from swf_temporal.runtime.trace import ActionRetried, failed_attempt
 from swf_temporal.temporal.call_records import activity_facts, child_facts, fault_of_start
 from swf_temporal.temporal.children import REUSE, output_of
 from swf_temporal.temporal.local_calls import ONCE, policy_for, policy_of
@@ -134,7 +134,7 @@ class ExternalActivity:
 
     def _note_retry(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
         call = self.call
-        detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
+        detail: ActionRetried = {**failed_attempt(attempt, fault), "delay": delay.total_seconds()}
         self._emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
 
     async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:

@@ -306,7 +306,7 @@ RETRYING: dict[str, Any] = {
 
 
 def _fails(_arguments: JSON) -> None:
-    raise CallFailed(code=503)
+    raise CallFailed("busy", code=503)
 
 
 def test_gives_up_attempts_without_an_end() -> None:
@@ -316,8 +316,17 @@ def test_gives_up_attempts_without_an_end() -> None:
     assert run.error is not None
     assert (run.error.name, run.error.action) == ("StepLimitExceeded", "price")
     assert run.error.message.startswith("1,000 states and retries ran, which is the limit set by max_steps: ")
-    assert run.error.message.endswith(": this action failed 1,000 times")
+    assert run.error.message.endswith(": this action failed 1,000 times, the last time with CallFailed: busy")
     assert len(run.calls) == 1_000
+
+
+def test_retries_that_take_for_ever_are_told_with_their_error() -> None:
+    growing = {**RETRYING, "autoRetries": True, "retries": [{"name": "on", "delay": "PT1H", "multiplier": 2}]}
+    run = simulate(growing, functions={"price": _fails})
+
+    assert run.error is not None
+    assert run.error.message.startswith("the run took 1,000 years, the limit of a simulation; lately 'price' failed ")
+    assert run.error.message.endswith(" times, the last time with CallFailed: busy")
 
 
 def test_gives_up_sub_workflows_that_always_fail() -> None:

@@ -26,7 +26,7 @@ from swf_temporal.languages.direktiv.words import NAME, Compat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
-from swf_temporal.runtime.trace import Invoked
+from swf_temporal.runtime.trace import ActionRetried, Invoked, failed_attempt
 from swf_temporal.runtime.variables import JSON_TYPE, SCOPES, Variable, VariableRef
 from swf_temporal.text.located import plain
 
@@ -137,7 +137,8 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         outcome.action = outcome.action or name
         delay = None if forget else _delay_after(outcome, action, attempts.number - 1)
         if delay is not None:
-            lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
+            failed: ActionRetried = {**failed_attempt(attempts.number, outcome), "delay": delay}
+            lane.emit(TraceKind.ACTION_RETRIED, name, **failed)
             frame.id = None  # another attempt is another call
         return delay
 

@@ -202,7 +202,8 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
 
     def due(self, state: str) -> float:
         """Return the deadline of the running *state*, of its own timeout and those of the instance."""
-        assert (frame := self.frame.run) is not None  # noqa: S101 - it is running
+        frame = self.frame.run
+        assert frame is not None  # noqa: S101 - it is running
         own = (frame.again or frame.since) + seconds_of(self.program.states[state])
         return min(own, self._hard) if self.frame.interrupted else min(own, self._hard, self._soft)
 

@@ -55,7 +55,7 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.joining import MISSING, Path, SuspendRequested, join
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
-from swf_temporal.runtime.trace import ActionStarted, Invoked
+from swf_temporal.runtime.trace import ActionStarted, Invoked, failed_attempt
 
 
 def long_wait_of_call(ref: FunctionRef, function: calls.Function, lane: Lane) -> LongWait | None:
@@ -318,7 +318,7 @@ async def _with_retries(
         if lane.frame.deadline is not None and lane.run.time() + seconds > lane.frame.deadline:
             # The next attempt would be too late: fail now, as for actions whose attempt is one call.
             raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
-        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
+        lane.emit(TraceKind.ACTION_RETRIED, name, **failed_attempt(attempts.number, outcome))
         lane.frame.id = None  # another attempt is another sub-workflow
         return seconds
 

@@ -17,6 +17,7 @@ from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import AttemptsFrame, covers
+from swf_temporal.runtime.trace import ActionRetried, failed_attempt
 
 _FORBIDDEN: Final = ({401, 403}, {"PERMISSION_DENIED", "UNAUTHENTICATED"})
 _INVALID: Final = ({400, 422}, {"INVALID_ARGUMENT"})
@@ -58,8 +59,10 @@ async def with_result_retries(
             return None
         retry = action.result_retries[index]
         attempts.counts[str(index)] = attempts.counts.get(str(index), 0) + 1
-        error = retry.match if fault is None else fault.name
-        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=error)
+        failed: ActionRetried = {"attempt": attempts.number, "error": retry.match}
+        lane.emit(
+            TraceKind.ACTION_RETRIED, name, **(failed if fault is None else failed_attempt(attempts.number, fault))
+        )
         # Reset everything to the state before the call.
         frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
         frame.id = None

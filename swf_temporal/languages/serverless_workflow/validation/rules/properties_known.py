@@ -57,11 +57,12 @@ def check(context: Context) -> Iterator[Problem]:
         known_times = frozenset({"actionExecTimeout", "branchExecTimeout"})
         yield from _idle_times(context, branch.timeouts, owner, known_times, "branch")
     start = context.states.get(context.workflow.start_state)
-    if isinstance(start, EventState) and start.exclusive and "eventTimeout" in start.timeouts.where.keys:
-        if not _is_entered_again(context, start.name):
-            message = f"state {start.name!r}: eventTimeout has no effect: an event starts the workflow in this state"
-            hint = "remove it; 'exclusive: false' applies it from the first event to the last"
-            yield context.warning("unknown-property", message, start.timeouts.where.key("eventTimeout"), hint)
+    if not isinstance(start, EventState) or not start.exclusive or _is_entered_again(context, start.name):
+        return
+    if "eventTimeout" in start.timeouts.where.keys:
+        message = f"state {start.name!r}: eventTimeout has no effect: an event starts the workflow in this state"
+        hint = "remove it; 'exclusive: false' applies it from the first event to the last"
+        yield context.warning("unknown-property", message, start.timeouts.where.key("eventTimeout"), hint)
 
 
 def _is_entered_again(context: Context, start: str) -> bool:

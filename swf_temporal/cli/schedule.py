@@ -69,9 +69,9 @@ def apply(
         from swf_temporal.cli.scheduling import apply_all
         from swf_temporal.sdk.definitions import scheduled_in
     data = json_value(input_, "--input")
-    families = scheduled_in(files, definitions or (), warn=warn)
+    found = scheduled_in(files, definitions or (), warn=warn)
     ask(
-        lambda client: apply_all(client, families, form, data=data, task_queue=task_queue, paused=paused),
+        lambda client: apply_all(client, found, form, data=data, task_queue=task_queue, paused=paused),
         address,
         namespace,
     )

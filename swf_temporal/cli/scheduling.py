@@ -13,12 +13,12 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.client import Client
-from swf_temporal.operations.schedules import apply, facts_of, listed
+from swf_temporal.operations.schedules import apply, facts_of, listed, still_scheduled
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.task_queues import why_unserved
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.port import Definition
+    from swf_temporal.sdk.definitions import Scheduled
 
 _SHOWN = 5
 """The number of upcoming times, and of started instances, that are shown."""
@@ -26,23 +26,26 @@ _SHOWN = 5
 
 async def apply_all(
     client: Client,
-    families: "Iterable[list[Definition]]",
+    found: "Scheduled",
     form: OutputFormat,
     *,
     data: JSON,
     task_queue: str | None,
     paused: bool,
 ) -> int:
-    """Create or update the schedule of the first definition of each of *families*."""
+    """Create or update the schedules of *found*, and report definitions that still have one on the server."""
     task_queue = task_queue or client.task_queue
     rows = [
         await apply(client, first, others, data=data, task_queue=task_queue, paused=paused)
-        for first, *others in families
+        for first, *others in found.families
     ]
     if form is OutputFormat.TEXT:
         _show_rows(rows, ("definition", "outcome", "next"))
     else:
         print_data(rows, form)
+    for definition_id in await still_scheduled(client, found.others):
+        message = f"{definition_id} no longer has a schedule, but the server still starts the text that it had"
+        typer.echo(f"warning: {message} (`swf schedule delete {definition_id}` ends that)", err=True)
     if (why := await why_unserved(client.temporal, task_queue)) is not None:
         typer.echo(why, err=True)
     return 0

@@ -1,6 +1,6 @@
 """Schedules on a server: applying, listing and describing them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,14 @@ async def listed(client: Client) -> list[dict[str, Any]]:
     """Return all schedules, ordered by definition."""
     rows = [await _facts_of(one) async for one in schedules.list_all(client.temporal)]
     return sorted(rows, key=lambda row: str(row["definition"]))
+
+
+async def still_scheduled(client: Client, definition_ids: Collection[str]) -> list[str]:
+    """Return those of *definition_ids* that have a schedule on the server."""
+    if not definition_ids:
+        return []
+    known = {row["definition"] for row in await listed(client)}
+    return [one for one in definition_ids if one in known]
 
 
 async def facts_of(client: Client, definition_id: str) -> dict[str, Any]:

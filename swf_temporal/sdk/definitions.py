@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from swf_temporal.base.data import JSON
@@ -175,12 +176,21 @@ def refuse_unfit(workflow: Definition, data: JSON) -> None:
         raise UsageError(refusal, f"{workflow.words.input_schema} of {workflow.id!r} describes the required input")
 
 
-def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:
-    """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to.
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """The definitions of files and folders, by whether they have a schedule."""
 
-    The latter are looked for beside the file, and in *folders*.
-    """
-    return [with_sub_workflows(workflow, file, folders, warn=warn) for workflow, file in _scheduled(paths)]
+    families: list[list[Definition]]
+    """Those with a schedule, each with the sub-workflows that it can lead to."""
+    others: list[str]
+    """The ids of those without."""
+
+
+def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> Scheduled:
+    """Return the definitions at *paths*. Their sub-workflows are looked for beside the file, and in *folders*."""
+    scheduled, others = _scheduled(paths)
+    families = [with_sub_workflows(workflow, file, folders, warn=warn) for workflow, file in scheduled]
+    return Scheduled(families, others)
 
 
 def _warn_of(warnings: Sequence[Problem], warn: Warn, *, strict: bool) -> None:
@@ -216,24 +226,28 @@ def _beside(file: Path, resources: Resources | None, warned: list[Problem], warn
             yield checked.definition
 
 
-def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
-    """Return the definitions with a schedule at *paths*, each with its file; a folder may have others, too.
+def _scheduled(paths: Iterable[Path]) -> tuple[list[tuple[Definition, Path]], list[str]]:
+    """Return the definitions with a schedule at *paths*, each with its file, and the ids of others in folders.
 
-    All are read before anything is changed. Raises UsageError if a file has none, or two have the same id.
+    All are read before anything is changed. Raises UsageError if a folder has none, or two have the same id.
     """
     found: list[tuple[Definition, Path]] = []
+    others: list[str] = []
     for path in paths:
         inside = [(load_given(file), file) for file in files_at(path)]
         scheduled = [one for one in inside if one[1] == path or one[0].has_schedule]
         if not scheduled:
             raise UsageError(f"no definition in {path} has a schedule", "it is written under start: schedule:")
         found += scheduled
+        others += [workflow.id for workflow, _ in inside if not workflow.has_schedule]
     by_id: dict[str, Path] = {}
     for workflow, file in found:
-        workflow.schedule()
+        if workflow.has_schedule:
+            workflow.schedule()  # raises what is wrong with it
         if workflow.id in by_id:
             raise UsageError(
                 f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has only one schedule"
             )
         by_id[workflow.id] = file
-    return found
+    # A file without a schedule comes first: applying it fails, and says whether the server has the one that it had.
+    return sorted(found, key=lambda one: one[0].has_schedule), others

@@ -15,6 +15,7 @@ COMMAND: Any = typer.main.get_command(GROUP)
 COMMANDS: dict[str, Any] = COMMAND.commands
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 
+TIMES = 'start: {stateName: Say, schedule: {cron: "0 30 2 * * ?", timezone: Europe/Berlin}}'
 TIMED = """\
 id: {id}
 specVersion: "0.8"
@@ -89,6 +90,17 @@ def test_folder(on: On) -> None:
         assert time.monotonic() < end
     assert [(row["definition"], row["paused"]) for row in found] == [("listed-a", True), ("listed-b", True)]
     assert "listed-a" in on("list").out
+    on.swf.write("flows/a.yaml", TIMED.format(id="listed-a", version="2.0").replace(TIMES, "start: Say"))
+    applied = on("apply", "flows")
+    assert [row.split()[0] for row in applied.out.splitlines()[1:]] == ["listed-b"]
+    assert applied.err.startswith("warning: listed-a no longer has a schedule, but the server still starts the text")
+    assert "`swf schedule delete listed-a` ends that" in applied.err
+    assert "plain" not in applied.err
+    refused = on("apply", "flows/b.yaml", "flows/a.yaml")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: the definition 'listed-a' has no schedule\n")
+    assert "`swf schedule delete listed-a` ends it" in refused.err
+    assert on("apply", "hello.yaml").err.startswith("error: the definition 'hello' has no schedule\n")
 
 
 @pytest.mark.temporal
@@ -126,7 +138,6 @@ def test_preview_of_nothing(swf: Swf) -> None:
     [
         (["preview", "hello.yaml"], "error: the definition 'hello' has no schedule\n"),
         (["preview", "timed.yaml", "--from", "soon"], "error: --from: 'soon' is not an ISO 8601 date and time\n"),
-        (["apply", "hello.yaml"], "error: the definition 'hello' has no schedule\n"),
         (["apply", "empty"], "error: no definition in empty has a schedule\n"),
         (["apply", "timed.yaml", "timed.yaml"], "error: timed.yaml and timed.yaml both define 'timed'"),
         (["apply", "timed.yaml", "--input", "{"], "error: --input is not JSON"),

@@ -12,13 +12,12 @@ from pathlib import Path
 
 from swf_temporal.base.errors import Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
-from swf_temporal.functions.registry import Registry
 from swf_temporal.http.gateway.serving import GATEWAY_PORT, gateway, is_installed
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.consuming import consuming
 from swf_temporal.sdk.documents import missing
 from swf_temporal.sdk.event_router import Router
-from swf_temporal.sdk.function_modules import functions_of
+from swf_temporal.sdk.function_modules import FollowedModules
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.rereading import LiveCatalogue
 from swf_temporal.sdk.worker import Worker
@@ -55,7 +54,7 @@ class Listening:
 @dataclass(frozen=True, slots=True)
 class Development:
     live: LiveCatalogue
-    functions: Registry
+    functions: FollowedModules
     call_settings: Settings
     settings: WorkerSettings
     listening: Listening
@@ -74,21 +73,29 @@ class Development:
                 port=at.port, ui_port=at.ui_port, database=at.database, extra=codec, payloads=self.payloads
             ) as server,
         ):
-            worker = Worker(
-                Client.of(server),
-                definitions=self.live,
-                functions=self.functions,
-                settings=self.settings,
-                call_settings=self.call_settings,
-                events=self.events,
-            )
             await self._register(server)
             router = Router(Client.of(server), self.live, self.settings.task_queue, max_hops=self.events.max_hops)
-            async with worker, consuming(self.events, self.call_settings, router), self._gateway(server) as gateway:
-                self.tell(self._explanation(server, gateway))
-                await self._follow(worker, server, stopping)
+            async with AsyncExitStack() as stack:
+                gateway = None
+                while not stopping.is_set():
+                    async with self._worker(server) as worker:
+                        if gateway is None:
+                            await stack.enter_async_context(consuming(self.events, self.call_settings, router))
+                            gateway = await stack.enter_async_context(self._gateway(server))
+                            self.tell(self._explanation(server, gateway))
+                        await self._follow(worker, server, stopping)
             self.tell("stopping the server")
         return 0
+
+    def _worker(self, server: Server) -> Worker:
+        return Worker(
+            Client.of(server),
+            definitions=self.live,
+            functions=self.functions.registry,
+            settings=self.settings,
+            call_settings=self.call_settings,
+            events=self.events,
+        )
 
     async def _register(self, server: Server) -> None:
         """Register the search attributes that instances set, if they do; report why if that fails."""
@@ -99,9 +106,9 @@ class Development:
                 self.tell(str(error))
 
     async def _follow(self, worker: Worker, server: Server, stopping: asyncio.Event) -> None:
-        """Read files again when they change, and report the changes."""
+        """Read files again when they change, and report the changes. Return when functions have changed."""
         seen, known = 0, list[Problem]()
-        while not stopping.is_set():
+        while not stopping.is_set() and not self._have_functions_changed():
             self._tell_all(self.live.refresh())
             if seen != self.live.revision:
                 await self._register(server)
@@ -109,6 +116,16 @@ class Development:
                 self._tell_all(str(problem) for problem in known if problem not in before)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), _INTERVAL)
+
+    def _have_functions_changed(self) -> bool:
+        try:
+            changed = self.functions.refresh()
+        except UsageError as error:
+            self.tell(f"{error}; the previous functions are served")
+            return False
+        if changed:
+            self.tell("the functions have changed: the worker starts again with them")
+        return changed
 
     def _tell_all(self, texts: Iterable[str]) -> None:
         for text in texts:
@@ -179,7 +196,7 @@ def prepare(
     settings = settings.replace(
         grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
     )
-    offered = functions_of(functions, call_settings.modules)
+    offered = FollowedModules(functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     if settings.log_format is LogFormat.JSON:
         tell = partial(logging.getLogger("swf").info, "%s")

@@ -31,6 +31,62 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
     return offered
 
 
+class FollowedModules:
+    """Modules of functions during development: they are imported again once one of their files has changed.
+
+    Their files include the modules that they import from their own folders, except installed packages.
+    """
+
+    def __init__(self, modules: Iterable[str], allowed: tuple[str, ...] | None = None) -> None:
+        """Import *modules*; both arguments are those of `functions_of`. Raises UsageError if one fails."""
+        self._modules = list(modules)
+        self._allowed = allowed
+        self._before = frozenset(sys.modules)
+        self.registry = functions_of(self._modules, allowed)
+        self._stamps = self._stamped()
+
+    def refresh(self) -> bool:
+        """Import the modules again if a file has changed; return True if so.
+
+        Raises UsageError, once for a change, if that fails: the registry remains as it was.
+        """
+        stamps = self._stamped()
+        if stamps == self._stamps:
+            return False
+        for name, _ in self._imported():
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        self._stamps = stamps
+        self.registry = functions_of(self._modules, self._allowed)
+        self._stamps = self._stamped()
+        return True
+
+    def _stamped(self) -> dict[Path, int | None]:
+        named = [Path(name) for name in self._modules if name.endswith(".py")]
+        return {file: _changed(file) for file in [*named, *(file for _, file in self._imported())]}
+
+    def _imported(self) -> list[tuple[str, Path]]:
+        """Return the names and files of the modules, and of those in their folders, that were imported for them."""
+        folders = tuple(f"{Path(name).resolve().parent}{os.sep}" for name in self._modules if name.endswith(".py"))
+        packages = {name.partition(".")[0] for name in self._modules if not name.endswith(".py")}
+        found = []
+        for name, module in list(sys.modules.items()):
+            file, package = getattr(module, "__file__", None), name.partition(".")[0]
+            if not isinstance(file, str) or not file.endswith(".py") or "site-packages" in file:
+                continue
+            is_ours = name in self._before or package == "swf_temporal"
+            if not is_ours and (package in packages or file.startswith(folders)):
+                found.append((name, Path(file)))
+        return found
+
+
+def _changed(file: Path) -> int | None:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
 def import_module_or_file(name: str) -> ModuleType:
     """Return the module with a dotted name, or a Python file as a module. Raises UsageError if importing it fails."""
     file = Path(name) if name.endswith(".py") else None

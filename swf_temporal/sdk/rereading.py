@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from swf_temporal.base.errors import InvalidDefinition, Problem, SwfError, Usage
 from swf_temporal.base.files import ENDINGS, files_below, is_folder
 from swf_temporal.base.stopping import beside
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.loading import check_file, files_in
+from swf_temporal.languages.loading import check_file, conflicting, files_in
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.origin import UNREADABLE
 
@@ -59,7 +59,7 @@ class LiveCatalogue(Catalogue):
         self.revision += 1
         news = [f"{file}: gone" for file in self._good if file not in checked]
         self._good = {file: workflow for file, workflow in self._good.items() if file in checked}
-        for file, found in checked.items():
+        for file, found in _without_conflicts(checked).items():
             news += self._take(file, found)
         self._workflows.clear()
         for workflow in self._good.values():
@@ -83,6 +83,18 @@ class LiveCatalogue(Catalogue):
         self._reported.pop(file, None)
         if checked.definition is None:
             self._reported[file] = checked.problems
+
+
+def _without_conflicts(checked: Mapping[Path, Checked]) -> dict[Path, Checked]:
+    """Return *checked* with an error, in place of a definition, for each with the id and version of an earlier one."""
+    definitions = [one.definition for one in checked.values() if one.definition is not None]
+    conflicts = {problem.file: problem for problem in conflicting(definitions)}
+    return {
+        file: found
+        if found.definition is None or (conflict := conflicts.get(found.definition.source.name)) is None
+        else replace(found, definition=None, problems=(*found.problems, conflict))
+        for file, found in checked.items()
+    }
 
 
 def stamps_of(folder: Path) -> Iterator[tuple[object, object]]:

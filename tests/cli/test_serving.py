@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, HELLO, Dev, Swf, answer_of, free_port
+from tests.cli.conftest import CALLER, COMMAND, HELLO, Dev, Swf, answer_of, free_port
 
 pytestmark = pytest.mark.temporal
 
@@ -74,6 +74,36 @@ def test_nothing_to_serve_yet(swf: Swf) -> None:
         dev.until("ready: ")
         swf.write("new/hello.yaml", HELLO)
         dev.until("hello.yaml: serving hello 1.0")
+        assert dev.stop(signal.SIGTERM).code == 0
+
+
+def test_functions_that_change(swf: Swf) -> None:
+    """`swf dev` imports functions again when their file, or a module beside it, changes; broken ones are reported."""
+    swf.write("defs/caller.yaml", CALLER)
+    swf.write("amounts.py", "FACTOR = 2\n")
+    functions = "from amounts import FACTOR\n\ndef double(n):\n    return {'doubled': FACTOR * n}\n"
+    swf.write("functions.py", functions.replace("double(", "other("))
+    port = free_port()
+    ports = ["--port", str(port), "--ui-port", str(free_port()), "--gateway-port", "0"]
+    env = {"TEMPORAL_ADDRESS": f"127.0.0.1:{port}"}
+
+    def doubled() -> str:
+        return swf("start", "caller", "--input", '{"n": 4}', "--wait", env=env).out
+
+    with swf.running("dev", "defs", "--functions", "functions.py", *ports) as dev:
+        dev.until("ready: ")
+        dev.until("caller.yaml:4:")
+        swf.write("functions.py", functions)
+        dev.until("the functions have changed: the worker starts again with them")
+        assert '"doubled": 8' in doubled()
+        swf.write("functions.py", "def double(n:\n")
+        dev.until("the functions in functions.py cannot be imported: SyntaxError: ")
+        assert '"doubled": 8' in doubled()
+        swf.write("functions.py", functions)
+        dev.until("the functions have changed")
+        swf.write("amounts.py", "FACTOR = 30\n")
+        dev.until("the functions have changed")
+        assert '"doubled": 120' in doubled()
         assert dev.stop(signal.SIGTERM).code == 0
 
 

@@ -1,5 +1,6 @@
 """The catalogue of definitions, by id and version."""
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -32,6 +33,12 @@ class Catalogue:
         """Yield every definition except those in *led_to*."""
         for id_, versions in self._workflows.items():
             yield from (one for version, one in versions.items() if (id_, version) not in self._led_to)
+
+    @property
+    def digest(self) -> str:
+        """A digest of the definitions with their ids and versions."""
+        texts = sorted(f"{one.id}\0{one.version or ''}\0{one.digest}" for one in self)
+        return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
     def share(self, other: "Catalogue") -> None:
         """Share the definitions of *other* in place of the own ones."""

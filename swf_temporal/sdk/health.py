@@ -55,14 +55,19 @@ async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST
 Probe = Callable[[], Awaitable[bool]]
 
 
-def health_endpoint(port: int, is_ready: Probe) -> AbstractAsyncContextManager[None]:
-    """Answer `/livez` and `/readyz` on *port* within the context. Raises UsageError if it is taken."""
+def health_endpoint(port: int, is_ready: Probe, serves: str = "") -> AbstractAsyncContextManager[None]:
+    """Answer `/livez` and `/readyz` on *port* within the context. Raises UsageError if it is taken.
+
+    *serves* identifies what this process serves, for a command that started several.
+    """
+    place = WorkerProcess.own()
+    ready, host = ("ready\n", ANY_HOST) if place is None else (f"ready {serves}\n", LOOPBACK)
 
     async def answer(path: str) -> tuple[int, str]:
         if path == "/livez":
             return 200, "alive\n"
         if path != "/readyz":
             return 404, "there are /livez and /readyz\n"
-        return (200, "ready\n") if await is_ready() else (503, "not ready\n")
+        return (200, ready) if await is_ready() else (503, "not ready\n")
 
-    return answering(port, answer, "--health", ANY_HOST if WorkerProcess.own() is None else LOOPBACK)
+    return answering(port, answer, "--health", host)

@@ -52,11 +52,14 @@ class _Child:
     process: asyncio.subprocess.Process | None = None
     place: WorkerProcess | None = None
     was_ready: bool = False
+    serves: str | None = None
+    """What it answers once it is ready: a digest of its definitions."""
     pause: float = _FIRST_PAUSE
 
     async def start(self, command: Sequence[str]) -> None:
         health, metrics = free_ports()
         self.place = WorkerProcess(self.number, self.count, health, metrics, os.getpid())
+        self.serves = None
         env = {**os.environ, WORKER_PROCESS: self.place.said()}
         # In a new session: Ctrl-C in a terminal is for the parent process, which passes it on.
         self.process = await asyncio.create_subprocess_exec(*command, env=env, start_new_session=True)
@@ -80,9 +83,16 @@ class _Child:
 
     async def is_ready(self, client: httpx.AsyncClient) -> bool:
         answer = await self.get("/readyz", client)
-        ready = answer is not None and answer.is_success
-        self.was_ready = self.was_ready or ready
-        return ready
+        if answer is None or not answer.is_success:
+            return False
+        self.was_ready, self.serves = True, answer.text
+        return True
+
+    def stop(self) -> None:
+        """Ask the process to end when its calls have ended, if it is running."""
+        if self.process is not None and self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                self.process.terminate()
 
 
 @dataclass(slots=True)
@@ -144,15 +154,20 @@ class Processes:
             child.pause = min(2 * child.pause, _MAX_PAUSE)
 
     async def _notice_ready(self, child: _Child) -> None:
+        """Wait until a process is ready. Restart others that have read the definitions before they changed."""
         while not await child.is_ready(self._client):  # noqa: ASYNC110 - another process can only be polled
             await asyncio.sleep(0.5)
+        others = [one for one in self._children if one.serves not in (None, child.serves)]
+        if others:
+            _log.warning("the definitions have changed: all processes start again, so that they serve the same")
+        for other in others:
+            other.stop()
 
     async def _end(self) -> None:
         """Ask all to stop, and wait for them: each has the grace period of its settings."""
         running = [one.process for one in self._children if one.process is not None and one.process.returncode is None]
-        for process in running:
-            with suppress(ProcessLookupError):
-                process.terminate()
+        for child in self._children:
+            child.stop()
         try:
             await asyncio.gather(*(process.wait() for process in running))
         except asyncio.CancelledError:

@@ -325,7 +325,8 @@ class Worker:
                 await stack.enter_async_context(watched(client))
                 await stack.enter_async_context(gauged(client))
                 if settings.health_port is not None:  # answers until calls have finished
-                    await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
+                    serves = self.catalogue.digest
+                    await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready, serves))
                 self._worker = await stack.enter_async_context(worker)
                 yield
         except asyncio.CancelledError:

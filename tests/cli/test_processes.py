@@ -79,6 +79,31 @@ def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: D
         assert not _places(swf.folder)
 
 
+@pytest.mark.temporal
+def test_all_serve_the_same_definitions(swf: Swf, dev: Dev) -> None:
+    """A process that is restarted reads changed definitions: then the others are restarted, too."""
+    swf.write("hello.yaml", HELLO)
+    health = free_port()
+    with swf.running(
+        "worker", "hello.yaml", "--processes", "2", "--health", str(health), "--address", dev.address
+    ) as all_:
+        _until(health, 200)
+        before = _places(swf.folder)
+        first, second = sorted(before, key=lambda one: before[one][0])
+        os.kill(first, signal.SIGKILL)
+        _until(health, 503)
+        _until(health, 200)
+        assert second in _places(swf.folder)
+        again = next(one for one in _places(swf.folder) if one != second)
+        swf.write("hello.yaml", HELLO.replace('version: "1.0"', 'version: "2.0"'))
+        os.kill(again, signal.SIGKILL)
+        all_.until("the definitions have changed: all processes start again, so that they serve the same")
+        all_.until("process 2 of 2 ended (exit code 0)")
+        all_.until("serving hello 2.0")
+        _until(health, 200)
+        assert second not in _places(swf.folder)
+
+
 def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
     ended = swf("worker", "nowhere", "--processes", "2")
     assert ended.code == 2

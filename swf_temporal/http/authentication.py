@@ -1,8 +1,7 @@
-"""Bearer tokens of HTTP servers, including JWTs of a known issuer, and request bodies with limits."""
+"""Bearer tokens of HTTP servers, including JWTs of a known issuer."""
 
 import asyncio
 import hmac
-import random
 import time
 import urllib.request
 from collections.abc import Mapping
@@ -156,38 +155,3 @@ def _body_of(answer: Any) -> bytes:
         if time.monotonic() > end:
             raise TimeoutError("it takes too long")
     return body
-
-
-_SENDING: Final = 60.0
-"""Seconds within which a client has to send the body of a request."""
-_SPREAD: Final = 1.5
-"""The factor by which the limit varies: of thousands of requests begun at once, not all are refused at once."""
-
-
-class BodyTooLargeError(Exception):
-    """The body has more bytes than a server accepts. The rest is not read, so the connection cannot be reused."""
-
-
-class SlowBodyError(Exception):
-    """The body did not arrive in time."""
-
-
-async def body_of(request: Request, limit: int, seconds: float = _SENDING) -> bytes:
-    """Return the body of *request*.
-
-    Raises BodyTooLargeError if it has more than *limit* bytes, and SlowBodyError if it takes more than *seconds*.
-    """
-    length = request.headers.get("content-length", "")
-    chunks, size = list[bytes](), 0
-    if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
-        raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
-    try:
-        async with asyncio.timeout(random.uniform(seconds, seconds * _SPREAD)):  # noqa: S311 - no secret
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
-                chunks.append(chunk)
-    except TimeoutError:
-        raise SlowBodyError("the body did not arrive in time") from None
-    return b"".join(chunks)

@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
-from tests.cli.conftest import PATIENCE, Running, Swf
+from tests.cli.conftest import Running, Swf
 
 FUNCTIONS = """\
 import asyncio, sys
@@ -114,22 +114,42 @@ async def until_there(path: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_connections_that_wait_leave_room(serving: Serving) -> None:
-    with serving("served.py:answer") as (url, _):
-        address = urlsplit(url)
-        halves = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(300)]
-        try:
-            for one in halves:
-                one.sendall(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nx")
-            assert await call(url, {"what": "ever"}) == {"was": {"what": "ever"}}
-            halves[0].settimeout(PATIENCE)
-            assert await asyncio.to_thread(halves[0].recv, 1) == b""
-            halves[-1].setblocking(False)  # noqa: FBT003 - of the library
-            with pytest.raises(BlockingIOError):
-                halves[-1].recv(1)
-        finally:
-            for one in halves:
-                one.close()
+def threads_of(pid: int) -> int:
+    return sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
+
+
+async def test_half_requests_hold_nothing_up(serving: Serving) -> None:
+    """They have no thread each: what limits them is the server that all commands share."""
+    with serving("served.py:answer") as (url, running), ExitStack() as opened:
+        at = ("127.0.0.1", urlsplit(url).port or 0)
+        for _ in range(300):
+            half = opened.enter_context(socket.create_connection(at))
+            half.sendall(b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\nx")
+        assert await call(url, {"what": "ever"}) == {"was": {"what": "ever"}}
+        assert threads_of(running.process.pid) < 50
+
+
+async def test_a_body_without_end_is_refused(serving: Serving) -> None:
+    with serving("served.py:kind") as (url, _), socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)) as one:
+        one.sendall(b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 314572800\r\n\r\n")
+        assert (await asyncio.to_thread(one.recv, 100)).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize(
+    ("headers", "content", "status"),
+    [
+        ({"Origin": "https://evil.example", "Content-Type": "text/plain"}, b"1", 403),
+        ({"Host": "evil.example"}, b"1", 421),
+        ({"Host": "localhost:99"}, b"1", 200),
+    ],
+    ids=["another page", "another name", "this machine"],
+)
+async def test_requests_that_do_harm(serving: Serving, headers: dict[str, str], content: bytes, status: int) -> None:
+    with serving("served.py:kind") as (url, _):
+        async with httpx.AsyncClient(trust_env=False) as client:
+            request = client.build_request("POST", url, content=content)
+            request.headers.update(headers)
+            assert (await client.send(request)).status_code == status
 
 
 async def test_python_function(serving: Serving) -> None:

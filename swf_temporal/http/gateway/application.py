@@ -8,7 +8,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -25,6 +24,7 @@ from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
 from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, Metrics, RequestContext, TenantCatalogue, TenantLimits
+from swf_temporal.http.requests import foreign_host, foreign_page
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client, refusals_as_usage_errors
 from swf_temporal.operations.event_sending import latest_of
@@ -237,18 +237,13 @@ class Gateway:
         return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, identity)
 
     def _refuse_pages(self, request: Request) -> None:
-        """Refuse web pages of other origins: a browser sends their requests even if they may not read the answers.
-
-        Without authentication, also refuse unknown host names for this machine, which DNS rebinding would use.
-        """
-        settings, headers = self._settings, request.headers
-        origin, host = headers.get("origin"), headers.get("host", "")
-        own = {f"{scheme}://{host.lower()}" for scheme in ("http", "https") if host}
-        if origin is not None and origin.lower() not in {*settings.origins, *own}:
+        """Refuse web pages of other origins and, without authentication, unknown host names for this machine."""
+        settings = self._settings
+        if (origin := foreign_page(request.headers, settings.origins)) is not None:
             detail = f"requests from {origin} are not allowed"
             raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")
         is_local = settings.is_open and settings.address.host in LOOPBACK
-        if is_local and _name_in(host) not in LOOPBACK:
+        if is_local and (host := foreign_host(request.headers)) is not None:
             raise Refused(
                 421, "foreign-host", f"this gateway does not serve the host {host!r}", "use 127.0.0.1 or localhost"
             )
@@ -269,14 +264,6 @@ def _refusal_or_bug(error: Exception, request: Request) -> Refused:
     except Exception:  # noqa: BLE001 - unforeseen errors are logged, and not shown
         _log.exception("a bug in swf-temporal: %s %s", request.method, in_one_line(request.url.path))
         return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
-
-
-def _name_in(host: str) -> str | None:
-    """Return the name or address in a Host header; None if it has none."""
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
 
 
 async def _livez(_: Request) -> Response:

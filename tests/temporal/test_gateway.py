@@ -402,6 +402,18 @@ async def test_limits(bench: Bench) -> None:
         assert int(answer.headers["retry-after"]) >= 1
 
 
+async def test_requests_with_wrong_keys_count_for_themselves(bench: Bench) -> None:
+    """They are refused with 429 beyond the gateway's rate, and take nothing from those who have a key."""
+    key = "a-key-of-16-chars"
+    tenant = Tenant(workflows=("*",), keys=(key,))
+    async with served(bench, [named(ORDER)], tenants={"one": tenant}, rate=Rate(3, 3600)) as client:
+        wrong = [await client.get("/workflows", headers={"X-API-Key": "another-key-of-16"}) for _ in range(4)]
+        none = await client.get("/workflows")
+        right = [await client.get("/workflows", headers={"X-API-Key": key}) for _ in range(4)]
+    assert [one.status_code for one in (*wrong, none)] == [401, 401, 401, 429, 429]
+    assert [one.status_code for one in right] == [200, 200, 200, 429]
+
+
 async def test_a_batch_as_large_as_the_rate_is_taken_after_a_pause_and_a_larger_one_never(bench: Bench) -> None:
     key = "a-key-of-16-chars"
     tenant = Tenant(workflows=("*",), keys=(key,), rate=Rate(4, 0.4))

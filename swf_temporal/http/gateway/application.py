@@ -228,7 +228,12 @@ class Gateway:
                 return await endpoint.work(asked)
 
     async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
-        tenant, identity = await self._authentication.caller_of(request, token)
+        try:
+            tenant, identity = await self._authentication.caller_of(request, token)
+        except Refused as refusal:
+            if refusal.status in (401, 403):
+                await self._limits.count_stranger()
+            raise
         if not self._settings.is_open:
             request.scope[UNDER_WAY].admit(tenant.name)
         await self._limits.count_request(tenant)

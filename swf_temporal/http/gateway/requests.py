@@ -1,7 +1,7 @@
 """The context of a request: its tenant, permissions, parameters and body."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -31,11 +31,17 @@ class TenantLimits:
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._of_all = None if settings.rate is None else _Limit(settings.rate)
+        self._of_strangers = None if settings.rate is None else _Limit(settings.rate)
         self._by_tenant = {name: _Limit(one.rate) for name, one in settings.tenants.items() if one.rate is not None}
 
     async def count_request(self, tenant: Tenant) -> None:
         """Count a request of *tenant*. Raises Refused if it exceeds the rate."""
         await self._count(tenant, 1, 1)
+
+    async def count_stranger(self) -> None:
+        """Count a request without a valid key, apart from those of tenants. Raises Refused if it exceeds the rate."""
+        if self._of_strangers is not None:
+            await _count([self._of_strangers], 1, 1)
 
     async def count_batch(self, tenant: Tenant, events: int) -> None:
         """Count *events*, the first of which the request was counted for. Raises Refused if there are too many."""
@@ -47,17 +53,20 @@ class TenantLimits:
             await self._count(tenant, events - 1, events)
 
     async def _count(self, tenant: Tenant, amount: int, again: int) -> None:
-        """Count *amount*, or refuse it until there is room for what is sent *again*: a batch with its request."""
-        limits = self._of(tenant)
-        full = [one for one in limits if not one.has_room(amount)]
-        if full:
-            wait = max(one.wait(again) for one in full)
-            raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)
-        for one in limits:
-            await one.count(amount)
+        await _count(self._of(tenant), amount, again)
 
     def _of(self, tenant: Tenant) -> list["_Limit"]:
         return [one for one in (self._of_all, self._by_tenant.get(tenant.name)) if one is not None]
+
+
+async def _count(limits: Sequence["_Limit"], amount: int, again: int) -> None:
+    """Count *amount*, or refuse it until there is room for what is sent *again*: a batch with its request."""
+    full = [one for one in limits if not one.has_room(amount)]
+    if full:
+        wait = max(one.wait(again) for one in full)
+        raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)
+    for one in limits:
+        await one.count(amount)
 
 
 class _Limit:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import why_unreadable
+from swf_temporal.base.headers import CREDENTIALS, may_be_passed_on
 from swf_temporal.settings.configuration import Section, argument, reading
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.forms import (
@@ -36,8 +37,6 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _MIN_SECRET: Final = 16
 """The minimum length of a secret, in characters."""
 _SOURCE: Final = re.compile(r"(env|file):.+")
-_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "x-api-key")
-"""Headers that hold credentials: they must not be stored in histories."""
 _MIB: Final = 1024 * 1024
 
 
@@ -191,8 +190,10 @@ def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not HEADER_NAME.fullmatch(name) or "*" in name:
             raise ValueError(f"{name!r} cannot be the name of a header")
-        if name.lower() in _SECRET_HEADERS:
+        if name.lower() in CREDENTIALS:
             raise ValueError(f"{name} is a secret, and would be stored in the history of each instance")
+        if not may_be_passed_on(name):
+            raise ValueError(f"{name} is about one request, and is never passed on to calls")
     return names
 
 

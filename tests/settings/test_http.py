@@ -131,6 +131,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ("{tenants: {a: {keys: [env:K], workflows: [x], name: b}}}", "tenants › a › name: there is no such option"),
         ("{keptHeaders: [X-Team, Cookie]}", "gateway › keptHeaders: Cookie is a secret"),
         ("{keptHeaders: [x-api-key]}", "gateway › keptHeaders: x-api-key is a secret"),
+        ("{keptHeaders: [X-Forwarded-For]}", "gateway › keptHeaders: X-Forwarded-For is about one request"),
         ("{keptHeaders: ['*']}", "gateway › keptHeaders: '*' cannot be the name of a header"),
         ("{keptHeaders: [X Team]}", "gateway › keptHeaders: 'X Team' cannot be the name of a header"),
         ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),

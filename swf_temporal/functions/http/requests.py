@@ -9,6 +9,7 @@ import httpx
 
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.function_types import Callee
+from swf_temporal.base.headers import may_be_passed_on
 from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.runtime.variables import SAFE_METHODS
 
@@ -17,9 +18,6 @@ _USER = re.compile(r"//[^/]*@")
 _IDEMPOTENT = SAFE_METHODS | {"TRACE", "PUT", "DELETE"}
 HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that are kept on a redirect to another origin. Any other might be a credential."""
-
-_OF_ONE_HOP = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "te", "upgrade"})
-"""The headers that are about one request and its connection, rather than its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +87,5 @@ def _secured(origin: Origin) -> Origin:
 def with_inherited(request: Request, inherited: Mapping[str, str]) -> Request:
     """Return *request* with those *inherited* headers that it does not set itself and that may be forwarded."""
     given = {name.lower() for name, _ in request.headers}
-    more = [
-        (name, value)
-        for name, value in inherited.items()
-        if (key := name.lower()) not in given | _OF_ONE_HOP and not key.startswith(("accept", "content-"))
-    ]
+    more = [(name, value) for name, value in inherited.items() if name.lower() not in given and may_be_passed_on(name)]
     return replace(request, headers=(*request.headers, *more)) if more else request

@@ -14,6 +14,7 @@ NOT_RUN = {
     "docker compose up --build": "needs Docker, and images from a registry",
     "make demo": "runs examples/orders/demo.py, which tests/examples/test_orders.py does",
     "make test": "runs this test",
+    "pip install 'swf-temporal[grpc]'": "would change the environment; test_installing has pip say what it would do",
     "python -m bench.events": "measures, for minutes",
     "python -m tests.many_events": "sends for half an hour; tests/many_events has a short run",
 }

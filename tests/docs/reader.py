@@ -65,7 +65,7 @@ SERVERS = {
 """
 
 
-LOOKS = ("swf status", "swf list", "swf events explain")
+LOOKS = ("swf status", "swf list", "swf tasks list", "swf tasks show", "swf events explain")
 """What only looks: a test is quicker than a reader, so it looks again until it sees what the page shows."""
 
 QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")

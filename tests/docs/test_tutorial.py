@@ -12,9 +12,15 @@ from tests.docs.reader import follow_page
 @pytest.mark.parametrize(
     ("page", "apart"),
     [
-        ("tutorial", False), ("direktiv-tutorial", False), ("events", False), ("events", True),
-        ("human-tasks", False), ("troubleshooting", False), ("applications", False), ("ci", False),
-    ],  # fmt: skip
+        ("tutorial", False),
+        ("direktiv-tutorial", False),
+        ("events", False),
+        ("events", True),
+        ("human-tasks", False),
+        ("troubleshooting", False),
+        ("applications", False),
+        ("ci", False),
+    ],
 )
 def test_it_is_true(tmp_path: Path, page: str, *, apart: bool) -> None:
     assert follow_page(f"docs/{page}.md", tmp_path, apart=apart) > 0

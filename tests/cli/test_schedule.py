@@ -13,7 +13,7 @@ from tests.cli.conftest import PATIENCE, Dev, Ended, Swf
 
 COMMAND: Any = typer.main.get_command(GROUP)
 COMMANDS: dict[str, Any] = COMMAND.commands
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "cli" / "instances.md").read_text()
 
 TIMES = 'start: {stateName: Say, schedule: {cron: "0 30 2 * * ?", timezone: Europe/Berlin}}'
 TIMED = """\

@@ -8,7 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md", "docs/events.md")
+PAGES = (
+    "README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direktiv-tutorial.md", "docs/events.md",
+    "docs/human-tasks.md", "docs/troubleshooting.md", "docs/applications.md", "docs/ci.md",
+)  # fmt: skip
 """Those that are followed step by step. Other pages show commands too: their options are looked up."""
 
 INSTALLING = {"README.md": "Install"}
@@ -22,7 +25,7 @@ APART = {"docs/events.md": "Start an instance with curl"}
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_FILE = re.compile(r"`([\w./-]+\.(?:yaml|json|py))`")
+_FILE = re.compile(r"`([\w./-]+\.(?:ya?ml|json|py))`")
 
 
 @dataclass(frozen=True)

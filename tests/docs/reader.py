@@ -34,6 +34,7 @@ PLACEHOLDERS = (
     (re.compile(r"(?<=/)[0-9a-f]{12}(?=/)"), "RUN"),
     (re.compile(r"(?<=[a-z]-)[0-9a-f]{8}\b"), "ID"),
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}"), "HOST:PORT"),
+    (re.compile(r"\b\d+@[\w.-]+"), "PROCESS"),
     (re.compile(r" --address HOST:PORT"), ""),  # the reader's server listens at the usual port, the test's elsewhere
     (re.compile(r"^no worker has started it yet: .* 'swf'\?\n", re.MULTILINE), ""),  # within two seconds; it is busy
     (re.compile(r" +$", re.MULTILINE), ""),
@@ -57,6 +58,7 @@ SERVERS = {
     "swf worker": ("working for ", ""),
     "swf serve-function": ("http://", ""),
     "python3 receiver.py": ("receiving", ""),
+    "uvicorn ": ("Uvicorn running on ", ""),
     "temporal server start-dev": ("Server: ", " --port {port} --ui-port {ui_port}"),
 }
 """What runs on, in a terminal of its own: what it says when it is ready, and what the test has to add to what is typed.
@@ -65,10 +67,10 @@ SERVERS = {
 """
 
 
-LOOKS = ("swf status", "swf list", "swf events explain")
+LOOKS = ("swf status", "swf list", "swf tasks list", "swf tasks show", "swf events explain")
 """What only looks: a test is quicker than a reader, so it looks again until it sees what the page shows."""
 
-QUIET = ("pip ", "python3 -m venv", "temporal server start-dev")
+QUIET = ("pip ", "python3 -m venv", "temporal server start-dev", "uvicorn ")
 """What prints more than a page should show, so that only its exit code counts."""
 
 
@@ -226,7 +228,7 @@ class Reader:
         started.seen(printed)
         if server not in QUIET or ready not in printed:
             self._compare(command.where, f"$ {command.typed}", command.printed, printed)
-        if server not in ("swf worker", "swf serve-function", "python3 receiver.py"):
+        if server not in ("swf worker", "swf serve-function", "python3 receiver.py", "uvicorn "):
             self.terminal.type(f"export TEMPORAL_ADDRESS=localhost:{self.ports['port']}")
 
     def _look(self, block: Block) -> None:

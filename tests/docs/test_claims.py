@@ -120,7 +120,8 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def _options(word: str) -> dict[str, str]:
     """Return the row of each option of a command, and of its subcommands."""
-    section = re.split(r"^## ", page("cli").partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
+    pages = "".join(page(f"cli/{path.stem}") for path in sorted((ROOT / "docs" / "cli").glob("*.md"))) + page("cli")
+    section = re.split(r"^## ", pages.partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
     rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)
     found = {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
     if SETTINGS not in " ".join(section.split()):
@@ -131,7 +132,7 @@ def _options(word: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("word", sorted({name.split()[0] for name, _ in _commands(_COMMANDS, "")}))
 def test_options_of_commands(word: str) -> None:
-    """The page about the command line has all options of a command and no others, each with its default."""
+    """The pages about the command line have all options of a command and no others, each with its default."""
     commands = [command for name, command in _commands(_COMMANDS, "") if name.split()[0] == word]
     options = [one for command in commands for one in command.params if one.param_type_name == "option"]
     rows = _options(word)
@@ -155,10 +156,8 @@ def _default(option: Any) -> str | None:
 _LIMITS = EvaluationLimits()
 _WORKER = WorkerSettings()
 CLAIMS = {
-    "cli": [
-        f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish",
-        f"the latest {MAX_TRACE:,} entries",
-    ],
+    "cli/instances": [f"the latest {MAX_TRACE:,} entries"],
+    "cli/running": [f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish"],
     "configuration": [f"in bytes or with a unit: `4 MiB` | {size(Options().max_response_bytes)} |"],
     "events": [
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
@@ -174,7 +173,7 @@ CLAIMS = {
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(stores.MAX_BYTES)} at most |"],
     "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
-        f"There are {working._LEFT:,} more for these",
+        f"There are {working._LEFT:,} more threads to replace these",
         f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",
         f"Levels are {listed([f'{name} (the default)' if name == 'INFO' else name for name in LEVELS])};",
@@ -186,9 +185,7 @@ CLAIMS = {
         f"has {application._LOGGING_IN:g} seconds, and {application._MAX_LOGIN_BYTES >> 10} KiB",
         f"Up to {batches._AT_ONCE} events of a batch are sent at once",
     ],
-    "operating": [
-        f"gives calls in progress {_WORKER.grace_period.seconds} seconds to finish",
-        f"limits the calls in progress in one process ({_WORKER.max_activities})",
+    "limits": [
         f"| calls and sub-workflows in progress in one instance | {MAX_PENDING:,} |",
         f"| iterations of a foreach at once | `batchSize`, at most {MAX_AT_ONCE:,} |",
         f"| one expression | {_LIMITS.seconds:g} s of processor time, {size(_LIMITS.memory)}, ",
@@ -214,6 +211,10 @@ CLAIMS = {
         f"once it reaches {budgets.MIN_STATES:,} states, {budgets.MIN_EXECUTIONS} executions or {budgets.MIN_DEPTH} ",
         f"({ids.MAX_INSTANCE_ID_BYTES} bytes for a sub-workflow, {ids.MAX_ID_BYTES:,} for an activity)",
         f"keeps its first {ids._FRONT} bytes",
+    ],
+    "operating": [
+        f"gives calls in progress {_WORKER.grace_period.seconds} seconds to finish",
+        f"limits the calls in progress in one process ({_WORKER.max_activities})",
     ],
     "payloads": [f"Payloads of more than {codec._SMALL} bytes are compressed"],
     "schedules": [f"the year, from {YEAR.low} to {YEAR.high} |"],

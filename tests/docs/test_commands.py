@@ -11,9 +11,11 @@ from swf_temporal.cli.main import app
 from tests.docs.pages import PAGES, ROOT, blocks_of
 
 NOT_RUN = {
+    "pip install fastapi uvicorn": "would change the environment, which has both",
     "docker compose up --build": "needs Docker, and images from a registry",
     "make demo": "runs examples/orders/demo.py, which tests/examples/test_orders.py does",
     "make test": "runs this test",
+    "pip install 'swf-temporal[grpc]'": "would change the environment; test_installing has pip say what it would do",
     "python -m bench.events": "measures, for minutes",
     "python -m tests.many_events": "sends for half an hour; tests/many_events has a short run",
 }
@@ -49,6 +51,15 @@ def test_other_pages_name_what_there_is() -> None:
     ]
     assert len(typed) > 20
     assert [problem for command in typed for problem in problems_of(command)] == []
+
+
+def test_jobs_run_what_the_page_has_its_reader_run() -> None:
+    """Every `swf` command in a job on the page about continuous integration is one that a test of the page runs."""
+    blocks = blocks_of("docs/ci.md")
+    steps = re.compile(r"^ *- (?:run: )?(swf .*)$", re.MULTILINE)
+    jobs = {command for block in blocks if block.language == "yaml" for command in steps.findall(block.text)}
+    assert len(jobs) >= 3
+    assert jobs <= {command.typed for block in blocks for command in block.commands}
 
 
 def problems_of(typed: str) -> list[str]:

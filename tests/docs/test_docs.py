@@ -158,6 +158,13 @@ def test_index_leads_everywhere() -> None:
     assert {str(page.relative_to(ROOT)) for page in pages if page.resolve() not in linked} == set()
 
 
+def test_pages_of_commands_and_of_operation_are_short() -> None:
+    """Each is for one thing that a reader looks for. What grows longer belongs on a page of its own."""
+    names = ("cli", "operating", "following", "instances", "retrying", "upgrades", "limits", "troubleshooting")
+    pages = [*(ROOT / "docs" / "cli").glob("*.md"), *(ROOT / "docs" / f"{name}.md" for name in names)]
+    assert {page.name: words for page in pages if (words := len(page.read_text(encoding="utf-8").split())) > 2500} == {}
+
+
 def test_every_problem_is_listed() -> None:
     """The page about problems has every code that reading, validation and a look at documents give, and no other."""
     assert _listed(ROOT / "docs" / "problems.md") == _problem_codes()

@@ -13,6 +13,8 @@ import pytest
 from tests.docs.pages import INSTALLING, ROOT, blocks_of
 from tests.docs.reader import follow, reading
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_ADDED = re.compile(r"pip install 'swf-temporal\[([^\]]+)\]'")
 _IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "tests", "*.egg-info", "__pycache__")
 
 
@@ -37,11 +39,29 @@ def test_it_installs(tmp_path: Path) -> None:
         assert installed == 2
 
 
+def test_extras_are_added_to_what_is_installed(tmp_path: Path) -> None:
+    """What messages and pages have their reader type works where swf-temporal is installed: no index is asked for it.
+
+    They link to what says how it is installed first, and name extras that there are.
+    """
+    extras = set(PROJECT["optional-dependencies"])
+    texts = [*(ROOT / "swf_temporal").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    adding = {path: _ADDED.findall(path.read_text(encoding="utf-8")) for path in texts}
+    named = {extra for found in adding.values() for extras in found for extra in extras.split(",")} - {"{extra}"}
+    assert named
+    assert named <= extras
+    pages = [path for path, found in adding.items() if found and path.suffix == ".md"]
+    assert [path.name for path in pages if "README.md#install" not in path.read_text(encoding="utf-8")] == []
+    wanted = f"{PROJECT['name']}[{','.join(sorted(named))}]"
+    asked = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-deps", wanted]
+    done = subprocess.run(asked, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_installing_names_is_there() -> None:
     """The extras, the package and the Python that are written are those of the project, without asking an index."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     section = next(part for part in (ROOT / "README.md").read_text(encoding="utf-8").split("\n## ") if "pip" in part)
-    assert f"Python {project['requires-python'].removeprefix('>=')} or newer" in section
+    assert f"Python {PROJECT['requires-python'].removeprefix('>=')} or newer" in section
     named = re.findall(r"([\w-]*|\.)\[([\w,]+)\]'", section)
-    assert {name for name, _ in named} == {"", ".", project["name"]} - {""}
-    assert {extra for _, extras in named for extra in extras.split(",")} <= project["optional-dependencies"].keys()
+    assert {name for name, _ in named} == {"", ".", PROJECT["name"]} - {""}
+    assert {extra for _, extras in named for extra in extras.split(",")} <= PROJECT["optional-dependencies"].keys()

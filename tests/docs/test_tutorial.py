@@ -1,4 +1,4 @@
-"""The tutorials are true when they are followed step by step."""
+"""The tutorials, and the pages that begin with an empty folder, are true when they are followed step by step."""
 
 from pathlib import Path
 
@@ -11,7 +11,16 @@ from tests.docs.reader import follow_page
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("page", "apart"),
-    [("tutorial", False), ("direktiv-tutorial", False), ("events", False), ("events", True)],
+    [
+        ("tutorial", False),
+        ("direktiv-tutorial", False),
+        ("events", False),
+        ("events", True),
+        ("human-tasks", False),
+        ("troubleshooting", False),
+        ("applications", False),
+        ("ci", False),
+    ],
 )
 def test_it_is_true(tmp_path: Path, page: str, *, apart: bool) -> None:
     assert follow_page(f"docs/{page}.md", tmp_path, apart=apart) > 0

@@ -71,6 +71,22 @@ def read_text(path: Path) -> str:
     return path.read_text("utf-8-sig")
 
 
+def refuse_outside(path: Path, folder: Path) -> None:
+    """Raise OSError, whose `strerror` says why, if links lead from *path* out of *folder*, nowhere or in a circle.
+
+    The file need not exist.
+    """
+    try:
+        target, limit = Path(os.path.realpath(path, strict=path.is_symlink())), Path(os.path.realpath(folder))
+    except FileNotFoundError:
+        raise OSError(errno.ENOENT, "it is a link to a file that does not exist", str(path)) from None
+    except OSError as error:
+        why = "it is a link that leads in a circle" if error.errno == errno.ELOOP else error.strerror
+        raise OSError(error.errno, why, str(path)) from None
+    if target != limit and limit not in target.parents:
+        raise OSError(errno.EPERM, f"links lead from it out of {folder}", str(path))
+
+
 def why_unreadable(error: OSError | ValueError) -> str:
     """Return the reason in *error*, raised when reading a file, for a message."""
     if isinstance(error, UnicodeDecodeError):

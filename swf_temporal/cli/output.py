@@ -41,8 +41,11 @@ def print_yaml(value: Any) -> None:
 
 
 def write(file: Path, content: bytes) -> None:
-    """Write *content* to *file*. Raises UsageError if that is not possible."""
+    """Write *content* to *file*. Raises UsageError if that is not possible, or if a link leads out of its folder."""
+    from swf_temporal.base.files import refuse_outside
+
     try:
+        refuse_outside(file, file.parent)
         file.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import typer
 
@@ -109,10 +109,7 @@ def _write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:
             failure = SubElement(case, "failure", message=_plain(text.splitlines()[0]))
             failure.text = _plain(text)
     indent(suite)
-    try:
-        ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+    write(path, tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
 def _plain(text: str) -> str:

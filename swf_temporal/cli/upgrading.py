@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.files import STDIN, read_bytes, why_unreadable
+from swf_temporal.base.files import STDIN, is_folder, read_bytes, refuse_outside, why_unreadable
 from swf_temporal.cli.output import OutputFormat, print_data, styled
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
@@ -50,7 +50,7 @@ class _Rewritten:
 
 def upgrade_all(paths: Iterable[Path], to: str | None, mode: Mode, form: OutputFormat) -> int:
     """Rewrite the definitions at *paths*, report the changes, and return the exit code."""
-    found = [_rewritten(path, to) for path in _files(paths)]
+    found = [_rewritten(path, to) for path in _files(paths, mode)]
     if mode is Mode.PRINT and form is OutputFormat.TEXT and len(found) > 1:
         raise UsageError(
             f"there are {len(found)} definitions", "use --write, --diff or --check for more than one definition"
@@ -67,14 +67,25 @@ def upgrade_all(paths: Iterable[Path], to: str | None, mode: Mode, form: OutputF
     return int(is_refused or not all(one.result.is_complete for one in found))
 
 
-def _files(paths: Iterable[Path]) -> list[Path]:
+def _files(paths: Iterable[Path], mode: Mode) -> list[Path]:
+    """Return the definitions at *paths*. Raises UsageError for links by which files elsewhere would be replaced."""
     found: list[Path] = []
     for path in paths:
         inside = files_at(path)
+        for file in inside if mode is Mode.WRITE else ():
+            if file != STDIN:
+                _refuse_outside(file, path if is_folder(path) else path.parent)
         if not inside:
             raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
         found += inside
     return found
+
+
+def _refuse_outside(file: Path, folder: Path) -> None:
+    try:
+        refuse_outside(file, folder)
+    except OSError as error:
+        raise UsageError(f"{file} is not replaced: {error.strerror}", "name the file itself") from None
 
 
 def _rewritten(path: Path, to: str | None) -> _Rewritten:

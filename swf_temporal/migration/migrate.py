@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.base.files import refuse_outside
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.loading import check
@@ -128,6 +129,9 @@ class _Migrating:
         """The properties that are used by constants of definitions."""
 
     def done(self) -> Migration:
+        for name, why in self._project.left_out:
+            hint = "put the file in its place, if the project needs it"
+            self._findings.append(Finding(name, None, "by hand", f"left out: {why}", hint))
         for part in self._project.parts:
             self._definition(part)
         self._files |= {
@@ -229,6 +233,7 @@ def write(migration: Migration, folder: Path) -> None:
             raise UsageError(f"{file.path} is outside of {folder}", "a ConfigMap may only name files of the project")
         path = folder / place
         try:
+            refuse_outside(path, folder)
             if path.exists() and path.read_bytes() != file.content:
                 raise UsageError(f"{path} exists already, with other content", "give a folder that is empty")
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Finds the files of a SonataFlow project: definitions, properties, and the documents that definitions name."""
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.files import ENDINGS, read_bytes, why_unreadable
+from swf_temporal.base.files import ENDINGS, read_bytes, refuse_outside, why_unreadable
 from swf_temporal.base.function_types import CONFIG_KEY, callee_of, environment_name, operation_type
 from swf_temporal.languages.known import looks_like_definition
 from swf_temporal.text.located import Object, UnreadableText, plain
@@ -70,6 +71,8 @@ class Project:
     properties: list[PropertiesText] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
     """Other files, by their paths in the migrated project."""
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """The links that are not followed, each with the reason."""
 
 
 def project_at(path: Path) -> Project:
@@ -82,10 +85,10 @@ def project_at(path: Path) -> Project:
     else:
         root = next((path / one for one in _ROOTS if (path / one).is_dir()), path)
         project = Project(root)
-        for file in _files(root):
+        for file in _files(root, project, path):
             _take(project, file, path, file.relative_to(root).as_posix())
         if root != path:
-            for file in _files(path):
+            for file in _files(path, project, path):
                 if root not in file.parents and file.suffix in (".yaml", ".yml"):
                     _take(project, file, path, file.relative_to(path).as_posix(), is_beside=True)
     if not project.parts:
@@ -93,12 +96,24 @@ def project_at(path: Path) -> Project:
     return project
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files(folder: Path, project: Project, base: Path) -> Iterator[Path]:
+    """Yield the files in *folder*, except those to which links lead out of *base*, or nowhere, and linked folders."""
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if one not in _SKIPPED and not one.startswith("."))
-        for name in sorted(files):
-            if not name.startswith("."):
-                yield Path(where) / name
+        for name in sorted([*files, *(one for one in folders if (Path(where) / one).is_symlink())]):
+            file = Path(where) / name
+            if name.startswith("."):
+                continue
+            try:
+                refuse_outside(file, base)
+                if file.is_dir():
+                    raise OSError(errno.EISDIR, "it is a link to a folder")  # noqa: TRY301 - as the other reasons
+            except OSError as error:
+                left_out = file.relative_to(base).as_posix(), str(error.strerror)
+                if left_out not in project.left_out:
+                    project.left_out.append(left_out)
+            else:
+                yield file
 
 
 def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bool = False) -> None:

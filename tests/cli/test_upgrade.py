@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.cli.conftest import HELLO, Swf
 
 OLD = "id: old\nstates:\n  - {name: A, type: delay, timeDelay: PT1S, end: true}\n"
@@ -62,3 +64,26 @@ def test_several_are_not_printed(swf: Swf) -> None:
 
 def test_options_exclude_each_other(swf: Swf) -> None:
     assert swf("upgrade", swf.write("old.yaml", OLD), "--check", "--write").code == 2
+
+
+def test_links_out_of_a_folder_are_not_replaced(swf: Swf) -> None:
+    swf.write("elsewhere/old.yaml", OLD)
+    swf.write("flows/other.yaml", OLD)
+    (swf.folder / "flows" / "old.yaml").symlink_to("../elsewhere/old.yaml")
+    refused = swf.refused("upgrade", "flows", "--write")
+    assert "flows/old.yaml is not replaced: links lead from it out of flows" in refused
+    assert (swf.folder / "elsewhere" / "old.yaml").read_text() == OLD
+    assert (swf.folder / "flows" / "other.yaml").read_text() == OLD
+
+
+@pytest.mark.parametrize(
+    "options", [["graph", "--save"], ["test", "--report"], ["test", "--junit"]], ids=["a picture", "a page", "a report"]
+)
+def test_nothing_is_written_through_a_link(swf: Swf, options: list[str]) -> None:
+    swf.write("scenarios.yaml", "scenario: Says hello\nworkflow: hello.yaml\nexpect: {calls: {}}\n")
+    (swf.folder / "there.svg").symlink_to("nowhere.svg")
+    command, option = options
+    ended = swf(command, "hello.yaml" if command == "graph" else "scenarios.yaml", option, "there.svg")
+    assert ended.code == 2
+    assert "there.svg cannot be written: it is a link to a file that does not exist" in ended.err
+    assert not (swf.folder / "nowhere.svg").exists()

@@ -153,3 +153,41 @@ def test_what_keeps_no_comments_is_told(tmp_path: Path) -> None:
     [finding] = migrate(tmp_path).findings
     assert (finding.kind, finding.line) == ("by hand", 5)
     assert "cannot be rewritten" in finding.message
+
+
+def _project(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    states = "states: [{name: A, type: inject, data: {}, end: true}]"
+    (folder / "a.sw.yaml").write_text(f"id: a\nspecVersion: '0.8'\n{states}\n")
+    (folder / "schema.json").write_text("{}")
+    return folder
+
+
+def test_links_are_not_followed_out_of_the_project(tmp_path: Path) -> None:
+    """Nor in a circle, or nowhere: each is a finding. Links within the project are files like others."""
+    project, elsewhere = _project(tmp_path / "project"), _project(tmp_path / "elsewhere")
+    (project / "secret.json").symlink_to(elsewhere / "schema.json")
+    (project / "folder").symlink_to(elsewhere)
+    (project / "broken.json").symlink_to("nowhere.json")
+    (project / "circle.yaml").symlink_to("circle.yaml")
+    (project / "same.json").symlink_to("schema.json")
+    migration = migrate(project)
+    assert {one.file: one.message for one in migration.of("by hand")} == {
+        "secret.json": f"left out: links lead from it out of {project}",
+        "folder": f"left out: links lead from it out of {project}",
+        "broken.json": "left out: it is a link to a file that does not exist",
+        "circle.yaml": "left out: it is a link that leads in a circle",
+    }
+    assert [one.path for one in migration.files] == ["a.sw.yaml", "same.json", "schema.json"]
+
+
+@pytest.mark.parametrize("place", ["schema.json", "inner/schema.json"])
+def test_nothing_is_written_where_links_lead(tmp_path: Path, place: str) -> None:
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "migrated"
+    elsewhere.mkdir()
+    folder.mkdir()
+    (folder / "inner").symlink_to(elsewhere)
+    (folder / "schema.json").symlink_to(elsewhere / "new.json")
+    with pytest.raises(UsageError, match=r"cannot be written: (it is a link|links lead)"):
+        write(Migration((), (), (MigratedFile(place, b"{}"),)), folder)
+    assert not list(elsewhere.iterdir())

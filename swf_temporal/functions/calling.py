@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
 _MADE: Final = "\0made of secrets"
 _CONFIGURED: Final = "\0configured"
-"""The names, which no secret has, under which texts derived from secrets and the operator's credentials are hidden."""
+_RECENT: Final = "\0recent tokens"
+"""The names, which no secret has, under which other texts than secrets are hidden in every encoding."""
+_MAX_RECENT: Final = 16
+"""The number of tokens that are hidden in every encoding; older ones only as they are, since looking takes time."""
 
 __all__ = ["Call", "Functions"]
 
@@ -188,7 +191,13 @@ class Functions:
             return {}
         # Of derived texts, only those that cannot be ordinary data, which a word such as `yes` may be.
         made = [*derived_secrets(call), *(word for word in call.made_of_secrets if is_strong(word))]
-        return {**call.secrets, _MADE: made, _CONFIGURED: self._credentials, "": [call.secrets.get(""), *tokens]}
+        return {
+            **call.secrets,
+            _MADE: made,
+            _CONFIGURED: self._credentials,
+            _RECENT: tokens[-_MAX_RECENT:],
+            "": [call.secrets.get(""), *tokens[:-_MAX_RECENT]],
+        }
 
 
 def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> CallFailed:

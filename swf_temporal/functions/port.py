@@ -109,7 +109,7 @@ class Services:
         return Tokens(self.http)
 
     def issued_tokens(self) -> list[JSON]:
-        """Return the newest tokens, which no result or message may show."""
+        """Return the tokens used last, which no result or message may show, the latest at the end."""
         return self.tokens.issued() if "tokens" in self.__dict__ else []
 
     async def aclose(self) -> None:

@@ -198,9 +198,9 @@ class Secrets:
 def scrub(value: JSON, secrets: Mapping[str, JSON]) -> JSON:
     """Return *value*, which is for people to read, with every secret in its texts replaced by `***`.
 
-    A secret is also detected as encoded in URLs, forms, XML, JSON and base64; a secret without a name, such as one of
-    the many tokens of a worker, only in its original form. One of less than four characters is only replaced as a whole
-    word. A secret number is only replaced from eight digits on.
+    A secret is also detected as encoded in URLs, forms, XML, JSON and base64; a secret without a name, such as an older
+    one of the many tokens of a worker, only in its original form. One of less than four characters is only replaced as
+    a whole word. A secret number is only replaced from eight digits on.
     """
     hidden = _hidden(secrets)
     if not hidden:

@@ -70,6 +70,7 @@ class Tokens:
         before = entry.answered
         async with in_line(entry.turn):
             if entry.token is not None and (entry.expiry is None or self._clock() < entry.expiry):
+                self._note(entry.token)
                 return entry.token
             if entry.fault is not None and entry.answered != before:
                 raise entry.fault  # of the request that this call has waited for
@@ -91,8 +92,14 @@ class Tokens:
             entry.token = None
 
     def issued(self) -> list[JSON]:
-        """Return the newest tokens, which no result or message may show."""
+        """Return the tokens used last, which no result or message may show, the latest at the end."""
         return list(self._issued)
+
+    def _note(self, token: str) -> None:
+        self._issued.pop(token, None)
+        self._issued[token] = None
+        if len(self._issued) > _MAX_ISSUED:
+            del self._issued[next(iter(self._issued))]
 
     def _of_this_loop(self) -> dict[Grant, _CacheEntry]:
         return self._entries.setdefault(asyncio.get_running_loop(), {})
@@ -110,9 +117,7 @@ class Tokens:
         except (AttributeError, TypeError, ValueError) as error:
             raise _failed(grant, "the answer of the token endpoint does not conform to OAuth2") from error
         token = str(read["access_token"])
-        self._issued[token] = None
-        if len(self._issued) > _MAX_ISSUED:
-            del self._issued[next(iter(self._issued))]
+        self._note(token)
         lifetime = read.get("expires_in")
         # A token that is valid for a minute is not replaced after half of it.
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)

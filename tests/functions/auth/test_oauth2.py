@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
@@ -50,6 +50,8 @@ class TokenServer:
     lifetime: int | None = 3600
     refusal: tuple[int, Any] | None = None
     named: str = "token-"
+    shows: Callable[[str], object] = str
+    """How the service repeats a token."""
     asked: list[str] = field(default_factory=list)
     forms: list[dict[str, list[str]]] = field(default_factory=list)
     logins: list[str] = field(default_factory=list)
@@ -59,7 +61,7 @@ class TokenServer:
         self.asked.append(f"{method} {path}")
         if path == "/orders":
             token = authorization.removeprefix("Bearer ")
-            return (200, {"token": token}) if token in self.valid else (401, {"refused": token})
+            return (200, {"token": self.shows(token)}) if token in self.valid else (401, {"refused": token})
         if path == "/realm/.well-known/openid-configuration" and self.describes_itself:
             return 200, {"token_endpoint": f"{self.url}/realm/token"}
         if method != "POST":
@@ -214,7 +216,21 @@ async def test_tokens_are_no_expressions(server: TokenServer, functions: Functio
 
 
 async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -> None:
-    assert await functions.call(ask(server)) == {"token": "***"}
+    """In no encoding: they are secrets like others."""
+    server.named = "tok-8f3a2b1c9d7e6f5a4b3c"
+    for shown in (
+        str,
+        lambda token: token.encode().hex(),
+        lambda token: token.encode().hex().upper(),
+        lambda token: base64.b64encode(token.encode()).decode(),
+        lambda token: [ord(one) for one in token],
+    ):
+        server.shows = shown
+        assert await functions.call(ask(server)) in ({"token": "***"}, {"token": ["***"]})
+    server.shows = lambda token: {f"for {token.encode().hex()}": base64.b64encode(f"x {token}".encode()).decode()}
+    told = json.dumps(await functions.call(ask(server)))
+    assert "for ***" in told
+    assert base64.b64encode(b"8f3a2b1c9d7e6f").decode()[:8] not in told
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,12 @@ class HeldDown(logging.Filter):
         return True
 
 
+_WITH_DATA = ("temporalio.worker", "httpcore", "hpack", "websockets", "oauthlib", "aiormq", "aiokafka", "nats")
+"""Loggers that write payloads, headers or frames at the level of debugging, whoever asks for it."""
+
+
 def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
-    """Log to stderr, one line for each event. SWF_DEBUG=1 logs everything, with tracebacks."""
+    """Log to stderr, one line for each event. SWF_DEBUG=1 logs everything but data, with tracebacks."""
     handler = logging.StreamHandler(sys.stderr)
     if form is LogFormat.JSON:
         handler.setFormatter(JsonLine())
@@ -213,11 +217,14 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
     if not is_debugging():
         activity.logger.activity_info_on_message = False
         workflow.logger.workflow_info_on_message = False
-        for noisy in _NOISY:
+        for noisy in (*_NOISY, *_WITH_DATA):
             logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
         handler.addFilter(_is_news)
         handler.addFilter(CoreLines())
         handler.addFilter(HeldDown())
+    else:
+        for telling in _WITH_DATA:
+            logging.getLogger(telling).setLevel(logging.INFO)
     handler.addFilter(Scrubbing())
     if is_tracing():
         handler.addFilter(TraceIds())

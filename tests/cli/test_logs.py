@@ -114,6 +114,22 @@ def test_what_happens_to_instances(swf: Swf, dev: Dev) -> None:
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize("options", [["--log-level", "debug"], []], ids=["the level debug", "SWF_DEBUG"])
+def test_no_level_shows_data(swf: Swf, dev: Dev, options: list[str]) -> None:
+    """Neither what the SDK sends to its server nor the headers of services."""
+    prepared(swf)
+    if not options:
+        swf.env["SWF_DEBUG"] = "1"
+    queue = ["--task-queue", f"debug-{len(options)}", "--address", dev.address]
+    with swf.running("worker", "definitions", "--functions", "functions.py", *queue, *options) as worker:
+        worker.until("working for")
+        swf("start", "pays", "--id", f"debug-{len(options)}", "--input", '{"card": "4111-none"}', "--wait", *queue)
+        worker.until("failed pays")
+        ended = worker.stop(signal.SIGTERM)
+    assert "DEBUG" in worker.output + ended.err
+    assert "4111" not in worker.output + ended.err
+
+
 def test_json_and_no_line_twice(swf: Swf, dev: Dev) -> None:
     """Each line is an object with facts of its own; nothing is told again by the worker that takes an instance over."""
     prepared(swf)

@@ -11,8 +11,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -151,8 +153,9 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
     assert seen["tree/leaf"] == b"brown"
     assert output["return"] == "done"
     assert output["var"] == {"n": [1], "left": b64encode(b"hello").decode(), "raw": "/w==", "link": None}
-    assert first.headers["Direktiv-TempDir"] == f"{MOUNTED}/{first.action_id}-1"
-    assert first.action_id != again.action_id
+    name = sha256(unquote(first.headers["Idempotency-Key"]).encode()).hexdigest()[:32]
+    assert first.headers["Direktiv-TempDir"] == f"{MOUNTED}/{name}-1"
+    assert len({name, first.action_id, again.action_id}) == 3, "an id follows from nothing that others see"
 
 
 async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:

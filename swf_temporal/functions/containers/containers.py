@@ -5,6 +5,7 @@ is the result, whatever the status. A call that is no longer needed is ended by 
 """
 
 import asyncio
+import hmac
 import logging
 import shutil
 from collections.abc import AsyncIterator, Mapping
@@ -12,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_bytes
 from typing import Final
 
 from swf_temporal.base.data import JSON, json_or_base64
@@ -52,26 +54,26 @@ class CallDirectory:
 
 @asynccontextmanager
 async def call_directory(
-    shared: SharedFolder, action_id: str, call: Call, given: CallFolder, variables: VariableStore
+    shared: SharedFolder, call_name: str, call: Call, given: CallFolder, variables: VariableStore
 ) -> AsyncIterator[CallDirectory]:
     """Yield a directory with the files that *call* is *given*, within the context.
 
     The directories of earlier attempts on a lost worker are removed as well. Raises CallFailed and StoreUnavailable.
     """
-    name = f"{action_id}-{call.attempt}"
+    name = f"{call_name}-{call.attempt}"
     found = {file.of: await variables.read_variable(file.of) for file in given.files}
     path = Path(shared.worker, name)
-    making = asyncio.ensure_future(asyncio.to_thread(_make, path, action_id, given, found))
+    making = asyncio.ensure_future(asyncio.to_thread(_make, path, call_name, given, found))
     try:
         await asyncio.shield(making)
-        yield CallDirectory(path, f"{shared.container.rstrip('/')}/{name}", given, variables, action_id)
+        yield CallDirectory(path, f"{shared.container.rstrip('/')}/{name}", given, variables, call_name)
     finally:
         await asyncio.wait([making])  # what is cancelled runs on in its thread
         await asyncio.to_thread(_remove, path)
 
 
-def _make(path: Path, action_id: str, given: CallFolder, found: Mapping[VariableRef, Variable | None]) -> None:
-    for former in path.parent.glob(f"{action_id}-*"):
+def _make(path: Path, call_name: str, given: CallFolder, found: Mapping[VariableRef, Variable | None]) -> None:
+    for former in path.parent.glob(f"{call_name}-*"):
         _remove(former)
     try:
         path.mkdir()
@@ -89,6 +91,7 @@ def _remove(path: Path) -> None:
 
 
 ACTION_ID: Final = "Direktiv-ActionID"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 TEMP_DIR: Final = "Direktiv-TempDir"
 ERROR_CODE: Final = "Direktiv-ErrorCode"
 ERROR_MESSAGE: Final = "Direktiv-ErrorMessage"
@@ -115,6 +118,8 @@ class Containers(Performer):
         self._services = services
         self._variables = variables
         self._running = RunningCalls() if running is None else running
+        # An id admits to the endpoint: it must not follow from what pages, services or other functions see.
+        self._key = token_bytes()
 
     def check(self, call: Call) -> None:
         """Raise CallFailed if the address of the function is not configured."""
@@ -125,9 +130,12 @@ class Containers(Performer):
 
         Files that the function leaves in its directory become variables, even if it reports an error.
         """
-        url, action = self._url(call), _action_id(call)
-        async with self._directory(call, action) as directory:
+        url, name = self._url(call), _name(call)
+        action = hmac.digest(self._key, name.encode(), "sha256").hex()[:32]
+        async with self._directory(call, name) as directory:
             headers = [(ACTION_ID, action), ("Content-Type", "application/json")]
+            if (key := call.key_in_headers) is not None:
+                headers.append((IDEMPOTENCY_KEY, key))
             if directory is not None:
                 headers.append((TEMP_DIR, directory.in_container))
             body = write_json(call.arguments, ensure_ascii=False).encode()
@@ -139,7 +147,7 @@ class Containers(Performer):
         return answered.result
 
     @asynccontextmanager
-    async def _directory(self, call: Call, action: str) -> AsyncIterator[CallDirectory | None]:
+    async def _directory(self, call: Call, name: str) -> AsyncIterator[CallDirectory | None]:
         """Yield the directory of *call*, or None if no folder is shared with the function."""
         shared = self._services.settings.shared_folder_for(call.callee)
         if shared is None or call.folder is None or self._variables is None:
@@ -149,7 +157,7 @@ class Containers(Performer):
                 raise permanent_failure("NoSharedFolder", f"{message}: the configuration needs {known}")
             yield None
             return
-        async with call_directory(shared, action, call, call.folder, self._variables) as directory:
+        async with call_directory(shared, name, call, call.folder, self._variables) as directory:
             yield directory
 
     async def _ask(self, request: Request) -> _Answered:
@@ -187,8 +195,8 @@ class Containers(Performer):
         return url
 
 
-def _action_id(call: Call) -> str:
-    """Return an id of the call that is the same for every attempt, and valid in a URL."""
+def _name(call: Call) -> str:
+    """Return a name of the call that is the same for every attempt on any worker, and valid in a path."""
     return sha256((call.idempotency_key or call.function.name).encode()).hexdigest()[:32]
 
 

@@ -60,6 +60,30 @@ async def listed(client: httpx.AsyncClient, path: str, ids: set[str]) -> list[di
     return list(answer.json())
 
 
+DOUBLING = """
+events: [{name: Go, type: go, source: desk}]
+states:
+- {name: Twice, type: inject, data: {}, stateDataFilter: {output: "${ {a: .x, b: .x} }"}, transition: Wait}
+- {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], end: true}
+"""
+
+
+async def test_a_change_that_took_effect_is_answered_so(bench: Bench) -> None:
+    """Even if the data is then too large to be shown; after the end, it follows from the history."""
+    doubling, large = named(DOUBLING), "x" * 900_000
+    async with (
+        bench.worker(doubling) as worker,
+        served(bench, [doubling], worker.queue, sonataflow_api=True) as client,
+    ):
+        begun = await client.post(f"/{doubling.id}", json={"x": large})
+        at = begun.headers["location"]
+        first, second = [await client.patch(at, json={name: large}) for name in "cd"]
+        aborted = await client.delete(at)
+    assert (first.status_code, second.status_code, aborted.status_code) == (200, 200, 200)
+    assert second.json() == {"id": begun.json()["id"], "workflowdata": None}
+    assert aborted.json()["workflowdata"].keys() == set("abcd")
+
+
 async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
     """It starts instances, looks at them, sends one its event, and aborts another one."""
     approval, released = named(APPROVAL), []

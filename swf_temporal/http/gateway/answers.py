@@ -188,7 +188,7 @@ class WorkflowData(TypedDict):
     """An instance and its data, or its output if it has completed."""
 
     id: Text
-    workflowdata: Annotated[Any, Field(description="Null if no worker responds.")]
+    workflowdata: Annotated[Any, Field(description="Null if no worker responds, or it is too large.")]
 
 
 class Task(TypedDict):

@@ -87,7 +87,7 @@ async def abort_instance(asked: RequestContext) -> Response:
         async with asyncio.timeout(asked.seconds_to_wait(always=True)):
             data = await found.instance.result()
     except (RunEnded, TimeoutError):
-        data = await _data(asked, found.instance.id)
+        data = await _data_if_shown(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
@@ -97,7 +97,7 @@ async def change_instance(asked: RequestContext) -> Response:
     if not isinstance(patch, dict):
         raise Refused(422, "bad-body", "the body is not an object", "send what changes, with null for what to remove")
     await change_data(asked.client.temporal, found.instance.id, patch, PATIENCE)
-    data = await _data(asked, found.instance.id)
+    data = await _data_if_shown(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
@@ -136,6 +136,14 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
 async def _data(asked: RequestContext, instance_id: str) -> JSON:
     """Return the data of an instance, also of one that has ended meanwhile. Raises UsageError if no worker responds."""
     return await data_of(asked.client, instance_id, PATIENCE)
+
+
+async def _data_if_shown(asked: RequestContext, instance_id: str) -> JSON:
+    """Return the data of an instance that has been changed; None if it cannot be shown, since the change stays."""
+    try:
+        return await _data(asked, instance_id)
+    except UsageError:
+        return None
 
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:

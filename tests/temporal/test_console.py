@@ -133,6 +133,25 @@ async def _shown(client: httpx.AsyncClient, instance: str) -> str:
     return html.unescape(await page(client, f"/console/instances/{instance}"))
 
 
+SECURE: list[dict[str, str]] = [
+    {"X-Forwarded-Proto": "HTTPS"},
+    {"X-Forwarded-Proto": "https, http"},
+    {"Forwarded": 'for=192.0.2.43;Proto="https", for=198.51.100.17'},
+]
+NOT_SECURE: list[dict[str, str]] = [{}, {"X-Forwarded-Proto": "http, https"}, {"Forwarded": "proto=http;for=https"}]
+
+
+async def test_cookies_of_https_stay_there(bench: Bench) -> None:
+    """Also behind proxies: what counts is how the browser sent its request."""
+    mine = named(APPROVAL)
+    async with working(bench, mine, console=True, tenants={"shop": _tenant(mine, KEY)}) as (client, _):
+        cookies = [
+            (await client.post("/console/login", data={"key": KEY}, headers=headers)).headers["set-cookie"].lower()
+            for headers in (*SECURE, *NOT_SECURE)
+        ]
+    assert ["secure" in cookie for cookie in cookies] == [True] * 3 + [False] * 3
+
+
 async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     """Without a key there is a login alone; nothing of another tenant is on any page, and none of its forms counts."""
     mine, foreign = named(APPROVAL), named(APPROVAL)
@@ -160,6 +179,7 @@ async def test_a_key_sees_only_its_own(bench: Bench) -> None:
         ]
         left = await post(client, "/console/logout", shown)
         after = await client.get("/console/instances")
+        copied = await client.get("/console/instances", headers={"Cookie": cookie.partition(";")[0]})
         await other.terminate()
         await own.terminate()
     assert (asked.status_code, asked.headers["location"]) == (303, "/console/login?next=%2Fconsole%2Finstances")
@@ -169,6 +189,7 @@ async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     assert "httponly" in cookie.lower()
     assert "samesite=strict" in cookie.lower()
     assert KEY not in cookie
+    assert (copied.status_code, copied.headers["location"]) == (303, "/console/login?next=%2Fconsole%2Finstances")
     assert not [one for one in lists if foreign.id in one or other.id in one]
     assert forbidden.status_code == 403
     assert [one.status_code for one in hidden] == [404, 404]

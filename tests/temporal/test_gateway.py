@@ -402,6 +402,15 @@ async def test_limits(bench: Bench) -> None:
         assert int(answer.headers["retry-after"]) >= 1
 
 
+async def test_a_request_to_two_hosts_is_refused(bench: Bench) -> None:
+    async with served(bench, [named(ORDER)]) as client:
+        reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        writer.write(b"GET /workflows HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+        answer = await reader.readline()
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
 async def test_requests_with_wrong_keys_count_for_themselves(bench: Bench) -> None:
     """They are refused with 429 beyond the gateway's rate, and take nothing from those who have a key."""
     key = "a-key-of-16-chars"

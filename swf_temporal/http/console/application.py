@@ -18,7 +18,7 @@ from swf_temporal.http.console.drawing import Drawing
 from swf_temporal.http.console.forms import Awaited, awaited_of, fields_of, filled, refilled
 from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
-from swf_temporal.http.console.visits import MAX_KEY_BYTES, Session, Show, Visit, end_session, redirect
+from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
@@ -213,6 +213,7 @@ class Console:
         self._is_open = settings.is_open
         self._watching = Watching(settings)
         self._drawing = Drawing()
+        self._ended = EndedSessions()
 
     def routes(self) -> list[Route]:
         return [
@@ -248,7 +249,7 @@ class Console:
 
     def _visited(self, show: Show) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            session, is_new = Session.of(request), False
+            session, is_new = self._session_of(request), False
             if session is None:
                 session, is_new = Session(), True
             visit = Visit(await self._asked(request, session.key), session, self._watching, self._drawing)
@@ -293,12 +294,16 @@ class Console:
         return response
 
     async def _log_out(self, request: Request) -> Response:
-        session = Session.of(request)
+        session = self._session_of(request)
+        response = redirect(_LOGIN)
         if session is not None:
             await Visit(await self._asked(request, session.key), session, self._watching, self._drawing).form()
-        response = redirect(_LOGIN)
-        end_session(response)
+            self._ended.end(session, response)
         return response
+
+    def _session_of(self, request: Request) -> Session | None:
+        session = Session.of(request)
+        return None if session is None or session in self._ended else session
 
 
 _log = logging.getLogger("swf")

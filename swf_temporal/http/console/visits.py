@@ -1,6 +1,7 @@
 """A person's request: who sent it, what that person may do, and the form that was sent.
 
-No session is stored here: any gateway answers any browser, and a revoked key ends its sessions.
+Sessions are not stored here: any gateway answers any browser, and a revoked key ends its sessions. Those that people
+have ended are: a copy of their cookie is not answered by the gateway that they were ended at.
 """
 
 import hmac
@@ -63,13 +64,36 @@ class Session:
     def keep(self, request: Request, response: Response) -> None:
         """Store the session in the browser until that is closed."""
         value = f"{self.secret}.{urlsafe_b64encode(self.key.encode()).decode()}"
-        is_secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        is_secure = request.url.scheme == "https" or _was_https(request)
         response.set_cookie(COOKIE, value, path=_PATH, secure=is_secure, httponly=True, samesite="strict")
 
 
-def end_session(response: Response) -> None:
-    """Remove the session from the browser."""
-    response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
+def _was_https(request: Request) -> bool:
+    """Return True if a proxy says that the browser's request came by HTTPS. It is the first of several."""
+    proto = request.headers.get("x-forwarded-proto", "").partition(",")[0]
+    first = request.headers.get("forwarded", "").partition(",")[0].split(";")
+    pairs = {name.strip().lower(): value.strip(' "') for name, _, value in (one.partition("=") for one in first)}
+    return "https" in (proto.strip().lower(), pairs.get("proto", "").lower())
+
+
+class EndedSessions:
+    """The sessions that people have ended at this gateway, as far as there is room: the latest."""
+
+    def __init__(self) -> None:
+        self._ended: dict[str, None] = {}
+
+    def __contains__(self, session: Session) -> bool:
+        return session.csrf in self._ended
+
+    def end(self, session: Session, response: Response) -> None:
+        """End *session*, here and in the browser."""
+        self._ended[session.csrf] = None
+        if len(self._ended) > _MAX_ENDED:
+            del self._ended[next(iter(self._ended))]
+        response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
+
+
+_MAX_ENDED: Final = 100_000
 
 
 _MAX_FIELDS: Final = 1000

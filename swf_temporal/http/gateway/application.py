@@ -244,6 +244,8 @@ class Gateway:
     def _refuse_pages(self, request: Request) -> None:
         """Refuse web pages of other origins and, without authentication, unknown host names for this machine."""
         settings = self._settings
+        if len(request.headers.getlist("host")) > 1:
+            raise Refused(400, "two-hosts", "the request has several Host headers")
         if (origin := foreign_page(request.headers, settings.origins)) is not None:
             detail = f"requests from {origin} are not allowed"
             raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")

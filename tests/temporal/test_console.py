@@ -252,7 +252,7 @@ states:
             while "completed" not in (seen := await page(client, path)):
                 await asyncio.sleep(0.05)
         shown += [seen, await page(client, "/console/definitions"), await page(client, "/console/instances")]
-        shown.append(await page(client, f"/console/instances?id={quote(image)}&after=x"))
+        shown.append(await page(client, f"/console/instances?id={quote(image)}&after=x", 422))
         shown.append(await page(client, f"/console/instances?status={quote(image)}", 422))
         assert "<img" not in await page(client, f"/console/{quote(image)}", 404)
         shown.append(await page(client, f"{path}/pictures"))
@@ -272,6 +272,8 @@ async def test_lists_have_pages(bench: Bench) -> None:
         older = re.search(r'rel="next" href="([^"]+)"', first)
         assert older is not None
         second = await page(client, html.unescape(older[1]))
+        for token in ("x", "eA==", older[1].partition("after=")[2][:-8]):
+            assert "he link to this page is not one of this list" in await page(client, f"{path}&after={token}", 422)
         bad = await page(client, f"{path}&attribute=NoSuch&value=1", 422)
         unknown = [await page(client, f"{path}&{one}", 422) for one in ("status=over", "since=1h", "attribute=a'b")]
         await asyncio.gather(*(one.terminate() for one in handles))

@@ -68,13 +68,22 @@ async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: s
     try:
         token = urlsafe_b64decode(after.encode()) or None
     except ValueError:
-        token = None
+        raise _bad_page() from None
     found = visit.asked.client.temporal.list_workflows(
         _of(definitions, wanted), page_size=size, limit=size, next_page_token=token
     )
-    rows = [row_of(one) async for one in found]
+    try:
+        rows = [row_of(one) async for one in found]
+    except RPCError:
+        if token is None:
+            raise
+        raise _bad_page() from None
     following = found.next_page_token if len(rows) == size else None
     return Listing(rows, urlsafe_b64encode(following).decode() if following else "")
+
+
+def _bad_page() -> Refused:
+    return Refused(422, "bad-page", "the link to this page is not one of this list", "begin with the first page")
 
 
 def _of(definitions: Sequence[str], wanted: str) -> str:

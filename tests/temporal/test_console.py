@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -260,6 +261,19 @@ states:
     for one in shown:
         assert "<img" not in one
         assert "&lt;img" in one
+
+
+async def test_a_form_is_not_much_larger_than_its_schema(bench: Bench) -> None:
+    """Its fields share one list of choices."""
+    choice = {"enum": [f"number {one}" for one in range(5_000)]}
+    properties = {f"f{one}": {"$ref": "#/$defs/one"} for one in range(200)}
+    schema = json.dumps({"schema": {"type": "object", "properties": properties, "$defs": {"one": choice}}})
+    chosen = named(f"dataInputSchema: {schema}\nstates: [{{name: A, type: inject, data: {{}}, end: true}}]\n")
+    async with served(bench, [chosen], console=True) as client:
+        shown = await page(client, f"/console/definitions/{chosen.id}")
+    assert shown.count("<datalist") == 1
+    assert shown.count('list="') == 200
+    assert len(shown) < 6 * len(schema)
 
 
 async def test_lists_have_pages(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from swf_temporal.base.strict_json import NotJSON, read_json, show_json
 from swf_temporal.http.console.pages import shown_json
 from swf_temporal.operations.tasks import Task, tasks_in
 
-Kind: TypeAlias = Literal["text", "number", "choice", "json", "group"]
+Kind: TypeAlias = Literal["text", "number", "choice", "listed", "json", "group"]
 
 RAW: Final = "json"
 """The field that holds all data as JSON, instead of a form's fields."""
@@ -21,6 +21,10 @@ _DEEPEST: Final = 4
 """The depth to which groups of fields nest; deeper data is entered as JSON."""
 _MAX_FIELDS: Final = 200
 """The number of fields in a form; further data is entered as JSON."""
+_MAX_LENGTH: Final = 250_000
+"""The number of characters that fields say and hold; further data is entered as JSON."""
+_MAX_CHOICE: Final = 2000
+"""The number of characters to choose from in a menu; more are proposed while one types."""
 _TYPES: Final = {"date": "date", "email": "email", "uri": "url", "date-time": "text", "time": "text"}
 """The type of an `input` element, by the format of a text."""
 
@@ -39,6 +43,8 @@ class Field:
     value: str = ""
     options: tuple[tuple[str, str], ...] = ()
     """The values to choose from: as JSON, and as shown."""
+    list_of: str = ""
+    """The name of the field whose list of values this one proposes: several may have the same."""
     error: str = ""
     fields: tuple["Field", ...] = ()
     """The fields of a group."""
@@ -80,7 +86,10 @@ class _Form:
         self._root = root
         self._given = given
         self._errors = errors
-        self._count = 0
+        self._count = self._length = 0
+        self._choices: dict[int, tuple[tuple[str, str], ...]] = {}
+        self._lists: dict[int, str] = {}
+        """The names of the fields that have a list of values, by the identity of their schema, as above."""
 
     def fields(self, schema: JSON, place: str, depth: int) -> Iterator[Field]:
         schema = self._resolved(schema)
@@ -94,7 +103,11 @@ class _Form:
                 return
             is_required = isinstance(required, list) and name in required
             pointer = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
-            yield self._field(self._resolved(one), name, pointer, depth, is_required=is_required)
+            field = self._field(self._resolved(one), name, pointer, depth, is_required=is_required)
+            self._length += _length(field)
+            if self._length > _MAX_LENGTH:
+                return
+            yield field
 
     def _field(self, schema: JSON, name: str, pointer: str, depth: int, *, is_required: bool) -> Field:
         said: dict[str, Any] = schema if isinstance(schema, dict) else {}
@@ -112,8 +125,7 @@ class _Form:
             return Field(kind="group", fields=inner, **common)
         choices = [said["const"]] if "const" in said else said.get("enum", [True, False] if kind == "boolean" else None)
         if isinstance(choices, list) and choices:
-            options = tuple((show_json(one), one if isinstance(one, str) else show_json(one)) for one in choices)
-            return Field(kind="choice", options=options, value=self._value(pointer, said, show_json), **common)
+            return self._choice(choices, said, common)
         if kind in ("integer", "number"):
             step = "1" if kind == "integer" else "any"
             return Field(kind="number", type="number", step=step, value=self._value(pointer, said, show_json), **common)
@@ -121,6 +133,17 @@ class _Form:
             of_format = _TYPES.get(str(said.get("format")), "text")
             return Field(kind="text", type=of_format, value=self._value(pointer, said, str), **common)
         return Field(kind="json", value=self._value(pointer, said, lambda one: show_json(one, indent=2)), **common)
+
+    def _choice(self, choices: list[Any], said: dict[str, Any], common: dict[str, Any]) -> Field:
+        """Return a field with a menu of *choices*, or if that would be long, one that proposes them from a list."""
+        options = self._choices.get(id(said))
+        if options is None:
+            options = self._choices[id(said)] = tuple((show_json(one), _shown(one)) for one in choices)
+        if sum(len(shown) for _, shown in options) <= _MAX_CHOICE:
+            return Field(kind="choice", options=options, value=self._value(common["name"], said, show_json), **common)
+        list_of = self._lists.setdefault(id(said), common["name"])
+        value = self._value(common["name"], said, _shown)
+        return Field(kind="listed", options=options, list_of=list_of, value=value, **common)
 
     def _value(self, pointer: str, schema: Mapping[str, Any], show: Any) -> str:
         if self._given is not None:
@@ -141,6 +164,17 @@ class _Form:
         return {}
 
 
+def _shown(choice: JSON) -> str:
+    return choice if isinstance(choice, str) else show_json(choice)
+
+
+def _length(field: Field) -> int:
+    """Return the number of characters of a field on a page, without those of fields within it."""
+    has_options = field.kind == "choice" or field.list_of == field.name
+    options = sum(len(value) + len(shown) for value, shown in field.options) if has_options else 0
+    return 2 * len(field.name) + len(field.label) + len(field.about) + len(field.value) + options
+
+
 def _object(fields: tuple[Field, ...], errors: dict[str, str]) -> dict[str, JSON]:
     data: dict[str, JSON] = {}
     for one in fields:
@@ -149,6 +183,12 @@ def _object(fields: tuple[Field, ...], errors: dict[str, str]) -> dict[str, JSON
             inner = _object(one.fields, errors)
             if inner or one.is_required:
                 data[name] = inner
+        elif one.kind == "listed" and one.value:
+            known = dict(reversed([(shown, value) for value, shown in one.options]))
+            if one.value in known:
+                data[name] = read_json(known[one.value])
+            else:
+                errors[one.name] = "this is not one of the choices"
         elif one.value.strip():
             try:
                 data[name] = one.value if one.kind == "text" else read_json(one.value)

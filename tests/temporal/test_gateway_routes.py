@@ -1,0 +1,138 @@
+"""Every route of a gateway, as its code has them, asked by everyone who may not, and by one who may only read."""
+
+import re
+from typing import Any, cast
+
+import httpx
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from swf_temporal.http.gateway.application import Gateway
+from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.operations.client import Client
+from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
+from swf_temporal.settings.values import Address
+from tests.temporal.conftest import Bench, named
+from tests.temporal.test_gateway import WAITING, working
+
+KEYS = {"own": "a-key-of-the-owner-01", "bare": "a-key-of-nothing-0001", "reader": "a-key-of-a-reader-001",
+        "other": "a-key-of-another-0001"}  # fmt: skip
+PUBLIC = {"/", "/docs", "/livez", "/readyz", "/console/static/{name}", "/console/login", "/console", "/console/",
+          "/console/{rest:path}"}  # fmt: skip
+"""What everybody may ask for: it says nothing of definitions and instances."""
+FOR_ALL_TENANTS = {"/openapi.json", "/console/logout"}
+"""What needs a key, but no permission: what it says is the tenant's own."""
+OF_CONSOLE = {
+    "/console/definitions": Operation.READ,
+    "/console/definitions/{id}": Operation.READ,
+    "/console/definitions/{id}/source": Operation.READ,
+    "/console/definitions/{id}/start": Operation.START,
+    "/console/instances": Operation.READ,
+    "/console/instances/{id}": Operation.READ,
+    "/console/instances/{id}/stream": Operation.READ,
+    "/console/instances/{id}/pictures": Operation.READ,
+    "/console/instances/{id}/send": Operation.TASKS,
+    "/console/instances/{id}/retry": Operation.RERUN,
+    "/console/instances/{id}/{action}": Operation.END,
+    "/console/tasks": Operation.TASKS,
+}
+"""The permission that each page needs."""
+SETTINGS: dict[str, Any] = {"console": True, "sonataflow_api": True}
+
+
+def routes(bench: Bench) -> list[tuple[str, str]]:
+    """Return the methods and paths that are answered, but for those of the files of pages."""
+    tenant = Tenant(workflows=("*",), keys=(KEYS["own"],))
+    settings = GatewaySettings(address=Address("127.0.0.1", 0), tenants={"own": tenant}, **SETTINGS)
+    raw = Gateway(settings, Catalogue(), {None: Client.of(bench.server)}).application()
+    application = cast("Starlette", raw.__closure__[0].cell_contents)
+    found = []
+    for one in application.routes:
+        assert isinstance(one, Route)
+        methods = {each.method for each in (*ENDPOINTS, *SONATAFLOW) if each.path == one.path}
+        if one.path.startswith("/console"):
+            methods = (one.methods or set()) - {"HEAD"}
+        found += [(method, one.path) for method in methods or {"GET"} if not one.path.startswith("/docs/")]
+    return sorted(found)
+
+
+def permission(method: str, path: str) -> Operation | None:
+    if path.startswith("/console"):
+        return OF_CONSOLE[path]
+    return next(each.permits for each in (*ENDPOINTS, *SONATAFLOW) if (each.method, each.path) == (method, path))
+
+
+async def test_every_route_asks_who_it_is_and_what_they_may(bench: Bench) -> None:
+    mine, foreign = named(WAITING), named(WAITING)
+    everything, nothing = frozenset(Operation), frozenset[Operation]()
+    tenants = {
+        name: Tenant(workflows=(foreign.id if name == "other" else mine.id,), keys=(key,), operations=operations)
+        for (name, key), operations in zip(
+            KEYS.items(), (everything, nothing, frozenset({Operation.READ}), everything), strict=True
+        )
+    }
+    async with working(bench, mine, foreign, tenants=tenants, **SETTINGS) as (client, _):
+        begun = await client.post(f"/workflows/{mine.id}", headers={"X-API-Key": KEYS["own"]}, json={})
+        instance = begun.headers["location"].rpartition("/")[2]
+        wrong = []
+        for method, path in routes(bench):
+            if path in PUBLIC:
+                continue
+            of_definition = path.startswith(("/workflows", "/{id}", "/console/definitions"))
+            asked, absent = (
+                path.format(id=one if of_definition else other, instance=other, action="cancel")
+                for one, other in ((mine.id, instance), ("absent", "absent"))
+            )
+            for name in ("nobody", "bare", "reader"):
+                answer = await _asked(client, method, asked, KEYS.get(name, ""))
+                if not _is_right(name, method, path, answer):
+                    wrong.append(f"{name}: {method} {path}: {answer.status_code} {answer.text[:90]}")
+            told, nothing_there = [await _asked(client, method, one, KEYS["other"]) for one in (asked, absent)]
+            if "{id}" not in path:
+                if mine.id in told.text:
+                    wrong.append(f"another tenant is shown by {method} {path}: {told.text[:90]}")
+            elif _essence(told, instance, mine.id) != _essence(nothing_there):
+                wrong.append(f"another tenant learns by {method} {path}: {told.status_code} {told.text[:90]}")
+    assert not wrong, "\n".join(wrong)
+
+
+_FORM = "application/x-www-form-urlencoded"
+
+
+async def _asked(client: httpx.AsyncClient, method: str, path: str, key: str) -> httpx.Response:
+    headers, body = {"X-API-Key": key} if key else {}, b"{}"
+    headers["Content-Type"] = "application/json"
+    if path.startswith("/console") and key:
+        logged_in = await client.post("/console/login", data={"key": key})
+        headers = {"Cookie": logged_in.headers["set-cookie"].partition(";")[0], "Content-Type": _FORM}
+        client.cookies.clear()
+        body = b"csrf=wrong"
+    if path.endswith("/events") or path == "/events":
+        headers["Content-Type"] = "application/cloudevents+json"
+        body = b'{"specversion": "1.0", "id": "1", "source": "s", "type": "t"}'
+    content = body if method in ("POST", "PATCH") else None
+    async with client.stream(method, path, params={"from": "Begin"}, headers=headers, content=content) as answer:
+        if "event-stream" in answer.headers.get("content-type", ""):  # which ends with the instance
+            return httpx.Response(answer.status_code, headers=answer.headers, text=await anext(answer.aiter_text()))
+        await answer.aread()
+        return answer
+
+
+def _essence(answer: httpx.Response, *ids: str) -> tuple[int, str]:
+    """Return *answer* without the *ids* that were asked for, and the tokens of forms."""
+    text = answer.text
+    for one in ids:
+        text = text.replace(one, "absent")
+    return answer.status_code, re.sub("[0-9a-f]{64}", "", text)
+
+
+def _is_right(name: str, method: str, path: str, answer: httpx.Response) -> bool:
+    """Return True if *answer* is what nobody, or a key for nothing or for reading, may get."""
+    status, is_page = answer.status_code, path.startswith("/console")
+    if name == "nobody":
+        return status == 303 and "/console/login" in answer.headers["location"] if is_page else status == 401
+    if path in FOR_ALL_TENANTS:
+        return True
+    is_permitted = name == "reader" and permission(method, path) is Operation.READ
+    return is_permitted == (status not in (401, 403))

@@ -12,7 +12,8 @@ from swf_temporal.languages.port import Definition
 
 One = Definition | str | os.PathLike[str] | Mapping[str, Any]
 """A definition, or an argument of `load`."""
-Given = Catalogue | One | Iterable[One]
+Given = One | Iterable[One]
+"""What is served; a catalogue of them is used as it is."""
 _ONE = (Definition, str, os.PathLike, Mapping)
 
 

@@ -165,6 +165,7 @@ class SinkSettings(BrokerAddress):
     """The number of attempts after which the run gets an error; None means no limit."""
 
     def takes(self, event: CloudEvent) -> bool:
+        """Return whether *event* goes there."""
         return is_like(event.type, self.types) and is_like(event.source, self.sources)
 
     @model_validator(mode="after")

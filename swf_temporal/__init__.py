@@ -46,6 +46,8 @@ __all__ = [
     "Simulation",
     "StartOptions",
     "SwfError",
+    "SyncClient",
+    "SyncInstance",
     "TooLargeToSendError",
     "UsageError",
     "Worker",
@@ -136,6 +138,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.loading import check, check_file, load
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.operations.client import Client, Instance
+    from swf_temporal.operations.sync_client import SyncClient, SyncInstance
     from swf_temporal.sdk.worker import Plugin, Worker
     from swf_temporal.settings.worker import WorkerSettings
     from swf_temporal.simulation.result import Simulation
@@ -163,6 +166,7 @@ else:
         "languages.loading": ("check", "check_file", "load"),
         "languages.port": ("Checked", "Definition"),
         "operations.client": ("Client", "Instance"),
+        "operations.sync_client": ("SyncClient", "SyncInstance"),
         "sdk.worker": ("Plugin", "Worker"),
         "settings.worker": ("WorkerSettings",),
         "simulation.result": ("Simulation",),

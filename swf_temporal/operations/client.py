@@ -28,7 +28,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotServed, PayloadUnavailable, UsageError
 from swf_temporal.base.files import ENDINGS
+from swf_temporal.operations.following import follow
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
+from swf_temporal.operations.listing import STATUSES, filter_of, instances
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
@@ -229,6 +231,17 @@ class Instance:
         """
         return await trace_of(self._client, self.id)
 
+    def follow(self) -> AsyncIterator[dict[str, Any]]:
+        """Iterate over the entries of its trace: those so far, and then each as it comes, until the instance ends.
+
+            async for entry in instance.follow():
+                print(entry["at"], entry["kind"], entry["name"])
+
+        If it continues as new, the entries of its next run follow; the first are those of its latest run. While it is
+        paused, or no worker runs, none come. Raises InstanceNotFoundError if there is no such instance.
+        """
+        return follow(self._client, self.id)
+
     async def cancel(self) -> None:
         """Cancel the instance. Its definition may ask for compensation, which is still carried out.
 
@@ -329,12 +342,14 @@ class Client:
         task_queue: str | None = None,
         events: Iterable[CloudEvent | Mapping[str, Any]] = (),
         sub_workflows: "Iterable[Definition]" = (),
+        version: str | None = None,
         idempotency_key: str | None = None,
         keep: bool = False,
         **options: Unpack[StartOptions],
     ) -> Instance:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
+        By an id, the latest version is meant that they serve, or the given *version*.
         An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *data* is
         its input: JSON, or what pydantic can turn into JSON, such as a model or a date. *events* are there from the
         start. The default *task_queue* is the workers' in this environment: SWF_TASK_QUEUE, or `worker ›
@@ -352,12 +367,17 @@ class Client:
         check_text("task_queue", task_queue)
         check_text("workflow_id", workflow_id)
         check_text("idempotency_key", idempotency_key)
+        check_text("version", version)
         check_kind("keep", keep, bool)
         check_list("events", events)
         check_list("sub_workflows", sub_workflows)
         sub_workflows = list(sub_workflows)
         check_each("sub_workflows", sub_workflows, "a Definition", _is_definition)
         definition_id = _id_of(definition)
+        if version is not None and not isinstance(definition, str):
+            raise UsageError(
+                "a version is given with the id of a definition", f"this one has the version {definition.version}"
+            )
         start: dict[str, Any] = {
             "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
             "task_queue": self.task_queue if task_queue is None else task_queue,
@@ -365,13 +385,13 @@ class Client:
             "options": {**({"id_reuse_policy": _ONCE} if idempotency_key is not None else {}), **options},
         }
         if isinstance(definition, str):
-            handle = await engine.start_known(self.temporal, definition, data, **start)
+            handle = await engine.start_known(self.temporal, definition, data, version=version, **start)
         else:
             handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **start)
         if await self.warn_if_unserved(start["task_queue"]) or not isinstance(definition, str) or keep:
             return Instance(self, handle)
         if not options.keys() & {"start_delay", "id_conflict_policy"}:  # then it begins later, or has begun before
-            await self._refuse_unknown(handle, (start["task_queue"], definition))
+            await self._refuse_unknown(handle, (start["task_queue"], f"{definition} {version or ''}"))
         return Instance(self, handle)
 
     async def warn_if_unserved(self, task_queue: str) -> bool:
@@ -410,6 +430,34 @@ class Client:
         from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - only where there may be any
 
         return WorkerSettings.read().task_queue
+
+    def list_instances(  # noqa: PLR0913 - filters, all of them optional
+        self,
+        query: str | None = None,
+        *,
+        status: str | None = None,
+        definition: str | None = None,
+        version: str | None = None,
+        state: str | None = None,
+        business_key: str | None = None,
+        error_code: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Iterate over the instances that match all arguments: running ones first, then the latest to end.
+
+        *status* is `running`, `paused`, `completed`, `failed`, `cancelled`, `terminated`, `timed-out` or `continued`;
+        *query* is a list filter of Temporal's. Each has `id`, `runId`, `definition`, `status`, `started` and `ended`.
+        The *version*, *state*, *business_key* and *error_code* are found where workers set search attributes. Raises
+        UsageError if the server refuses the filter.
+        """
+        check_text("query", query)
+        check_kind("limit", limit, int)
+        attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
+        for name, given in {"definition": definition, **attributes}.items():
+            check_text(name, given)
+        if status is not None and status not in STATUSES:
+            raise UsageError(f"there is no status {status!r}", f"there are {', '.join(STATUSES)}")
+        return instances(self, filter_of(status, definition, query, attributes=attributes, only_instances=True), limit)
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*, without checking that it exists."""

@@ -22,6 +22,8 @@ __all__ = [
     "Definitions",
     "EncryptionSettings",
     "EventSettings",
+    "EventSink",
+    "EventSource",
     "EventUse",
     "Function",
     "FunctionType",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from swf_temporal.base.calls import Auth, AuthRef, Function
     from swf_temporal.base.function_types import Callee
     from swf_temporal.drawing.outline import WorkflowRef
+    from swf_temporal.events.custom import EventSink, EventSource
     from swf_temporal.functions.port import FunctionType
     from swf_temporal.languages.port import Concurrency, EventUse, FunctionUse, WrittenIn
     from swf_temporal.languages.triggers import CorrelationRule
@@ -78,6 +81,7 @@ else:
             "base.calls": ("Auth", "AuthRef", "Function"),
             "base.function_types": ("Callee",),
             "drawing.outline": ("WorkflowRef",),
+            "events.custom": ("EventSink", "EventSource"),
             "functions.port": ("FunctionType",),
             "languages.port": ("Concurrency", "EventUse", "FunctionUse", "WrittenIn"),
             "languages.triggers": ("CorrelationRule",),

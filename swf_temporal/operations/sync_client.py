@@ -59,7 +59,7 @@ def _of_instance(
 ) -> "Callable[Concatenate[SyncInstance, P], T]":
     """Return a method that waits for *method* of an instance."""
 
-    def waiting(self: "SyncInstance", *args: P.args, **kwargs: P.kwargs) -> T:
+    def waiting(self: "SyncInstance", /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._loop.wait_for(method(self._instance, *args, **kwargs))
 
     update_wrapper(waiting, method)
@@ -109,7 +109,7 @@ def _starting(
 ) -> "Callable[Concatenate[SyncClient, P], SyncInstance]":
     """Return a method that waits for *method* of a client, which starts an instance."""
 
-    def waiting(self: "SyncClient", *args: P.args, **kwargs: P.kwargs) -> SyncInstance:
+    def waiting(self: "SyncClient", /, *args: P.args, **kwargs: P.kwargs) -> SyncInstance:
         return SyncInstance(self._loop.wait_for(method(self._client, *args, **kwargs)), self._loop)
 
     update_wrapper(waiting, method)
@@ -121,7 +121,7 @@ def _listing(
 ) -> "Callable[Concatenate[SyncClient, P], Iterator[T]]":
     """Return a method that iterates as *method* of a client does."""
 
-    def waiting(self: "SyncClient", *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+    def waiting(self: "SyncClient", /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return self._loop.each(method(self._client, *args, **kwargs))
 
     update_wrapper(waiting, method)

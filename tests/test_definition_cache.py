@@ -35,6 +35,14 @@ def test_what_was_read_lately_is_remembered() -> None:
     assert load(_text("first")) is first
 
 
+def test_what_is_remembered_cannot_be_changed() -> None:
+    """All who load the text have the same definition."""
+    definition = load(_text("first"))
+    with pytest.raises(AttributeError, match="a definition cannot be changed"):
+        definition.id = "another"
+    assert load(_text("first")).id == "first"
+
+
 def test_what_would_be_too_much_is_forgotten() -> None:
     """Nothing of a definition stays in memory, whatever was made of it for the instances that brought it along."""
     carried = (Pinned(_text("first"), "first.json", "0" * 64),)

@@ -42,6 +42,12 @@ class Definitions:
         """Yield every definition, in all its versions."""
         return iter(self.catalogue)
 
+    def __contains__(self, one: object) -> bool:
+        """Return whether a definition is served: one with this id, in any version, or this one."""
+        if isinstance(one, Definition):
+            return any((each.id, each.version, each.digest) == (one.id, one.version, one.digest) for each in self)
+        return any(each.id == one for each in self)
+
     def add(self, given: One, *, replace: bool = False) -> Definition:
         """Serve one more definition, for instances that are started from now on; return it.
 

@@ -31,7 +31,7 @@ _OF_THE_PACKAGE: Final = {
     "Client": "of server warn_if_unserved",
     "ConsumerSettings": "dead_letter_address",
     "Definition": "language consumed_events event_start outline meant_by schedule words has_attribute cancellation "
-    "correlation_value placed_at with_source problem input_of picture",
+    "correlation_value placed_at with_source problem input_of picture keep",
     "Definitions": "check catalogue are_own",
     "EventSettings": "merged",
     "HostPattern": "block has has_address is_single is_broad",

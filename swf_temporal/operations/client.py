@@ -39,6 +39,7 @@ from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.converter import with_order
 from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed
 from swf_temporal.temporal.logger_names import QUEUES
 from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
@@ -271,7 +272,8 @@ class Client:
         instance = await client.start(load("orders.yaml"), {"item": "mouse"})
         print(await instance.result())
 
-    `Client(temporal_client)` takes a client of the SDK that is connected already.
+    `Client(temporal_client)` takes a client of the SDK that is connected already, and keeps the order of keys of
+    what it sends, which the SDK alone sorts.
     """
 
     def __init__(self, temporal_client: temporal.Client) -> None:
@@ -279,7 +281,7 @@ class Client:
         if not isinstance(temporal_client, temporal.Client):
             what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
             raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
-        self.temporal = temporal_client
+        self.temporal = with_order(temporal_client)
         self.mailbox_locks = WeakValueDictionary[str, Lock]()
         self.payloads: PayloadSettings | None = None
         """How payloads are encoded and stored, if this class made the connection."""

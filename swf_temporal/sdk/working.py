@@ -45,7 +45,7 @@ from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.values import TEMPORAL, Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
-from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.converter import check_order, limit_of, with_order
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
@@ -152,6 +152,9 @@ class Work:
         """Return *config* with what runs definitions. Raises UsageError if names conflict with those in *config*."""
         if _served_by(config) is not None:
             return config  # its client also has the plugin
+        client = with_order(config["client"])
+        check_order(client.data_converter)
+        config = {**config, "client": client}
         events, settings = self.events or EventSettings.read(), self.settings
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)

@@ -41,6 +41,7 @@ _OF_THE_PACKAGE: Final = {
     "SinkSettings": "takes",
     "Source": "problem",
     "Tls": "context",
+    "TraceEntry": "lane",
     "Worker": "catalogue functions",
     "WorkerSettings": "version limits",
 }

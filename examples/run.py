@@ -68,11 +68,14 @@ async def run(folder: Path) -> int:
 
 @asynccontextmanager
 async def temporal_server() -> AsyncIterator[str]:
-    """Find a Temporal server as `swf run` does, or start one for as long as the context lasts; yields its address."""
-    from swf_temporal.sdk.running import some_server  # noqa: PLC0415 - takes a second, which most do not need
+    """Yield the address of the Temporal server in the environment, or of one that runs within the context."""
+    if address := os.environ.get("TEMPORAL_ADDRESS"):
+        yield address
+        return
+    from swf_temporal import local_server  # noqa: PLC0415 - takes a second, which most do not need
 
-    async with some_server(None, None) as (server, _):
-        yield server.client.service_client.config.target_host
+    async with local_server() as server:
+        yield server.address
 
 
 @asynccontextmanager

@@ -1,11 +1,12 @@
 """Run Serverless Workflow definitions durably on Temporal.
 
-The names here are the public interface of the package; everything else may change with any release. They are imported
-when they are first used: every worker and every start of a sandboxed workflow pays for this module.
+The names here, and in `swf_temporal.types`, are the public interface of the package; everything else may change with
+any release. They are imported when they are first used: every worker and every start of a sandboxed workflow pays for
+this module.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -45,6 +46,8 @@ __all__ = [
     "Simulation",
     "StartOptions",
     "SwfError",
+    "SyncClient",
+    "SyncInstance",
     "TooLargeToSendError",
     "UsageError",
     "Worker",
@@ -57,6 +60,7 @@ __all__ = [
     "current_resource",
     "event_starts",
     "load",
+    "local_server",
     "simulate",
 ]
 
@@ -73,6 +77,29 @@ def outside_of_sandbox() -> Iterator[bool]:
         return
     with temporal.unsafe.imports_passed_through():
         yield True
+
+
+def lazily_imported(
+    names: dict[str, object], homes: Mapping[str, tuple[str, ...]]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a module with the global *names*: each is imported when it is first used.
+
+    *homes* has the names by the module that they stand in.
+    """
+    modules = {name: module for module, those in homes.items() for name in those}
+
+    def get(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {names['__name__']!r} has no attribute {name!r}")
+        with outside_of_sandbox() as is_inside:
+            # As an import statement does, which the SDK replaces in its sandbox; see `importing`.
+            value = getattr(__import__(f"swf_temporal.{modules[name]}", fromlist=(name,)), name)
+        if is_inside and isinstance(value, FunctionType):
+            value = outside_of_sandbox()(value)
+        names[name] = value
+        return value
+
+    return get, lambda: sorted({*names, *modules})
 
 
 if TYPE_CHECKING:
@@ -111,14 +138,16 @@ if TYPE_CHECKING:
     from swf_temporal.languages.loading import check, check_file, load
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.operations.client import Client, Instance
+    from swf_temporal.operations.sync_client import SyncClient, SyncInstance
     from swf_temporal.sdk.worker import Plugin, Worker
     from swf_temporal.settings.worker import WorkerSettings
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
     from swf_temporal.temporal.as_child import as_child_workflow
+    from swf_temporal.temporal.server import local_server
     from swf_temporal.temporal.start_options import StartOptions
 else:
-    _HOMES = {
+    __getattr__, __dir__ = lazily_imported(globals(), {
         "base.client_errors": (
             "AlreadyStartedError", "InboxFullError", "InstanceEndedError", "InstanceError", "InstanceNotFoundError",
             "InstancePausedError", "InvalidEventError", "InvalidInputError", "NeverTakenError", "NoAnswerError",
@@ -137,28 +166,12 @@ else:
         "languages.loading": ("check", "check_file", "load"),
         "languages.port": ("Checked", "Definition"),
         "operations.client": ("Client", "Instance"),
+        "operations.sync_client": ("SyncClient", "SyncInstance"),
         "sdk.worker": ("Plugin", "Worker"),
         "settings.worker": ("WorkerSettings",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
         "temporal.as_child": ("as_child_workflow",),
+        "temporal.server": ("local_server",),
         "temporal.start_options": ("StartOptions",),
-    }  # fmt: skip
-    """By the module that a name stands in, the names."""
-    _MODULES = {name: module for module, names in _HOMES.items() for name in names}
-
-    def __getattr__(name: str) -> object:
-        """Return what has this public name, importing the module that it stands in."""
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        with outside_of_sandbox() as is_inside:
-            # As an import statement does, which the SDK replaces in its sandbox; see `importing`.
-            value = getattr(__import__(f"{__name__}.{_MODULES[name]}", fromlist=(name,)), name)
-        if is_inside and isinstance(value, FunctionType):
-            value = outside_of_sandbox()(value)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        """Return the public names too, which may not have been imported yet."""
-        return sorted({*globals(), *__all__})
+    })  # fmt: skip

@@ -4,6 +4,7 @@ import gc
 import json
 import weakref
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -33,6 +34,19 @@ def test_what_was_read_lately_is_remembered() -> None:
         load(_text(f"other {number}"))
 
     assert load(_text("first")) is first
+
+
+def test_what_is_remembered_cannot_be_changed() -> None:
+    """All who load the text have the same definition."""
+    definition = load(_text("first"))
+    with pytest.raises(AttributeError, match="a definition cannot be changed"):
+        definition.id = "another"
+    assert load(_text("first")).id == "first"
+    text = _text("with a schema").replace('"states"', '"dataInputSchema": {"schema": {"type": "object"}}, "states"')
+    schema: Any = load(text).input_schema
+    schema["required"] = ["n"]
+    assert load(text).input_schema == {"type": "object"}
+    assert load(text).refusal_of({}) is None
 
 
 def test_what_would_be_too_much_is_forgotten() -> None:

@@ -34,12 +34,21 @@ expect: {output: {charged: false}}
 SUITE = """
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis.strategies import integers
+
 DEFINITION = Path(__file__).with_name("payment.sw.yaml")
 
 
 def test_what_happened_is_told(swf_simulate):
     run = swf_simulate(DEFINITION, functions={"charge": {"charged": False}})
     assert run.output == {"charged": True}
+
+
+@given(amount=integers(0, 9))
+def test_with_hypothesis(swf_simulate, amount):
+    run = swf_simulate(DEFINITION, functions={"charge": {"charged": amount}})
+    assert run.output == {"charged": amount}
 
 
 def test_a_stub_for_nothing(swf_simulate):
@@ -64,7 +73,7 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
         test_page=PAGE.replace("\n\n\nasync def check_on", f"{ON_TIME_SKIPPING}\n\nasync def check_on"),
     )
     result = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-v", "-s")
-    result.assert_outcomes(passed=3, failed=3)
+    result.assert_outcomes(passed=4, failed=3)
     result.stdout.fnmatch_lines_random(
         ["*scenarios.yaml::Charges after a day PASSED*", "*scenarios.yaml::Charges at once FAILED*",
          "scenario: Charges at once", "output*charged*", "what happened:", "Rest", "*✓ charge",

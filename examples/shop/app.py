@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
 
 import structlog
 import uvicorn
@@ -39,6 +38,7 @@ from swf_temporal import (
     current_call,
     current_resource,
     load,
+    local_server,
 )
 
 QUEUE = "shop"
@@ -156,12 +156,9 @@ async def main(port: int = 8000) -> None:
 
 
 async def _own_server(stack: AsyncExitStack) -> str:
-    from swf_temporal.temporal.server import local_server  # noqa: PLC0415 - for a first try alone
-
     server = await stack.enter_async_context(local_server())
-    address: Any = server.client.service_client.config.target_host
     log.info("started a development server", ui=server.ui)
-    return str(address)
+    return server.address
 
 
 if __name__ == "__main__":

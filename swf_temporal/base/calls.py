@@ -29,7 +29,7 @@ class Function(Record):
 
     name: str
     type: str = "rest"
-    """One of `function_types.TYPES`, or a custom type."""
+    """Such as `rest`, or a custom type."""
     operation: Any = None
     """The operation, in the form that the type requires; a text except for plain HTTP."""
     auth_ref: AuthRef | None = None

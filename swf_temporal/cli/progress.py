@@ -4,7 +4,6 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Iterator
-from datetime import datetime
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +13,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, is_rich, print_yaml, styled
 from swf_temporal.operations.client import Client, Instance, RetriedRequests
+from swf_temporal.operations.following import news
 from swf_temporal.operations.instances import described, view_instance, with_sub_workflows
 from swf_temporal.operations.listing import PAUSED, is_open
 from swf_temporal.temporal.client import query
@@ -79,21 +79,6 @@ class ProgressDisplay:
             if line not in self._hinted:
                 self._hinted.add(line)
                 typer.echo(line, err=True)
-
-
-def news(trace: list[dict[str, Any]], last: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the entries after *last*. A run that continues as new begins its trace again.
-
-    If a worker has replayed the run, the first entries may have other times than before: an entry after a local
-    activity then has the time of the workflow task, which is earlier.
-    """
-    if last is None or last in trace:
-        start = 0 if last is None else len(trace) - trace[::-1].index(last)
-        return trace[start:]
-    if not trace or datetime.fromisoformat(trace[0]["at"]) > datetime.fromisoformat(last["at"]):
-        return trace
-    same = [{**entry, "at": last["at"]} == last for entry in trace]
-    return trace[len(trace) - same[::-1].index(True) :] if any(same) else trace
 
 
 class _Line(NamedTuple):

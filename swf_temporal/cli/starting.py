@@ -51,6 +51,7 @@ async def start_one(client: Client, order: Start) -> int:
         task_queue=order.task_queue,
         events=order.events,
         sub_workflows=order.workflows[1:],
+        keep=True,  # until it has been printed
         **order.options,
     )
     remember([(instance.id, definition_id)], order.address, order.namespace)

@@ -19,10 +19,12 @@ from cachetools import LRUCache
 from swf_temporal.base.cloud_event import CloudEvent, check_attributes
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.installed import EVENT_SINKS, offered
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Connecting, Message, Send
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of, client_id_of
+from swf_temporal.events.custom import EventSink
 from swf_temporal.events.messages import message_of
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
@@ -154,6 +156,7 @@ class Sinks:
     """
 
     def __init__(self, sinks: Sequence[SinkSettings] = (), settings: Settings | None = None) -> None:
+        """Send to *sinks*. Raises UsageError if no installed package offers one of them."""
         self._settings = _reaching(settings or Settings(), sinks)
         self._services = Services(self._settings)
         self._sinks = tuple(sinks)
@@ -164,6 +167,9 @@ class Sinks:
         self._connections: dict[str, Connection] = {}
         # Unique for each connection: an MQTT broker ends a connection when another one has the same id.
         self._client_ids = {one.name: client_id_of(f"{one.name}/{uuid4()}") for one in sinks}
+        self._custom: dict[str, EventSink] = {
+            one.name: offered(EVENT_SINKS, one.custom, "send") for one in sinks if one.custom is not None
+        }
         self.router: Deliver | None = None
         """Delivers events to the instances that they start and to those that wait for them."""
 
@@ -204,6 +210,9 @@ class Sinks:
     async def aclose(self) -> None:
         for connection in self._connections.values():
             await connection.aclose()
+        for sink in self._custom.values():
+            if hasattr(sink, "aclose"):
+                await sink.aclose()
         if "_brokers" in self.__dict__:
             await self._brokers.aclose()
         await self._services.aclose()
@@ -219,9 +228,12 @@ class Sinks:
     async def _to(self, sink: SinkSettings, event: CloudEvent) -> bool:
         try:
             check_attributes(event)
-            message = None if sink.url == ROUTER else message_of(event, sink.family, sink.mode)
+            is_message = sink.url != ROUTER and sink.custom is None
+            message = message_of(event, sink.family, sink.mode) if is_message else None
         except ValueError as error:
             raise CallFailed(f"the event {event.type!r} cannot be sent: {error}", retryable=False) from error
+        if sink.custom is not None:
+            return await self._to_custom(sink, event)
         if message is None:
             return False if self.router is None else await self.router(event)
         family = sink.family
@@ -236,6 +248,16 @@ class Sinks:
             if sink.stream is not None:
                 message = _known_by_event(message, event, channel.address)
             await self._connection(sink, family, channel).send(channel, message, _key(event))
+        return True
+
+    async def _to_custom(self, sink: SinkSettings, event: CloudEvent) -> bool:
+        try:
+            await self._custom[sink.name].send(event)
+        except CallFailed:
+            raise
+        except Exception as error:
+            kind = type(error).__name__
+            raise CallFailed(f"the sink {sink.name!r} failed: {kind}: {error}", code=kind, cause=kind) from error
         return True
 
     def _connection(self, sink: SinkSettings, family: str, channel: Channel) -> Connection:

@@ -45,7 +45,7 @@ class Described:
 
 @runtime_checkable
 class FunctionType(Protocol):
-    """Performs the functions of one type. Custom types implement this, and may have more of `Performer`."""
+    """Performs the functions of one type. Custom types implement this, and may have more."""
 
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. What it raises is the function's error."""

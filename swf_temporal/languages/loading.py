@@ -256,7 +256,7 @@ def _text_of(definition: str | Mapping[str, Any]) -> str:
 def _valid(checked: Checked) -> Definition:
     if checked.definition is None:
         raise InvalidDefinition(checked.problems)
-    return checked.definition
+    return checked.definition.keep()
 
 
 def _is_url(text: str) -> bool:

@@ -92,6 +92,10 @@ class Words:
     """Advice for authors about a call for which a service requires credentials."""
 
 
+_KEPT: Final = "is kept"
+"""The entry of a definition's attributes that says that it has all of them."""
+
+
 class Definition(ABC):
     """A definition in any language: what it needs, what it starts, and what it waits for."""
 
@@ -278,6 +282,17 @@ class Definition(ABC):
     ) -> Problem:
         """Return a problem at *position* in the text that the author wrote."""
         return self.source.problem(code, message, position, hint, severity)
+
+    def keep(self) -> Self:
+        """Return this definition, which cannot be changed from now on: it is shared by all who load its text."""
+        vars(self)[_KEPT] = True
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute while the definition is made. Raises AttributeError afterwards."""
+        if _KEPT in vars(self):
+            raise AttributeError(f"a definition cannot be changed: {name!r} cannot be set; load another text instead")
+        super().__setattr__(name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as its text, as a run carries it, which is read again."""

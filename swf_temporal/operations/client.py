@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, TypeVar, Unpack
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
@@ -28,7 +28,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotServed, PayloadUnavailable, UsageError
 from swf_temporal.base.files import ENDINGS
+from swf_temporal.operations.following import follow
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
+from swf_temporal.operations.listing import STATUSES, filter_of, instances
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
@@ -37,6 +39,7 @@ from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.converter import with_order
 from swf_temporal.temporal.failed_tasks import error_of_task, why_task_failed
 from swf_temporal.temporal.logger_names import QUEUES
 from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
@@ -54,6 +57,8 @@ _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
 _STARTED_WITHIN = 2.0
 """Seconds within which a worker should have taken up what was started."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.1
+"""Seconds between two looks at what was started."""
 
 _CHECKED_EVERY = 60.0
 """Seconds between two checks whether a task queue is served."""
@@ -69,24 +74,52 @@ async def was_taken_up(client: "Client", workflow_id: str, *, keeps_unknown: boo
     *keeps_unknown*, an instance whose definition they do not know is terminated then.
     """
     handle = client.temporal.get_workflow_handle(workflow_id)
+    begun = await _begun(client, handle)
+    if begun.status is WorkflowExecutionStatus.FAILED:
+        await result(handle)
+    if begun.error is None:
+        return begun.is_taken_up
+    if _is_unknown(begun.error) and not keeps_unknown:
+        raise await _terminated(handle, begun.error, "--keep")
+    hint = f"it continues once a worker can run it; to stop it: swf terminate {shlex.quote(workflow_id)}"
+    raise UsageError(_text_of(begun.error), hint)
+
+
+class _Begun(NamedTuple):
+    """What is known of an instance soon after its start."""
+
+    status: WorkflowExecutionStatus | None
+    is_taken_up: bool = False
     error: BaseException | None = None
-    for _ in range(int(_STARTED_WITHIN / 0.05)):
+    """Why its first task fails, and is tried again."""
+
+
+async def _begun(client: "Client", handle: Handle) -> _Begun:
+    """Wait a short time for a worker that takes an instance up."""
+    error, pause, waited = None, _FIRST_PAUSE, 0.0
+    while True:
         found = await handle.describe()
         if found.status is WorkflowExecutionStatus.FAILED:
-            await result(handle)
+            return _Begun(found.status, is_taken_up=True)
         error = await error_of_task(client.temporal, found)
-        if error is not None and not _is_unknown(error):  # else another worker may know it
-            break
         if error is None and (found.history_length or 0) >= _TAKEN_UP:
-            return True
-        await asyncio.sleep(0.05)
-    if error is None:
-        return False
-    hint = f"it continues once a worker can run it; to stop it: swf terminate {shlex.quote(workflow_id)}"
-    if _is_unknown(error) and not keeps_unknown:
-        await handle.terminate(reason="no worker knows its definition")
-        hint = "the instance has been terminated; with --keep it waits for a worker that knows the definition"
-    raise UsageError(error.message if isinstance(error, FailureError) else str(error), hint)
+            return _Begun(found.status, is_taken_up=True)
+        # Another worker may know a definition that this one does not.
+        if (error is not None and not _is_unknown(error)) or waited >= _STARTED_WITHIN:
+            return _Begun(found.status, error=error)
+        await asyncio.sleep(pause)
+        waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
+
+
+async def _terminated(handle: Handle, error: BaseException, option: str) -> UsageError:
+    """Terminate an instance whose definition no worker knows; return the error that says so."""
+    await handle.terminate(reason="no worker knows its definition")
+    hint = f"the instance has been terminated; with {option} it waits for a worker that knows the definition"
+    return UsageError(_text_of(error), hint)
+
+
+def _text_of(error: BaseException) -> str:
+    return error.message if isinstance(error, FailureError) else str(error)
 
 
 def _is_unknown(error: BaseException) -> bool:
@@ -199,6 +232,17 @@ class Instance:
         """
         return await trace_of(self._client, self.id)
 
+    def follow(self) -> AsyncIterator[dict[str, Any]]:
+        """Iterate over the entries of its trace: those so far, and then each as it comes, until the instance ends.
+
+            async for entry in instance.follow():
+                print(entry["at"], entry["kind"], entry["name"])
+
+        If it continues as new, the entries of its next run follow; the first are those of its latest run. While it is
+        paused, or no worker runs, none come. Raises InstanceNotFoundError if there is no such instance.
+        """
+        return follow(self._client, self.id)
+
     async def cancel(self) -> None:
         """Cancel the instance. Its definition may ask for compensation, which is still carried out.
 
@@ -228,7 +272,8 @@ class Client:
         instance = await client.start(load("orders.yaml"), {"item": "mouse"})
         print(await instance.result())
 
-    `Client(temporal_client)` takes a client of the SDK that is connected already.
+    `Client(temporal_client)` takes a client of the SDK that is connected already, and keeps the order of keys of
+    what it sends, which the SDK alone sorts.
     """
 
     def __init__(self, temporal_client: temporal.Client) -> None:
@@ -236,13 +281,13 @@ class Client:
         if not isinstance(temporal_client, temporal.Client):
             what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
             raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
-        self.temporal = temporal_client
+        self.temporal = with_order(temporal_client)
         self.mailbox_locks = WeakValueDictionary[str, Lock]()
         self.payloads: PayloadSettings | None = None
         """How payloads are encoded and stored, if this class made the connection."""
         self._server: Server | None = None
-        self._looked_at: dict[str, float] = {}
-        """When it was last checked that a task queue is served."""
+        self._looked_at: dict[str | tuple[str, str], float] = {}
+        """When it was last checked that a task queue, or a definition on one, is served."""
 
     @classmethod
     def of(cls, server: Server) -> Self:
@@ -290,7 +335,7 @@ class Client:
         found.payloads = payloads
         return found
 
-    async def start(
+    async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional
         self,
         definition: "Definition | str",
         data: object = None,
@@ -299,20 +344,24 @@ class Client:
         task_queue: str | None = None,
         events: Iterable[CloudEvent | Mapping[str, Any]] = (),
         sub_workflows: "Iterable[Definition]" = (),
+        version: str | None = None,
         idempotency_key: str | None = None,
+        keep: bool = False,
         **options: Unpack[StartOptions],
     ) -> Instance:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
+        By an id, the latest version is meant that they serve, or the given *version*.
         An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *data* is
         its input: JSON, or what pydantic can turn into JSON, such as a model or a date. *events* are there from the
         start. The default *task_queue* is the workers' in this environment: SWF_TASK_QUEUE, or `worker ›
         taskQueue` of the configuration. All starts of a definition with the same *idempotency_key* have the same id,
-        unless one is given. *options* are those of the SDK's `start_workflow`, see `StartOptions`.
+        unless one is given. If the workers do not know the id of the definition, the instance is terminated, unless it
+        is to *keep* waiting for one that does. *options* are those of the SDK's `start_workflow`, see `StartOptions`.
         Raises AlreadyStartedError if an instance of that id is running or, with such a key, was started before and is
         still retained; ReservedIdError if the id is of a form that is reserved; InvalidInputError or InvalidEventError
         if the data or an event is not JSON; TooLargeToSendError if they are too large; ServerUnavailableError if the
-        server does not answer; and UsageError for an argument of another type, such as a path.
+        server does not answer; and UsageError for an argument of another type, such as a path, or an unknown id.
         """
         if unknown := options.keys() - start_options.NAMES:
             raise TypeError(f"start() got an unexpected keyword argument {min(unknown)!r}")
@@ -320,11 +369,17 @@ class Client:
         check_text("task_queue", task_queue)
         check_text("workflow_id", workflow_id)
         check_text("idempotency_key", idempotency_key)
+        check_text("version", version)
+        check_kind("keep", keep, bool)
         check_list("events", events)
         check_list("sub_workflows", sub_workflows)
         sub_workflows = list(sub_workflows)
         check_each("sub_workflows", sub_workflows, "a Definition", _is_definition)
         definition_id = _id_of(definition)
+        if version is not None and not isinstance(definition, str):
+            raise UsageError(
+                "a version is given with the id of a definition", f"this one has the version {definition.version}"
+            )
         start: dict[str, Any] = {
             "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
             "task_queue": self.task_queue if task_queue is None else task_queue,
@@ -332,20 +387,42 @@ class Client:
             "options": {**({"id_reuse_policy": _ONCE} if idempotency_key is not None else {}), **options},
         }
         if isinstance(definition, str):
-            handle = await engine.start_known(self.temporal, definition, data, **start)
+            handle = await engine.start_known(self.temporal, definition, data, version=version, **start)
         else:
             handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **start)
-        await self.warn_if_unserved(start["task_queue"])
+        if await self.warn_if_unserved(start["task_queue"]) or not isinstance(definition, str) or keep:
+            return Instance(self, handle)
+        if not options.keys() & {"start_delay", "id_conflict_policy"}:  # then it begins later, or has begun before
+            await self._refuse_unknown(handle, (start["task_queue"], f"{definition} {version or ''}"))
         return Instance(self, handle)
 
-    async def warn_if_unserved(self, task_queue: str) -> None:
+    async def warn_if_unserved(self, task_queue: str) -> bool:
         """Log a warning if no worker serves *task_queue*. It is checked once a minute at most."""
-        now = time.monotonic()
-        if now - self._looked_at.get(task_queue, -_CHECKED_EVERY) < _CHECKED_EVERY:
+        if not self._is_to_be_checked(task_queue) or (why := await why_unserved(self.temporal, task_queue)) is None:
+            return False
+        _queue_log.warning("%s", why)
+        return True
+
+    async def _refuse_unknown(self, handle: Handle, what: tuple[str, str]) -> None:
+        """Terminate an instance and raise UsageError if the workers do not know its definition.
+
+        *what* is the task queue and the id. If they have known it, they are asked again after a minute.
+        """
+        if not self._is_to_be_checked(what):
             return
-        self._looked_at[task_queue] = now
-        if (why := await why_unserved(self.temporal, task_queue)) is not None:
-            _queue_log.warning("%s", why)
+        with suppress(RPCError):  # it is started, whatever can be known of it
+            begun = await _begun(self, handle)
+            if begun.error is not None and _is_unknown(begun.error):
+                del self._looked_at[what]
+                raise await _terminated(handle, begun.error, "keep=True")
+
+    def _is_to_be_checked(self, what: str | tuple[str, str]) -> bool:
+        """Return whether *what*, a task queue or a definition on one, was not checked within the last minute."""
+        now = time.monotonic()
+        if now - self._looked_at.get(what, -_CHECKED_EVERY) < _CHECKED_EVERY:
+            return False
+        self._looked_at[what] = now
+        return True
 
     @cached_property
     def task_queue(self) -> str:
@@ -355,6 +432,34 @@ class Client:
         from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - only where there may be any
 
         return WorkerSettings.read().task_queue
+
+    def list_instances(  # noqa: PLR0913 - filters, all of them optional
+        self,
+        query: str | None = None,
+        *,
+        status: str | None = None,
+        definition: str | None = None,
+        version: str | None = None,
+        state: str | None = None,
+        business_key: str | None = None,
+        error_code: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Iterate over the instances that match all arguments: running ones first, then the latest to end.
+
+        *status* is `running`, `paused`, `completed`, `failed`, `cancelled`, `terminated`, `timed-out` or `continued`;
+        *query* is a list filter of Temporal's. Each has `id`, `runId`, `definition`, `status`, `started` and `ended`.
+        The *version*, *state*, *business_key* and *error_code* are found where workers set search attributes. Raises
+        UsageError if the server refuses the filter.
+        """
+        check_text("query", query)
+        check_kind("limit", limit, int)
+        attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
+        for name, given in {"definition": definition, **attributes}.items():
+            check_text(name, given)
+        if status is not None and status not in STATUSES:
+            raise UsageError(f"there is no status {status!r}", f"there are {', '.join(STATUSES)}")
+        return instances(self, filter_of(status, definition, query, attributes=attributes, only_instances=True), limit)
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*, without checking that it exists."""

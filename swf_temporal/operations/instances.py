@@ -47,7 +47,7 @@ _WITH_A_REASON = ("failed", "terminated", "timed-out")
 
 async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
     """Return the status of an instance, its work in progress, and *with_trace* what happened in it."""
-    execution = await _described(client, workflow_id)
+    execution = await execution_of(client, workflow_id)
     facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
     if key := await execution.memo_value(start_options.BUSINESS_KEY, None):
         facts["businessKey"] = key
@@ -96,7 +96,7 @@ async def data_of(client: "Client", workflow_id: str, patience: timedelta = engi
 
     Raises UsageError if there is no such instance or it ended before it began, and NoAnswerError if no worker answers.
     """
-    execution = await _described(client, workflow_id)
+    execution = await execution_of(client, workflow_id)
     if not is_closed(execution):
         data: JSON = await query(client.temporal, workflow_id, "data", patience)
         return data
@@ -172,7 +172,12 @@ class InstanceView(NamedTuple):
 
 async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
-    execution = await _described(client, workflow_id)
+    return await view_of(client, await execution_of(client, workflow_id))
+
+
+async def view_of(client: "Client", execution: WorkflowExecutionDescription) -> InstanceView:
+    """Return the status of an instance, and what happened in this run of it."""
+    workflow_id = execution.id
     status, patience = status_of(execution), _patience(execution)
     if is_closed(execution) or is_paused(execution):
         try:
@@ -181,7 +186,9 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
             return InstanceView(status, error)
         return InstanceView(status, facts_by_history(run, with_trace=True)["trace"])
     try:
-        trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
+        trace: list[dict[str, Any]] | UsageError = await query(
+            client.temporal, workflow_id, "trace", patience, run_id=execution.run_id
+        )
     except ServerUnavailableError:
         raise
     except InstancePausedError as error:
@@ -198,12 +205,12 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
 
 async def described(client: "Client", workflow_id: str) -> dict[str, Any]:
     """Return what the server knows of an instance. Raises UsageError if it does not exist."""
-    return row_of(await _described(client, workflow_id))
+    return row_of(await execution_of(client, workflow_id))
 
 
 async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
     """Return the status of an instance. Raises UsageError if no instance of that id is running."""
-    found = await _described(client, workflow_id)
+    found = await execution_of(client, workflow_id)
     if is_closed(found):
         raise has_ended(workflow_id)
     return status_of(found)
@@ -227,7 +234,7 @@ async def resting(client: "Client", workflow_id: str) -> list[int]:
     They wait for events or timers. One with a call or a workflow task in progress does not.
     """
     try:
-        execution = await _described(client, workflow_id)
+        execution = await execution_of(client, workflow_id)
     except InstanceNotFoundError:
         return []  # a sub-workflow that is about to start
     under_way = await _under_way(client, execution)
@@ -237,7 +244,8 @@ async def resting(client: "Client", workflow_id: str) -> list[int]:
     return [execution.history_length or 0, *(one for each in inner for one in each)] if all(inner) else []
 
 
-async def _described(client: "Client", workflow_id: str) -> WorkflowExecutionDescription:
+async def execution_of(client: "Client", workflow_id: str) -> WorkflowExecutionDescription:
+    """Return the server's description of an instance's latest run. Raises InstanceNotFoundError if there is none."""
     handle: Handle = client.temporal.get_workflow_handle(workflow_id)
     try:
         return await handle.describe()

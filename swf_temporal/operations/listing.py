@@ -1,6 +1,6 @@
 """Lists of instances: their statuses, the list filters that find them, and what a list shows of each."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.base.data import JSON
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
+from swf_temporal.temporal.client_errors import refused_by_server
 from swf_temporal.temporal.search_attributes import facts_in, filters_of, quoted, why_unknown
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ async def listed(client: "Client", wanted: str, limit: int) -> Listed:
         raise why_unknown(error, client.namespace) or error from None
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
     return Listed(rows, max(more, 0))
+
+
+async def instances(client: "Client", wanted: str, limit: int | None = None) -> AsyncIterator[dict[str, Any]]:
+    """Yield what lists show of the instances that the list filter *wanted* finds, *limit* at most."""
+    try:
+        async for execution in client.temporal.list_workflows(wanted, limit=limit):
+            yield row_of(execution)
+    except RPCError as error:
+        raise why_unknown(error, client.namespace) or refused_by_server(error, "the server refuses the list") from None
 
 
 def filter_of(

@@ -44,6 +44,8 @@ LongWait: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
+    """What a trace entry tells of."""
+
     STATE_ENTERED = "state-entered"
     STATE_LEFT = "state-left"
     STATE_RETRIED = "state-retried"
@@ -79,12 +81,13 @@ class TraceKind(StrEnum):
 class TraceEntry:
     """One thing that happened in a run.
 
-    `lane` names the path of execution it happened on: a state, a branch of it, an iteration. Entries of one lane
-    are in order on every host; entries of parallel lanes are ordered by their times alone.
+    Entries of one path of execution, such as a state, a branch or an iteration, are in order on every host; those of
+    parallel paths are ordered by their times alone.
     """
 
     kind: TraceKind
     lane: str
+    """The path of execution on which it happened."""
     state: str
     name: str
     at: datetime

@@ -12,7 +12,8 @@ from swf_temporal.languages.port import Definition
 
 One = Definition | str | os.PathLike[str] | Mapping[str, Any]
 """A definition, or an argument of `load`."""
-Given = Catalogue | One | Iterable[One]
+Given = One | Iterable[One]
+"""What is served; a catalogue of them is used as it is."""
 _ONE = (Definition, str, os.PathLike, Mapping)
 
 
@@ -40,6 +41,12 @@ class Definitions:
     def __iter__(self) -> Iterator[Definition]:
         """Yield every definition, in all its versions."""
         return iter(self.catalogue)
+
+    def __contains__(self, one: object) -> bool:
+        """Return whether a definition is served: one with this id, in any version, or this one."""
+        if isinstance(one, Definition):
+            return any((each.id, each.version, each.digest) == (one.id, one.version, one.digest) for each in self)
+        return any(each.id == one for each in self)
 
     def add(self, given: One, *, replace: bool = False) -> Definition:
         """Serve one more definition, for instances that are started from now on; return it.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from swf_temporal.functions.secret_providers import SecretProvider
     from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.sdk.served import Definitions, Given
-    from swf_temporal.settings.calls import Settings
+    from swf_temporal.settings.calls import CallSettings
     from swf_temporal.settings.events import EventSettings
     from swf_temporal.settings.forms import Rate
     from swf_temporal.settings.payloads import PayloadSettings
@@ -67,7 +67,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
         definitions: "Given" = (),
         functions: Mapping[str, Callable[..., Any]] | None = None,
         settings: "WorkerSettings | None" = None,
-        call_settings: "Settings | None" = None,
+        call_settings: "CallSettings | None" = None,
         payloads: "PayloadSettings | None" = None,
         events: "EventSettings | None" = None,
         secrets: "SecretProvider | None" = None,
@@ -85,14 +85,14 @@ class Plugin(temporal.Plugin, worker.Plugin):
         from swf_temporal.functions.secret_providers import SecretProvider  # noqa: PLC0415 - as above
         from swf_temporal.sdk.served import Definitions  # noqa: PLC0415 - as above
         from swf_temporal.sdk.working import Work  # noqa: PLC0415 - as above
-        from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.calls import CallSettings  # noqa: PLC0415 - as above
         from swf_temporal.settings.events import EventSettings  # noqa: PLC0415 - as above
         from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - as above
         from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - as above
 
         check_functions(functions)
         check_kind("settings", settings, WorkerSettings)
-        check_kind("call_settings", call_settings, Settings)
+        check_kind("call_settings", call_settings, CallSettings)
         check_kind("payloads", payloads, PayloadSettings)
         check_kind("events", events, EventSettings)
         check_kind("secrets", secrets, SecretProvider)
@@ -194,7 +194,7 @@ class Worker:
         functions: Mapping[str, Callable[..., Any]] | None = None,
         task_queue: str | None = None,
         settings: "WorkerSettings | None" = None,
-        call_settings: "Settings | None" = None,
+        call_settings: "CallSettings | None" = None,
         payloads: "PayloadSettings | None" = None,
         events: "EventSettings | None" = None,
         secrets: "SecretProvider | None" = None,

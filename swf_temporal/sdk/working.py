@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 import swf_temporal
 from swf_temporal.base.errors import StoreUnavailable, UsageError
 from swf_temporal.base.grammar import with_article
+from swf_temporal.base.installed import SECRET_PROVIDERS, offered
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.functions.calling import Calls, Functions
@@ -43,7 +45,7 @@ from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.values import TEMPORAL, Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
-from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.converter import check_order, limit_of, with_order
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
@@ -127,7 +129,7 @@ _LEFT: Final = 1_000
 _ANOTHER_ENDPOINT: Final = "choose another address with containerEndpoint or SWF_CONTAINER_ENDPOINT"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Work:
     """The arguments of a plugin, for all workers that have it. Those that are None are read from the environment."""
 
@@ -138,10 +140,21 @@ class Work:
     events: EventSettings | None
     secrets: SecretProvider | None
 
+    @cached_property
+    def _provider(self) -> SecretProvider | None:
+        """What looks up secrets. Raises UsageError if no installed package offers the one in the settings."""
+        if self.secrets is not None or self.settings.secrets_provider is None:
+            return self.secrets
+        found: SecretProvider = offered(SECRET_PROVIDERS, self.settings.secrets_provider, "secret")
+        return found
+
     def configured(self, config: WorkerConfig) -> WorkerConfig:
         """Return *config* with what runs definitions. Raises UsageError if names conflict with those in *config*."""
         if _served_by(config) is not None:
             return config  # its client also has the plugin
+        client = with_order(config["client"])
+        check_order(client.data_converter)
+        config = {**config, "client": client}
         events, settings = self.events or EventSettings.read(), self.settings
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)
@@ -179,7 +192,7 @@ class Work:
                 replaced={"direktiv": lambda shared: Containers(shared, named, running)},
                 max_threads=serving.slots + _LEFT,
             )
-            calls = Calls(env=os.environ, functions=functions, provider=self.secrets)
+            calls = Calls(env=os.environ, functions=functions, provider=self._provider)
             sinks = Sinks(events.sinks, call_settings)
             sinks.router = Router(Client(client), catalogue, queue, max_hops=events.max_hops).deliver
             _warn_of_weak(calls.secrets.unprotected())

@@ -93,8 +93,8 @@ def _by_environment_name(named: Mapping[str, Options]) -> dict[str, Options]:
     return found
 
 
-class Settings(Section):
-    """The operator's settings for calls. `read_settings` takes them from a file and the environment."""
+class CallSettings(Section):
+    """The operator's settings for calls."""
 
     prefix: ClassVar[str] = "SWF_"
     document_lifetime: ClassVar[timedelta] = timedelta(minutes=5)
@@ -115,7 +115,7 @@ class Settings(Section):
     """The settings in variables, by the name in the variable: of a function, of a service or of a host."""
     hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
     network: Network = Network(local=True)
-    """The hosts that calls may reach. A worker is stricter than this default, see `read_settings`."""
+    """The hosts that calls may reach. A worker is stricter than this default: it does not call this machine."""
     modules: Annotated[tuple[str, ...] | None, SPLIT, Variable("SWF_FUNCTION_MODULES", may_be_empty=True)] = None
     """The Python modules or packages whose functions `module:function` may name, besides registered ones.
 
@@ -237,6 +237,7 @@ class Settings(Section):
 
     @property
     def urls(self) -> list[str]:
+        """The URLs of services and proxies that are configured."""
         options = [self.calls, *self.functions.values(), *self.services.values(), *self.named.values()]
         urls = [url for one in options for url in (one.base_url, *_URL_OF_OPERATION.findall(one.operation or ""))]
         return [url for url in (*urls, *(one.proxy for one in self._all)) if url]
@@ -254,6 +255,9 @@ class Settings(Section):
     def _of_callees(self) -> dict[Callee, Options]:
         return {}
 
+
+Settings = CallSettings
+"""Its name within the package, where these are the settings of calls."""
 
 _MAX_DECIDED = 1024
 _NOTHING = Options()

@@ -28,8 +28,16 @@ _WORDS: Final = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "su
 """The word for an address at a broker, by the family of its protocol."""
 
 
+CUSTOM: Final = "custom"
+"""The family of sources and sinks that installed packages offer: `custom:NAME`."""
+
+
 def _url(value: object) -> str:
     text = str(value).strip()
+    if text.startswith(f"{CUSTOM}:"):
+        if not text.removeprefix(f"{CUSTOM}:"):
+            raise ValueError("it must be custom: and the name that an installed package offers")
+        return text
     if text.partition("://")[0].lower() not in WIRES or "://" not in text:
         raise ValueError(f"it must be a URL with one of the schemes {', '.join(WIRES)}")
     try:
@@ -74,8 +82,16 @@ class BrokerAddress(Section):
 
     @property
     def family(self) -> str:
-        """The family of protocols: amqp, kafka, mqtt, nats, ws or http."""
+        """The family of protocols: amqp, kafka, mqtt, nats, ws, http or custom."""
+        if self.custom is not None:
+            return CUSTOM
         return WIRES[self.url.partition("://")[0].lower()].family
+
+    @property
+    def custom(self) -> str | None:
+        """The name that an installed package offers it by; None if it is at a broker."""
+        scheme, _, name = self.url.partition(":")
+        return name if scheme == CUSTOM else None
 
     @property
     def word(self) -> str | None:
@@ -137,8 +153,9 @@ class ConsumerSettings(BrokerAddress):
             raise validation_error("events come over HTTP to swf gateway", hint="name a broker as `from`")
         if self.family == "mqtt" and not self.ordered:
             raise validation_error("messages of MQTT are acknowledged in their order", "ordered")
-        if self.family == "ws" and self.dead_letter is not None:
-            raise validation_error("WebSocket has no place for dead letters", "deadLetter")
+        if self.family in ("ws", CUSTOM) and self.dead_letter is not None:
+            what = "WebSocket" if self.family == "ws" else "a source of a package"
+            raise validation_error(f"{what} has no place for dead letters", "deadLetter")
         return self
 
 
@@ -153,7 +170,7 @@ class SinkSettings(BrokerAddress):
 
     name: str
     url: Annotated[str, BeforeValidator(lambda value: value if value == ROUTER else _url(value))] = Field(alias="to")
-    """`router`, or the URL of an HTTP receiver or of a broker."""
+    """`router`, the URL of an HTTP receiver or of a broker, or `custom:` and the name of a sink of a package."""
     types: Names = ("*",)
     sources: Names = ("*",)
     mode: Mode = "structured"
@@ -165,6 +182,7 @@ class SinkSettings(BrokerAddress):
     """The number of attempts after which the run gets an error; None means no limit."""
 
     def takes(self, event: CloudEvent) -> bool:
+        """Return whether *event* goes there."""
         return is_like(event.type, self.types) and is_like(event.source, self.sources)
 
     @model_validator(mode="after")

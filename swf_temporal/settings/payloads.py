@@ -59,6 +59,8 @@ class StorageSettings(Section):
 
 
 class EncryptionSettings(Section):
+    """The keys by which payloads are encrypted, and where they are."""
+
     prefix: ClassVar[str] = "SWF_ENCRYPTION_"
 
     keys: Annotated[Mapping[str, Annotated[str, BeforeValidator(_source)]], PAIRS]

@@ -12,11 +12,15 @@ MAX_HOPS: Final = 100
 
 
 class LogFormat(StrEnum):
+    """The format of the log."""
+
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
+    """The lowest level that is logged."""
+
     DEBUG = "debug"
     INFO = "info"
     WARNING = "warning"
@@ -25,6 +29,8 @@ class LogLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
+    """An address at which a program listens."""
+
     host: str
     port: int
 

@@ -147,6 +147,8 @@ class WorkerSettings(Section):
     """The lowest level that is logged."""
     variables: Annotated[str, BeforeValidator(as_store)] = Field(TEMPORAL, repr=False)  # a URL may have a password
     """The store of variables: `temporal`, or the URL of a database."""
+    secrets_provider: Name | None = None
+    """The secret provider that an installed package offers by this name. With None, secrets are in the environment."""
     deployment: Annotated[Name | None, Option(metavar="NAME")] = None
     """The Worker Deployment of the worker; without one, it takes all work of its task queue."""
     build_id: Annotated[Name | None, Option(metavar="ID", default="the release of swf-temporal")] = None

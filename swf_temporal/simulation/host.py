@@ -72,7 +72,10 @@ async def answer_of(stub: object, arguments: JSON, call: FunctionCall, variables
             result = await _called(stub, json_of(arguments), call, variables)
         except WorkflowFault:
             raise
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+                raise  # it is the call that is cancelled, and not what the function awaits
             name = type(error).__name__
             raise CallFailed(str(error) or name, name=name) from error
     try:

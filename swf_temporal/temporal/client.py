@@ -91,7 +91,7 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
     return await _start(client, first.id, arguments, workflow_id, task_queue, wanted)
 
 
-async def start_known(
+async def start_known(  # noqa: PLR0913 - as above
     client: Client,
     definition_id: str,
     data: object = None,
@@ -99,17 +99,21 @@ async def start_known(
     workflow_id: str,
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
+    version: str | None = None,
     options: StartOptions | None = None,
 ) -> Handle:
     """Start an instance of a definition that the workers know by its id, as any Temporal client can.
 
+    It is the latest that they have, or the one of that *version*.
+
     Raises AlreadyStartedError and UsageError as `start` does.
     """
     arguments = {"an input": _input(data)}
-    if events:
+    if events or version is not None:
         from swf_temporal.temporal.records import Pin, StartRecord  # noqa: PLC0415 - as above
 
-        arguments["events"] = cast("JSON", Pin(start=StartRecord(_ready(events))).to_json())
+        pin = Pin(version=version, start=StartRecord(_ready(events)))
+        arguments["events"] = cast("JSON", pin.to_json())
     summary = summaries.of_instance_by_id(definition_id)
     wanted = _options(options, summary)
     return await _start(client, definition_id, arguments, workflow_id, task_queue, wanted)
@@ -213,14 +217,22 @@ async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> No
 
 
 async def query(
-    client: Client, workflow_id: str, name: str, patience: timedelta = PATIENCE, *, result_type: type | None = None
+    client: Client,
+    workflow_id: str,
+    name: str,
+    patience: timedelta = PATIENCE,
+    *,
+    result_type: type | None = None,
+    run_id: str | None = None,
 ) -> Any:
     """Return an instance's answer to a query (`status`, `data` or `trace`), as a *result_type* if one is given.
+
+    It is that of its latest run, or of the one with the *run_id*.
 
     Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: immediately
     if the server knows of none.
     """
-    handle = client.get_workflow_handle(workflow_id)
+    handle = client.get_workflow_handle(workflow_id, run_id=run_id)
     try:
         return await answer_of(partial(handle.query, name, result_type=result_type, rpc_timeout=patience))
     except WorkflowQueryFailedError as error:

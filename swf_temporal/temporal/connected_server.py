@@ -21,6 +21,11 @@ class Server:
     client: Client
     ui: str | None
 
+    @property
+    def address(self) -> str:
+        """Its address, with the port."""
+        return self.client.service_client.config.target_host
+
     def link(self, workflow_id: str, run_id: str | None = None) -> str | None:
         """Return the address of a run in the UI."""
         if self.ui is None:

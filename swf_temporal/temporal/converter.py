@@ -26,13 +26,15 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.base.errors import PayloadUnavailable
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 from swf_temporal.temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
 
 if TYPE_CHECKING:
+    from temporalio.client import Client
+
     from swf_temporal.settings.payloads import PayloadSettings
 
 
@@ -196,6 +198,26 @@ def keeping_order(converter: DataConverter) -> DataConverter:
     if converter.failure_converter_class is DefaultFailureConverter:
         changes["failure_converter_class"] = SwfFailureConverter
     return replace(converter, **changes) if changes else converter
+
+
+def with_order(client: "Client") -> "Client":
+    """Return *client*, with our conversion if it has the SDK's usual one, which sorts keys."""
+    converter = keeping_order(client.data_converter)
+    if converter is client.data_converter:
+        return client
+    config = client.config()
+    config["data_converter"] = converter
+    return type(client)(**config)
+
+
+def check_order(converter: DataConverter) -> None:
+    """Raise UsageError if *converter* loses the order of keys: expressions such as `to_entries` see it."""
+    given = {"b": 1, "a": 2}
+    [read] = converter.payload_converter.from_payloads(converter.payload_converter.to_payloads([given]))
+    if list(read) != list(given):
+        kind = converter.payload_converter_class.__name__
+        what = f"the payload converter of the worker's client, {kind}, loses the order of keys, which definitions see"
+        raise UsageError(what, "let it write JSON without sort_keys, or leave it out")
 
 
 def _with_limit(most: int) -> type[SwfPayloadConverter]:

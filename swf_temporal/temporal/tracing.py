@@ -1,4 +1,6 @@
-"""OpenTelemetry traces, if its variables say where to send them: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
+"""OpenTelemetry traces, if the program has a tracer provider, or variables say where to send them.
+
+The variables are `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
 
 The SDK's interceptor makes the spans of calls and of client requests, and propagates the trace from clients to
 instances, to their calls and sub-workflows. This module adds the spans of instances, states and requests, and joins
@@ -7,6 +9,7 @@ them with the traces of other programs.
 
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -36,20 +39,31 @@ _FIRST_ERROR: Final = 400
 
 
 def is_tracing() -> bool:
-    """Tell whether the environment asks for traces."""
+    """Tell whether the program has a tracer provider of its own, or the environment asks for traces."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
+    if _is_provided():
+        return True
     return os.environ.get(_EXPORTER, _OTLP) != "none" and any(map(os.environ.get, _ENDPOINTS))
 
 
+def _is_provided() -> bool:
+    """Return whether the process has a tracer provider. Nothing is imported: whoever sets one has imported it."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None or "opentelemetry.sdk.trace" not in sys.modules:
+        return False
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider | trace.NoOpTracerProvider)
+
+
 def tracing_interceptors() -> "list[Interceptor]":
-    """Return the interceptors that trace a client's requests and its workers' instances, if tracing is configured.
+    """Return the interceptors that trace a client's requests and its workers' instances, if the process traces.
 
     Raises UsageError if traces cannot be exported.
     """
     if not is_tracing():
         return []
-    if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
+    needed = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+    if not _is_provided() and None in map(find_spec, needed):
         raise UsageError("traces need opentelemetry", "pip install 'swf-temporal[otel]', or set OTEL_SDK_DISABLED=true")
     _provide()
     from swf_temporal.temporal.instance_tracing import InstanceTracing  # noqa: PLC0415 - needs the extra
@@ -69,13 +83,13 @@ def traced(client: "Client") -> "Client":
 
 def _provide() -> None:
     """Set up the export of spans, once per process, unless the embedding program has done so."""
-    from opentelemetry import trace  # noqa: PLC0415 - of an extra
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - of an extra
-    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource  # noqa: PLC0415 - of an extra
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - of an extra
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - of an extra
+    if not _is_provided():
+        from opentelemetry import trace  # noqa: PLC0415 - of an extra
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - as above
+        from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource  # noqa: PLC0415 - as above
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - as above
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - as above
 
-    if not isinstance(trace.get_tracer_provider(), TracerProvider):
         if (exporter := os.environ.get(_EXPORTER, _OTLP)) != _OTLP:
             raise UsageError(
                 f"{_EXPORTER} is {exporter!r}, and traces are exported by {_OTLP}", "set it to otlp or none"

@@ -77,7 +77,7 @@ async def test_an_instance_that_is_not_there(client: Client) -> None:
 async def test_an_instance_that_its_worker_cannot_run(client: Client) -> None:
     """It takes no event until another worker can; what to look at is told, and not that the server is silent."""
     async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="lost"):
-        lost = await client.start("nothing that is served", workflow_id="lost", task_queue="lost")
+        lost = await client.start("nothing that is served", workflow_id="lost", task_queue="lost", keep=True)
 
         async def send() -> None:
             while True:

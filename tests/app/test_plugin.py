@@ -11,7 +11,7 @@ from temporalio.common import RawValue
 from temporalio.worker import Replayer, Worker
 
 import swf_temporal
-from swf_temporal import Client, InvalidDefinition, Plugin, UsageError
+from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, load
 from swf_temporal.base.grammar import with_article
 from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
 from tests.sampling import count
@@ -207,6 +207,8 @@ async def test_definitions_come_and_go_while_a_worker_works(address: str) -> Non
             plugin.definitions.add(text.replace("end: true", "transition: Nowhere"))
         with pytest.raises(UsageError, match="and an activity of the worker have the same name"):
             plugin.definitions.add(DEFINITION.replace("louder", "shout").replace(', operation: "temporal:shout"', ""))
+        assert ("said" in plugin.definitions, "sad" in plugin.definitions) == (True, False)
+        assert (load(text) in plugin.definitions, load(other) in plugin.definitions) == (True, False)
         plugin.definitions.add(other, replace=True)
         assert await client.execute_workflow("said", {}, id="said-2", task_queue="changing") == {"said": 2}
         plugin.definitions.remove("said")

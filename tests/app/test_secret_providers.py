@@ -1,6 +1,7 @@
 """Secrets that a program of the user's own looks up."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +98,31 @@ async def test_a_provider_that_does_not_answer(client: Client, monkeypatch: pyte
 def test_what_is_no_provider_is_refused() -> None:
     with pytest.raises(UsageError, match="secrets must be a SecretProvider, and is a dict"):
         Worker(secrets={"A": "b"})  # type: ignore[arg-type]  # that is what is tried
+
+
+@pytest.mark.temporal
+async def test_a_provider_of_an_installed_package(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting of the worker names what a package offers; a worker without it does not start."""
+    (tmp_path / "own_vault.py").write_text(
+        "class Vault:\n    async def secret(self, name):\n        return name.lower()\n"
+    )
+    facts = tmp_path / "own_vault-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: own_vault\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[swf_temporal.secret_providers]\nvault = own_vault:Vault\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SWF_SECRETS_PROVIDER", "vault")
+    seen: list[str] = []
+
+    def login(both: str) -> None:
+        seen.append(both)
+
+    async with Worker(client, definitions=[DEFINITION], functions={"login": login}, task_queue="package"):
+        await (await client.start("login", task_queue="package")).result()
+    assert seen == ["vaultedlocal"] * 3
+    monkeypatch.setenv("SWF_SECRETS_PROVIDER", "volt")
+    with pytest.raises(UsageError, match="no installed package offers the secret provider 'volt'"):
+        async with Worker(client, definitions=[DEFINITION], functions={"login": login}, task_queue="package"):
+            pass

@@ -166,3 +166,19 @@ async def test_a_task_queue_without_workers_is_reported(client: Client, caplog: 
                 pass
             await (await client.start(WAITER, task_queue="served-here")).terminate()
         assert "no worker is serving" not in caplog.text
+
+
+@pytest.mark.temporal
+async def test_an_id_that_no_worker_knows_leaves_nothing_behind(client: Client) -> None:
+    """The instance is terminated and the id said to be unknown, unless it is to wait for a worker that knows it."""
+    async with Worker(client, definitions=[WAITER], functions={"book": str}, task_queue="unknown"):
+        for _ in range(2):
+            with pytest.raises(UsageError, match="did you mean 'waiter'") as refused:
+                await client.start("wiater", workflow_id="mistyped", task_queue="unknown")
+            assert "keep=True" in str(refused.value.hint)
+            assert (await client.instance("mistyped").status())["status"] == "terminated"
+        kept = await client.start("wiater", task_queue="unknown", keep=True)
+        known = await client.start("waiter", task_queue="unknown")
+        assert [(await one.status())["status"] for one in (kept, known)] == ["running", "running"]
+        await kept.terminate()
+        await known.terminate()

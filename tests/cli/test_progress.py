@@ -3,7 +3,8 @@
 from io import StringIO
 from typing import Any
 
-from swf_temporal.cli.progress import line_of, news
+from swf_temporal.cli.progress import line_of
+from swf_temporal.operations.following import news
 
 
 def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:

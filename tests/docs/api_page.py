@@ -12,14 +12,40 @@ import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, get_args, get_origin
 
 import swf_temporal
+from swf_temporal import types
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "api.md"
 _REFERENCE: Final = re.compile(r"<!-- reference: (?P<names>[^>]+) -->\n.*?<!-- end of reference -->", re.DOTALL)
 _RAISES: Final = re.compile(r"Raises (?P<what>[^.]*)")
 _CLASS: Final = re.compile(r"\b[A-Z][a-z]+[A-Z]\w+\b")
+PUBLIC: Final = {name: module for module in (types, swf_temporal) for name in module.__all__}
+"""The module of each public name."""
+_OF_THE_PACKAGE: Final = {
+    "Call": "folder",
+    "Callee": "services",
+    "CallSettings": "document_lifetime merged credentials for_function for_service for_callee base_url_for "
+    "shared_folder_for for_host options_for reaching chooses_local_calls hosts_decide_local_calls urls named",
+    "Client": "of server warn_if_unserved",
+    "ConsumerSettings": "dead_letter_address",
+    "Definition": "language consumed_events event_start outline meant_by schedule words has_attribute cancellation "
+    "correlation_value placed_at with_source problem input_of picture keep",
+    "Definitions": "check catalogue are_own",
+    "EventSettings": "merged",
+    "HostPattern": "block has has_address is_single is_broad",
+    "Network": "named local check allowed_addresses",
+    "Plugin": "opened",
+    "Resources": "fetch",
+    "SinkSettings": "takes",
+    "Source": "problem",
+    "Tls": "context",
+    "TraceEntry": "lane",
+    "Worker": "catalogue functions",
+    "WorkerSettings": "version limits",
+}
+"""By class, the members that other parts of the package use. They are not on the page, and not public."""
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -39,10 +65,10 @@ def written(page: str) -> str:
 
 def unknown_errors() -> list[str]:
     """Return what public docstrings say is raised, and what neither is public nor Python's."""
-    known = {*swf_temporal.__all__, *dir(builtins), "CloudEvent"}
+    known = {*PUBLIC, *dir(builtins)}
     return [
         f"{name}: {error}"
-        for name in swf_temporal.__all__
+        for name in PUBLIC
         for part in _reference(name)
         for raised in _RAISES.findall(part.replace("\n", " "))
         for error in _CLASS.findall(raised)
@@ -55,9 +81,9 @@ def _reference(name: str) -> Iterator[str]:
     if isinstance(node, ast.ClassDef):
         yield f"### `{name}`"
         bases = [ast.unparse(base) for base in node.bases]
-        public = [f"`{base}`" for base in bases if base in swf_temporal.__all__]
+        public = [f"`{base}`" for base in bases if base in PUBLIC]
         yield _wrapped((f"A kind of {' and '.join(public)}. " if public else "") + _text(described))
-        yield from _members(node)
+        yield from _members(name, node)
     elif isinstance(node, _Function):
         yield f"### `{name}`"
         yield _signature(node, name)
@@ -67,19 +93,26 @@ def _reference(name: str) -> Iterator[str]:
         yield _wrapped(_text(described))
 
 
-def _members(node: ast.ClassDef) -> Iterator[str]:
+def is_public(name: str, member: str) -> bool:
+    """Return whether the *member* of the public class *name* is public, too."""
+    return member not in _OF_THE_PACKAGE.get(name, "").split() and (
+        member in ("__init__", "__aenter__") or not member.startswith("_")
+    )
+
+
+def _members(name: str, node: ast.ClassDef) -> Iterator[str]:
     fields = []
     for member, after in zip(node.body, [*node.body[1:], None], strict=True):
         match member:
-            case ast.AnnAssign(target=ast.Name(id=field)) if _is_field(member):
+            case ast.AnnAssign(target=ast.Name(id=field)) if _is_field(member) and is_public(name, field):
                 fields.append(_field(field, member.annotation, _string(after)))
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if _is_property(member) and not member.name.startswith("_"):
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if _is_property(member) and is_public(name, member.name):
                 fields.append(_field(member.name, member.returns, ast.get_docstring(member)))
     if fields:
         yield "\n".join(fields)
     for member in node.body:
-        if isinstance(member, _Function) and _is_shown(member):
-            yield _signature(member, node.name if member.name == "__init__" else f"{node.name}.{member.name}")
+        if isinstance(member, _Function) and _is_shown(member) and is_public(name, member.name):
+            yield _signature(member, name if member.name == "__init__" else f"{name}.{member.name}")
             yield _wrapped(_text(ast.get_docstring(member)))
 
 
@@ -89,9 +122,7 @@ def _is_field(member: ast.AnnAssign) -> bool:
 
 
 def _is_shown(member: _Function) -> bool:
-    if _is_property(member) or not ast.get_docstring(member):
-        return False
-    return member.name in ("__init__", "__aenter__") or not member.name.startswith("_")
+    return not _is_property(member) and ast.get_docstring(member) is not None
 
 
 def _is_property(member: _Function) -> bool:
@@ -101,16 +132,8 @@ def _is_property(member: _Function) -> bool:
 def _plain(annotation: ast.expr) -> ast.expr:
     match annotation:
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=said)):
-            kept = [one for one in said if not _is_option(one)]
-            return kept[0] if len(kept) == 1 else ast.Subscript(annotation.value, ast.Tuple(kept))
+            return said[0]
     return annotation
-
-
-def _is_option(said: ast.expr) -> bool:
-    match said:
-        case ast.Name(id="OPTION") | ast.Call(func=ast.Name(id="Option")):
-            return True
-    return False
 
 
 def _field(name: str, annotation: ast.expr | None, described: str | None) -> str:
@@ -161,7 +184,9 @@ def _parameter(one: ast.arg, default: ast.expr | None) -> str:
 
 @cache
 def _definition(name: str) -> tuple[ast.AST, str | None]:
-    thing = getattr(swf_temporal, name)
+    thing = getattr(PUBLIC[name], name)
+    if get_origin(thing) is Annotated:
+        thing, name = get_args(thing)[0], get_args(thing)[0].__name__
     module = importlib.import_module(getattr(thing, "__module__", "") if name != "JSON" else "swf_temporal.base.data")
     body = ast.parse(inspect.getsource(module)).body
     for node, after in zip(body, [*body[1:], None], strict=True):

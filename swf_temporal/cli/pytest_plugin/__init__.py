@@ -3,6 +3,7 @@
 pytest imports it in every run if this package is installed, so everything else is imported on first use.
 """
 
+from collections import deque
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -36,21 +37,26 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioF
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
     """Show what happened in the simulations of a failed test."""
     report = yield
-    if call.when == "call" and report.failed:
-        report.sections += [("simulation", text) for text in item.stash.get(_TOLD, [])]
+    told = item.config.stash.get(_TOLD, None)
+    if told is not None and call.when == "call":
+        if report.failed:
+            report.sections += [("simulation", text) for text in told]
+        told.clear()
     return report
 
 
-_TOLD: Final = pytest.StashKey[list[str]]()
-"""The descriptions of a test's simulations."""
+_TOLD: Final = pytest.StashKey[deque[str]]()
+"""The descriptions of the simulations in a test."""
+_MAX_TOLD: Final = 20
+"""The number of simulations that are described, the latest: with Hypothesis, a test has hundreds."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")  # a test with Hypothesis may not have one for each function
 def swf_simulate(request: pytest.FixtureRequest) -> "StrictSimulate":
-    """`simulate`, strict by default; if the test fails, the report shows what happened in each run."""
+    """`simulate`, strict by default; if the test fails, the report shows what happened in its latest runs."""
     from swf_temporal.cli.pytest_plugin.simulating import StrictSimulate
 
-    return StrictSimulate(request.node.stash.setdefault(_TOLD, []))
+    return StrictSimulate(request.config.stash.setdefault(_TOLD, deque(maxlen=_MAX_TOLD)))
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Simulations in tests: strict, and described in the report of a failed test."""
 
+from collections import deque
 from collections.abc import Callable
 from io import StringIO
 from typing import Any, Final
@@ -13,7 +14,7 @@ from swf_temporal.simulation.simulate import simulate
 class StrictSimulate:
     """`simulate`, with `strict=True` by default."""
 
-    def __init__(self, told: list[str]) -> None:
+    def __init__(self, told: deque[str]) -> None:
         """Append a description of each run to *told*."""
         self._told = told
 

@@ -26,6 +26,7 @@ from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_at
+from swf_temporal.events.consumers.custom import CustomSource
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in, id_in
 from swf_temporal.functions.call import cause_here
@@ -54,8 +55,10 @@ class DeadLetters:
     def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
         self._consumer = consumer
         self._brokers = Brokers(HttpBroker(Http(settings)))
-        channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
-        self._channel = dead_letters_at(channel, consumer)
+        self._channel: Channel | None = None
+        if consumer.dead_letter is not None:
+            channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
+            self._channel = dead_letters_at(channel, consumer)
 
     def tell_loss(self) -> None:
         """Log a warning if messages that cannot be taken will be lost."""
@@ -300,8 +303,10 @@ SOURCES: Final = {
 def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = "") -> MessageSource:
     """Return the source of *consumer*'s messages, as a client whose id is derived from its name and *deployment*.
 
-    Raises CallFailed if the library of its protocol is missing.
+    Raises CallFailed if the library of its protocol is missing, and UsageError if no package offers it.
     """
+    if consumer.custom is not None:
+        return CustomSource(consumer.custom)
     module, name, library = SOURCES[consumer.family]
     optional(library, module, f"consumers of {consumer.family}")
     channel = channel_of(settings, consumer, client_id_of(f"{deployment}/{consumer.name}"), consumer.max_bytes)

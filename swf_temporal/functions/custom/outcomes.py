@@ -52,8 +52,13 @@ def exceptions_as_faults() -> Iterator[None]:
     """Raise a call's fault for anything that its Python code raises, even KeyboardInterrupt."""
     try:
         yield
-    except (asyncio.CancelledError, GeneratorExit):
+    except GeneratorExit:
         raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise raised(error) from error  # of something that the code itself awaited or cancelled
     except BaseException as error:
         raise raised(error) from error
 

@@ -136,16 +136,16 @@ class ServerlessWorkflowDefinition(Definition):
 
     @property
     def input_schema(self) -> JSON:
-        """The schema of `dataInputSchema`."""
+        """The schema of `dataInputSchema`, which a caller may change: it is a copy."""
         declared = self.workflow.data_input_schema
-        schema: JSON = None if declared is None else declared.schema_
+        schema: JSON = None if declared is None else plain(declared.schema_)
         return schema
 
     @property
     def output_schema(self) -> JSON:
-        """The schema of `dataOutputSchema`."""
+        """The schema of `dataOutputSchema`, a copy like that of the input."""
         declared = self.workflow.data_output_schema
-        schema: JSON = None if declared is None else declared.schema_
+        schema: JSON = None if declared is None else plain(declared.schema_)
         return schema
 
     @cached_property

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from swf_temporal import simulate
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
@@ -269,6 +270,28 @@ async def test_cancelling_reaches_the_function() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert cancelled.is_set()
+
+
+def cancels() -> NoReturn:
+    raise asyncio.CancelledError("no longer wanted")
+
+
+async def awaits_what_is_cancelled() -> None:
+    other = asyncio.ensure_future(asyncio.Event().wait())
+    other.cancel("no longer wanted")
+    await other
+
+
+@pytest.mark.parametrize("function", [cancels, awaits_what_is_cancelled])
+async def test_a_function_that_raises_a_cancellation_of_its_own(function: Callable[..., Any]) -> None:
+    """It is an exception like any other, on a worker and in a simulation: nobody cancelled the call."""
+    fault = await fault_of(Functions({"f": function}).call(custom("f")))
+    assert (fault.name, fault.message) == ("CancelledError", "no longer wanted")
+    start = {"id": "a", "version": "1", "specVersion": "0.8", "functions": [{"name": "f", "type": "custom"}]}
+    states = [{"name": "A", "type": "operation", "actions": [{"functionRef": "f"}], "end": True}]
+    run = await asyncio.to_thread(simulate, {**start, "states": states}, functions={"f": lambda _: function()})
+    assert run.error is not None
+    assert (run.error.name, run.error.message) == ("CancelledError", "no longer wanted")
 
 
 def price_of(item: str) -> int:

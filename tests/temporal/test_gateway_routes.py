@@ -1,5 +1,6 @@
 """Every route of a gateway, as its code has them, asked by everyone who may not, and by one who may only read."""
 
+import asyncio
 import re
 from typing import Any, cast
 
@@ -75,39 +76,47 @@ async def test_every_route_asks_who_it_is_and_what_they_may(bench: Bench) -> Non
     async with working(bench, mine, foreign, tenants=tenants, **SETTINGS) as (client, _):
         begun = await client.post(f"/workflows/{mine.id}", headers={"X-API-Key": KEYS["own"]}, json={})
         instance = begun.headers["location"].rpartition("/")[2]
-        wrong = []
-        for method, path in routes(bench):
-            if path in PUBLIC:
-                continue
+        cookies = {key: await _logged_in(client, key) for key in KEYS.values()}
+        client.cookies.clear()
+
+        async def faults_of(method: str, path: str) -> list[str]:
             of_definition = path.startswith(("/workflows", "/{id}", "/console/definitions"))
             asked, absent = (
                 path.format(id=one if of_definition else other, instance=other, action="cancel")
                 for one, other in ((mine.id, instance), ("absent", "absent"))
             )
+            wrong = []
             for name in ("nobody", "bare", "reader"):
-                answer = await _asked(client, method, asked, KEYS.get(name, ""))
+                key = KEYS.get(name, "")
+                answer = await _asked(client, method, asked, key, cookies.get(key, ""))
                 if not _is_right(name, method, path, answer):
                     wrong.append(f"{name}: {method} {path}: {answer.status_code} {answer.text[:90]}")
-            told, nothing_there = [await _asked(client, method, one, KEYS["other"]) for one in (asked, absent)]
+            key = KEYS["other"]
+            told, nothing_there = [await _asked(client, method, one, key, cookies[key]) for one in (asked, absent)]
             if "{id}" not in path:
                 if mine.id in told.text:
                     wrong.append(f"another tenant is shown by {method} {path}: {told.text[:90]}")
             elif _essence(told, instance, mine.id) != _essence(nothing_there):
                 wrong.append(f"another tenant learns by {method} {path}: {told.status_code} {told.text[:90]}")
+            return wrong
+
+        asked = [(method, path) for method, path in routes(bench) if path not in PUBLIC]
+        wrong = [one for each in await asyncio.gather(*(faults_of(*one) for one in asked)) for one in each]
     assert not wrong, "\n".join(wrong)
 
 
 _FORM = "application/x-www-form-urlencoded"
 
 
-async def _asked(client: httpx.AsyncClient, method: str, path: str, key: str) -> httpx.Response:
-    headers, body = {"X-API-Key": key} if key else {}, b"{}"
-    headers["Content-Type"] = "application/json"
+async def _logged_in(client: httpx.AsyncClient, key: str) -> str:
+    answer = await client.post("/console/login", data={"key": key})
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+async def _asked(client: httpx.AsyncClient, method: str, path: str, key: str, cookie: str) -> httpx.Response:
+    headers, body = {"Content-Type": "application/json"} | ({"X-API-Key": key} if key else {}), b"{}"
     if path.startswith("/console") and key:
-        logged_in = await client.post("/console/login", data={"key": key})
-        headers = {"Cookie": logged_in.headers["set-cookie"].partition(";")[0], "Content-Type": _FORM}
-        client.cookies.clear()
-        body = b"csrf=wrong"
+        headers, body = {"Cookie": cookie, "Content-Type": _FORM}, b"csrf=wrong"
     if path.endswith("/events") or path == "/events":
         headers["Content-Type"] = "application/cloudevents+json"
         body = b'{"specversion": "1.0", "id": "1", "source": "s", "type": "t"}'

@@ -83,6 +83,7 @@ def test_secrets_by_name_are_not_written(properties: str, hint: str, tmp_path: P
         f"${{no:${{db.password:{HIDDEN}}}}}",
         f"${{aes-gcm-nopadding::{HIDDEN}}}",
         "${unknown}",
+        f"https://hooks.example/services/T0ab1cd2ef3gh4ij5kl6mn/{HIDDEN}",
     ],
 )
 def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) -> None:
@@ -130,13 +131,16 @@ def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["password", "db.password", "dbPassword", "dbpassword", "DB_PASSWD", "api-key", "api.key", "apiKey", "APIKEY",
-     "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass"],
+     "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass", "slack.webhook",
+     "pin.code", "signing.cert.pem", "session.seed"],
 )  # fmt: skip
 def test_words_that_are_secret(name: str) -> None:
     assert is_secret(name)
 
 
-@pytest.mark.parametrize("name", ["my_name", "secretary", "tokenizer.url", "passage", "compass", "key", "a.place"])
+@pytest.mark.parametrize(
+    "name", ["my_name", "secretary", "tokenizer.url", "passage", "compass", "key", "a.place", "pinned", "certain"]
+)
 def test_words_that_are_not(name: str) -> None:
     assert not is_secret(name)
 

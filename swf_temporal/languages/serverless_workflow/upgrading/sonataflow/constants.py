@@ -22,13 +22,16 @@ _NAME: Final = re.compile(r'\.(\w+)|"([^"]+)"')
 _PLAIN: Final = re.compile(r"[A-Za-z_]\w*")
 _BETWEEN_WORDS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _SECRET: Final = re.compile(
-    r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key)s?|pass|private|"
-    r"authorization|bearer|jwt",
+    r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key|webhook)s?|"
+    r"authorization|bearer|cert|certificate|cookie|hmac|jwt|otp|p12|pass|passcode|pem|pfx|pin|private|salt|seed|session|"
+    r"signature|signing|keystore|truststore",
 )
 _CREDENTIAL: Final = re.compile(
-    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN", re.IGNORECASE
+    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN|"
+    r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}",
+    re.IGNORECASE,
 )
-"""Matches a value that is or contains a credential."""
+"""Matches a value that is or contains a credential, such as a long run of letters and digits."""
 _EXPOSED: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
 
 

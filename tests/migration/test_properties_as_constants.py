@@ -131,7 +131,8 @@ def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["password", "db.password", "dbPassword", "dbpassword", "DB_PASSWD", "api-key", "api.key", "apiKey", "APIKEY",
-     "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass", "slack.webhook",
+     "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass",
+     "slack.webhook",
      "pin.code", "signing.cert.pem", "session.seed"],
 )  # fmt: skip
 def test_words_that_are_secret(name: str) -> None:

@@ -43,10 +43,8 @@ async def test_the_bindings_say_how_a_message_is_sent(channel: ChannelTo, queue:
         "replyTo": "answers", "timestamp": True,
     }  # fmt: skip
     binding = {"contentEncoding": "gzip", "messageType": "order"}
-
     await AMQP.send(channel(operation=operation, message=binding), X)
     received, copy = await queue.get(no_ack=True), await copied.get(no_ack=True)
-
     assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)
     assert (received.reply_to, received.content_encoding, received.type) == ("answers", "gzip", "order")
     assert received.timestamp is not None

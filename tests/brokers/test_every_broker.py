@@ -127,18 +127,14 @@ async def test_a_message_that_is_too_large_is_told(protocol: Protocol, broker: B
     await fault_of(doing, "MessageTooLarge", retryable=False)
 
 
-@pytest.mark.parametrize(
-    ("protocol", "address", "message"),
-    [
-        ("mqtt", "orders/#", MESSAGE),
-        ("mqtt", "orders", Message(b"x", headers={"x": "y" * 65_536})),
-        ("amqp", "orders", Message(b"x", correlation_id="c" * 256)),
-        ("amqp", "orders", Message(b"x", headers={"name": "\ud800"})),
-        ("nats", "orders", Message(b"x", headers={"two words": "y"})),
-        ("nats", "orders", Message(b"x", headers={"x": "\ud800"})),
-    ],
-    indirect=["protocol"],
-)
+@pytest.mark.parametrize(("protocol", "address", "message"), [
+    ("mqtt", "orders/#", MESSAGE),
+    ("mqtt", "orders", Message(b"x", headers={"x": "y" * 65_536})),
+    ("amqp", "orders", Message(b"x", correlation_id="c" * 256)),
+    ("amqp", "orders", Message(b"x", headers={"name": "\ud800"})),
+    ("nats", "orders", Message(b"x", headers={"two words": "y"})),
+    ("nats", "orders", Message(b"x", headers={"x": "\ud800"})),
+], indirect=["protocol"])  # fmt: skip
 async def test_what_cannot_be_sent_is_told(broker: Broker, channel: ChannelTo, address: str, message: Message) -> None:
     """Such as a topic with wildcards, or a header longer than a packet can say: it is not tried again."""
     await fault_of(broker.send(channel(address), message), "BadArguments", retryable=False)

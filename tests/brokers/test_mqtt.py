@@ -111,16 +111,13 @@ async def test_version_3_tells_a_wrong_password(channel: ChannelTo) -> None:
     assert "byron" not in fault.message
 
 
-@pytest.mark.parametrize(
-    ("reason", "code"),
-    [
-        (4, "AuthFailed"),
-        (0x80, "AuthFailed"),
-        (ReasonCode(PacketTypes.SUBACK, "Not authorized"), "AuthFailed"),
-        (ReasonCode(PacketTypes.SUBACK, "Topic filter invalid"), "UnknownChannel"),
-        (ReasonCode(PacketTypes.PUBACK, "Quota exceeded"), "BrokerError"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "code"), [
+    (4, "AuthFailed"),
+    (0x80, "AuthFailed"),
+    (ReasonCode(PacketTypes.SUBACK, "Not authorized"), "AuthFailed"),
+    (ReasonCode(PacketTypes.SUBACK, "Topic filter invalid"), "UnknownChannel"),
+    (ReasonCode(PacketTypes.PUBACK, "Quota exceeded"), "BrokerError"),
+])  # fmt: skip
 def test_reasons_that_a_broker_may_give(reason: ReasonCode | int, code: str) -> None:
     """Codes of both versions are told apart."""
     assert refused(reason).fault[0] == code

@@ -1,7 +1,5 @@
 """Messages of AsyncAPI documents go over real connections of WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import ssl
@@ -130,7 +128,6 @@ async def test_a_message_is_sent_and_the_connection_closed(lights: Lights, ask: 
     arguments = {"lamp": "a/b", "tag": ["x", "y z"], "payload": {"on": True}, "headers": {"X-By": "ada"}}
     assert await ask("tell", arguments) is None
     await lights.closed.wait()
-
     assert lights.received == ['{"on":true}']
     assert lights.paths == ["/api/lights/a%2Fb?tag=x&tag=y+z"]
     assert lights.headers[0].items() >= {"x-by": "ada", "idempotency-key": "k"}.items()

@@ -43,15 +43,11 @@ states: [{id: a, type: generateEvent, event: {type: came-ID, source: s}}]
 """
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        AGAIN.replace(", CORRELATION", ""),
-        AGAIN.replace("CORRELATION", "correlation: [{contextAttributeName: key}]"),
-        AGAIN_IN_DIREKTIV,
-    ],
-    ids=["each event an instance", "one key", "direktiv"],
-)
+@pytest.mark.parametrize("text", [
+    AGAIN.replace(", CORRELATION", ""),
+    AGAIN.replace("CORRELATION", "correlation: [{contextAttributeName: key}]"),
+    AGAIN_IN_DIREKTIV,
+], ids=["each event an instance", "one key", "direktiv"])  # fmt: skip
 async def test_a_chain_ends(bench: Bench, topic: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
     """The event at its end starts nothing, and the log says so; those who send it are told."""
     definition = named(text, topic)

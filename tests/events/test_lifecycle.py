@@ -268,15 +268,11 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
     assert len({event.id for event in outside.published}) == len(outside.published)
 
 
-@pytest.mark.parametrize(
-    ("suspend_after", "last", "called", "end"),
-    [
-        (10, "state-left Book", ["book", "undo"], "workflow.cancelled"),
-        (1000, "state-left Rest", ["book", "undo"], "workflow.cancelled"),
-        (1000, "workflow-completed ", ["book"], "workflow.completed"),
-    ],
-    ids=["between two steps", "about to continue as another", "complete"],
-)
+@pytest.mark.parametrize(("suspend_after", "last", "called", "end"), [
+    (10, "state-left Book", ["book", "undo"], "workflow.cancelled"),
+    (1000, "state-left Rest", ["book", "undo"], "workflow.cancelled"),
+    (1000, "workflow-completed ", ["book"], "workflow.completed"),
+], ids=["between two steps", "about to continue as another", "complete"])  # fmt: skip
 async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
     bench: Bench, topic: str, suspend_after: int, last: str, called: list[str], end: str
 ) -> None:

@@ -86,10 +86,9 @@ async def test_too_slow(fails: Fails, service: Service, kind: str) -> None:
 
 
 @every_type
-@pytest.mark.parametrize(
-    ("status", "phrase"),
-    [(404, "Not Found"), (422, "Unprocessable"), (500, "Internal Server Error"), (503, "Service Unavailable")],
-)
+@pytest.mark.parametrize(("status", "phrase"), [
+    (404, "Not Found"), (422, "Unprocessable"), (500, "Internal Server Error"), (503, "Service Unavailable"),
+])  # fmt: skip
 async def test_an_error_of_the_service(fails: Fails, service: Service, kind: str, status: int, phrase: str) -> None:
     body = {"detail": "no such pet"}
     service.answers_with(*PATHS[kind], body, status=status)
@@ -126,15 +125,11 @@ async def test_another_content_type_is_an_answer(fails: Fails, service: Service)
 NO_PET = {"errors": [{"message": "no such pet", "extensions": {"code": "PET_NOT_FOUND"}}], "data": None}
 
 
-@pytest.mark.parametrize(
-    ("kind", "answer", "code", "text", "facts"),
-    [
-        ("openapi", {"name": 7}, "SchemaMismatch", "name", {"function": CHECKED}),
-        ("graphql", {"pet": {}}, "MalformedAnswer", "'data'", {}),
-        ("graphql", NO_PET, "PET_NOT_FOUND", "no such pet", {}),
-    ],
-    ids=["another schema", "not what the protocol has", "errors within an answer"],
-)
+@pytest.mark.parametrize(("kind", "answer", "code", "text", "facts"), [
+    ("openapi", {"name": 7}, "SchemaMismatch", "name", {"function": CHECKED}),
+    ("graphql", {"pet": {}}, "MalformedAnswer", "'data'", {}),
+    ("graphql", NO_PET, "PET_NOT_FOUND", "no such pet", {}),
+], ids=["another schema", "not what the protocol has", "errors within an answer"])  # fmt: skip
 async def test_an_answer_that_is_none(
     fails: Fails, service: Service, kind: str, answer: Any, code: str, text: str, facts: dict[str, Any]
 ) -> None:

@@ -85,15 +85,11 @@ async def speaking(*messages: str | bytes) -> AsyncIterator[str]:
         yield f"127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
 
 
-@pytest.mark.parametrize(
-    ("said", "code", "text", "facts"),
-    [
-        ('{"lumens": ', "MalformedAnswer", "but it is not", {"body": ...}),
-        ('{"lux": 7}', "SchemaMismatch", "lumens", {"body": {"lux": 7}}),
-        (json.dumps({"lumens": "x" * 5000}), "AnswerTooLarge", "1000", {"settings": {"max_response_bytes": 1000}}),
-    ],
-    ids=["malformed", "another schema", "too large"],
-)
+@pytest.mark.parametrize(("said", "code", "text", "facts"), [
+    ('{"lumens": ', "MalformedAnswer", "but it is not", {"body": ...}),
+    ('{"lux": 7}', "SchemaMismatch", "lumens", {"body": {"lux": 7}}),
+    (json.dumps({"lumens": "x" * 5000}), "AnswerTooLarge", "1000", {"settings": {"max_response_bytes": 1000}}),
+], ids=["malformed", "another schema", "too large"])  # fmt: skip
 async def test_what_comes_does_not_fit(fails: Fails, said: str, code: str, text: str, facts: dict[str, Any]) -> None:
     async with speaking(said) as host:
         await fails("ws", host, code, text, receives=True, **facts)
@@ -116,9 +112,7 @@ async def test_an_expired_token(fails: Fails, service: Service, protocol: str) -
     expired, host = {"detail": "the token has expired"}, service.url.removeprefix("http://")
     for method in ("GET", "POST"):
         service.answers_with(method, "/lights", expired, status=401)
-
     told = await fails(protocol, host, 401, "401", status=401, body=expired, **by_client(service.url))
-
     shown = [request.headers["authorization"] for request in service.requests if request.path == "/lights"]
     assert len(set(shown)) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)

@@ -109,14 +109,11 @@ def test_files_of_any_size(folder: Path) -> None:
         Resources().fetch("f.json", folder)
 
 
-@pytest.mark.parametrize(
-    ("uri", "code", "message"),
-    [
-        ("../other/f.json", "external-forbidden", "which is outside of the definition's folder"),
-        ("ftp://example.com/f.json", "external-forbidden", "and 'ftp:' is not a way to get documents"),
-        ("http://[", "external-unreadable", "which cannot be read: it is not a URI (Invalid IPv6 URL)"),
-    ],
-)
+@pytest.mark.parametrize(("uri", "code", "message"), [
+    ("../other/f.json", "external-forbidden", "which is outside of the definition's folder"),
+    ("ftp://example.com/f.json", "external-forbidden", "and 'ftp:' is not a way to get documents"),
+    ("http://[", "external-unreadable", "which cannot be read: it is not a URI (Invalid IPv6 URL)"),
+])  # fmt: skip
 def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) -> None:
     (folder / "a.yaml").write_text(WORKFLOW.replace("URI", f'"{uri}"'))
     checked = check_file(folder / "a.yaml", resources=Resources())

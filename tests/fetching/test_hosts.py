@@ -6,27 +6,24 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.text.fetching.resources import credentials_in, hosts_in, is_allowed, variable_name
 
 
-@pytest.mark.parametrize(
-    ("pattern", "host", "port", "expected"),
-    [
-        ("example.com", "example.com", 443, True),
-        ("example.com", "Example.COM", 80, True),
-        ("example.com", "example.com", 8080, False),
-        ("example.com:8080", "example.com", 8080, True),
-        ("example.com:8080", "example.com", 443, False),
-        ("example.com", "www.example.com", 443, False),
-        ("example.com", "badexample.com", 443, False),
-        ("*.example.com", "www.example.com", 443, True),
-        ("*.example.com", "a.b.example.com", 443, True),
-        ("*.example.com", "example.com", 443, False),
-        ("*.example.com", "badexample.com", 443, False),
-        ("*.example.com", "example.com.evil.org", 443, False),
-        ("*.example.com:8443", "www.example.com", 8443, True),
-        ("127.0.0.1:80", "127.0.0.1", 80, True),
-        ("[::1]:8080", "::1", 8080, True),
-        ("[::1]", "::1", 443, True),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "host", "port", "expected"), [
+    ("example.com", "example.com", 443, True),
+    ("example.com", "Example.COM", 80, True),
+    ("example.com", "example.com", 8080, False),
+    ("example.com:8080", "example.com", 8080, True),
+    ("example.com:8080", "example.com", 443, False),
+    ("example.com", "www.example.com", 443, False),
+    ("example.com", "badexample.com", 443, False),
+    ("*.example.com", "www.example.com", 443, True),
+    ("*.example.com", "a.b.example.com", 443, True),
+    ("*.example.com", "example.com", 443, False),
+    ("*.example.com", "badexample.com", 443, False),
+    ("*.example.com", "example.com.evil.org", 443, False),
+    ("*.example.com:8443", "www.example.com", 8443, True),
+    ("127.0.0.1:80", "127.0.0.1", 80, True),
+    ("[::1]:8080", "::1", 8080, True),
+    ("[::1]", "::1", 443, True),
+])  # fmt: skip
 def test_patterns(pattern: str, host: str, port: int, *, expected: bool) -> None:
     """A pattern allows one host or all below it, on the ordinary ports or on the one that it names."""
     assert is_allowed(host, port, hosts_in({"SWF_RESOURCE_HOSTS": pattern})) is expected

@@ -41,15 +41,12 @@ def refused_by(web: Web, url: str) -> str:
     return refused.value.reason
 
 
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (FUNCTIONS, "application/json"),
-        (b"- name: f\n  operation: a.json#f\n", "application/yaml"),
-        (b"functions:\n- name: f\n  operation: a.json#f\n", "text/plain"),
-        (b'\xef\xbb\xbf{"functions": ' + FUNCTIONS + b"}", "application/octet-stream"),
-    ],
-)
+@pytest.mark.parametrize(("content", "kind"), [
+    (FUNCTIONS, "application/json"),
+    (b"- name: f\n  operation: a.json#f\n", "application/yaml"),
+    (b"functions:\n- name: f\n  operation: a.json#f\n", "text/plain"),
+    (b'\xef\xbb\xbf{"functions": ' + FUNCTIONS + b"}", "application/octet-stream"),
+])  # fmt: skip
 def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
     """Definitions on a host that is allowed are put in the place of their URI, and travel with the text."""
     site.has("/f", content, kind=kind)
@@ -106,18 +103,15 @@ def test_a_definition_from_a_url(site: Site, monkeypatch: pytest.MonkeyPatch) ->
         load(f"{site.url}/c.yaml")
 
 
-@pytest.mark.parametrize(
-    ("status", "content", "kind", "reason"),
-    [
-        (404, b"", "", "the answer was 404 Not Found"),
-        (401, b"", "", "the answer was 401 Unauthorized"),
-        (503, b"", "", "the answer was 503 Service Unavailable"),
-        (204, b"", "", "the answer was 204 No Content"),
-        (200, b"<html>", "text/html; charset=utf-8", "it is HTML, not JSON or YAML"),
-        (200, b" " * (2 * 1024 * 1024 + 1), "", "it is larger than 2 MiB"),
-        (302, b"", "", "the answer was 302 Found"),
-    ],
-)
+@pytest.mark.parametrize(("status", "content", "kind", "reason"), [
+    (404, b"", "", "the answer was 404 Not Found"),
+    (401, b"", "", "the answer was 401 Unauthorized"),
+    (503, b"", "", "the answer was 503 Service Unavailable"),
+    (204, b"", "", "the answer was 204 No Content"),
+    (200, b"<html>", "text/html; charset=utf-8", "it is HTML, not JSON or YAML"),
+    (200, b" " * (2 * 1024 * 1024 + 1), "", "it is larger than 2 MiB"),
+    (302, b"", "", "the answer was 302 Found"),
+])  # fmt: skip
 def test_answers_that_are_no_document(site: Site, status: int, content: bytes, kind: str, reason: str) -> None:
     site.has("/f", content, status, kind)
     checked = check(WORKFLOW.replace("URI", f"{site.url}/f"), resources=Resources(hosts=(site.host,)))
@@ -201,13 +195,10 @@ def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
     assert other.asked == []
 
 
-@pytest.mark.parametrize(
-    ("location", "reason"),
-    [
-        ("/f", "it redirects more than 5 times"),
-        ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is not a URL"),
-    ],
-)
+@pytest.mark.parametrize(("location", "reason"), [
+    ("/f", "it redirects more than 5 times"),
+    ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is not a URL"),
+])  # fmt: skip
 def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> None:
     """Redirects in a cycle, and to what is not a URL, come to an end."""
     site.has("/f", status=302, Location=location)

@@ -1,7 +1,5 @@
 """Who performs which type of function."""
 
-from __future__ import annotations
-
 import pytest
 
 from swf_temporal.base.calls import Function

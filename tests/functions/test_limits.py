@@ -36,16 +36,13 @@ def call_of(name: str) -> Call:
     return Call(Function(name=name, type="custom"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "most"),
-    [
-        (Settings(), 8),
-        (Settings(functions={"VISIT": Options(concurrency=3)}), 3),
-        (Settings(functions={"OTHER": Options(concurrency=3)}), 8),
-        (Settings(calls=Options(concurrency=2)), 2),
-        (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
-    ],
-)
+@pytest.mark.parametrize(("settings", "most"), [
+    (Settings(), 8),
+    (Settings(functions={"VISIT": Options(concurrency=3)}), 3),
+    (Settings(functions={"OTHER": Options(concurrency=3)}), 8),
+    (Settings(calls=Options(concurrency=2)), 2),
+    (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
+])  # fmt: skip
 async def test_so_many_calls_at_once(calling: Calling, settings: Settings, most: int) -> None:
     crowd = Crowd()
     functions = calling({"visit": crowd.visit}, settings)
@@ -53,21 +50,18 @@ async def test_so_many_calls_at_once(calling: Calling, settings: Settings, most:
     assert crowd.most == most
 
 
-@pytest.mark.parametrize(
-    ("limited", "most"),
-    [
-        ({"services": {"visits.yaml": Options(concurrency=3)}}, (3, 3)),
-        ({"services": {"other.yaml": Options(concurrency=3)}}, (8, 4)),
-        (
-            {
-                "services": {"visits.yaml": Options(concurrency=3)},
-                "functions": {"visit": Options(concurrency=2)},
-                "calls": Options(concurrency=4),
-            },
-            (3, 2),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("limited", "most"), [
+    ({"services": {"visits.yaml": Options(concurrency=3)}}, (3, 3)),
+    ({"services": {"other.yaml": Options(concurrency=3)}}, (8, 4)),
+    (
+        {
+            "services": {"visits.yaml": Options(concurrency=3)},
+            "functions": {"visit": Options(concurrency=2)},
+            "calls": Options(concurrency=4),
+        },
+        (3, 2),
+    ),
+])  # fmt: skip
 async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[int, int]) -> None:
     """Whichever functions call it, beside what holds for these; none waits for another in a circle."""
     limits, crowd, own = RateLimits(Settings(**limited)), Crowd(), Crowd()
@@ -112,7 +106,6 @@ async def test_so_many_calls_in_a_time(calling: Calling) -> None:
     for task in pending:
         task.cancel()
     await asyncio.gather(*pending, return_exceptions=True)
-
     assert (len(done), len(pending), len(made)) == (3, 2, 3)
 
 
@@ -131,7 +124,6 @@ async def test_a_failed_call_leaves_its_place(calling: Calling) -> None:
 async def test_calls_that_wait_for_their_function_leave_others_room(calling: Calling, own: Options) -> None:
     """However many wait: of the calls that may be made at once, they take what one of them takes."""
     settings = Settings(calls=Options(concurrency=3), functions={"SLOW": own})
-
     functions = calling({"slow": asyncio.Event().wait, "quick": dict}, settings)
     slow = [asyncio.create_task(functions.call(call_of("slow"))) for _ in range(5)]
     await asyncio.sleep(0)
@@ -140,7 +132,6 @@ async def test_calls_that_wait_for_their_function_leave_others_room(calling: Cal
     for task in (*slow, *quick):
         task.cancel()
     await asyncio.gather(*slow, *quick, return_exceptions=True)
-
     assert done == {*quick}
 
 

@@ -29,40 +29,34 @@ def is_local(
     return True
 
 
-@pytest.mark.parametrize(
-    ("env", "wanted"),
-    [
-        ({}, (False, True)),
-        ({"SWF_LOCAL_CALLS": "true"}, (True, True)),
-        ({"SWF_LOCAL_CALLS": "false"}, (False, False)),
-        ({"SWF_LOCAL_CALLS": "false", "SWF_TYPES_OF_LOCAL_CALLS": "openapi, rest"}, (True, True)),
-        ({"SWF_TYPES_OF_LOCAL_CALLS": "openapi"}, (False, True)),
-        ({"SWF_TYPES_OF_LOCAL_CALLS": "rest", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, (False, False)),
-        ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true"}, (True, True)),
-        ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true", "SWF_LOCAL_CALLS_PRICE": "false"}, (False, False)),
-        ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false", "SWF_LOCAL_CALLS_PRICE": "true"}, (True, True)),
-        ({"SWF_LOCAL_CALLS": "true", "SWF_TIMEOUT_PRICE": "31"}, (False, False)),
-    ],
-)
+@pytest.mark.parametrize(("env", "wanted"), [
+    ({}, (False, True)),
+    ({"SWF_LOCAL_CALLS": "true"}, (True, True)),
+    ({"SWF_LOCAL_CALLS": "false"}, (False, False)),
+    ({"SWF_LOCAL_CALLS": "false", "SWF_TYPES_OF_LOCAL_CALLS": "openapi, rest"}, (True, True)),
+    ({"SWF_TYPES_OF_LOCAL_CALLS": "openapi"}, (False, True)),
+    ({"SWF_TYPES_OF_LOCAL_CALLS": "rest", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, (False, False)),
+    ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true"}, (True, True)),
+    ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true", "SWF_LOCAL_CALLS_PRICE": "false"}, (False, False)),
+    ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false", "SWF_LOCAL_CALLS_PRICE": "true"}, (True, True)),
+    ({"SWF_LOCAL_CALLS": "true", "SWF_TIMEOUT_PRICE": "31"}, (False, False)),
+])  # fmt: skip
 def test_the_narrowest_setting_decides(env: dict[str, str], wanted: tuple[bool, bool]) -> None:
     settings = read_settings(env)
     assert (is_local(settings, asked=False), is_local(settings, asked=True)) == wanted
 
 
-@pytest.mark.parametrize(
-    ("env", "methods"),
-    [
-        ({"SWF_LOCAL_CALLS": "safe"}, {"GET", "HEAD", "OPTIONS"}),
-        ({"SWF_LOCAL_CALLS_PRICE": "safe"}, {"GET", "HEAD", "OPTIONS"}),
-        ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "safe"}, {"GET", "HEAD", "OPTIONS"}),
-        ({"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, set()),
-        (
-            {"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_PRICE": "true"},
-            {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None},
-        ),
-        ({"SWF_LOCAL_CALLS": "safe", "SWF_TIMEOUT_PRICE": "31"}, set()),
-    ],
-)
+@pytest.mark.parametrize(("env", "methods"), [
+    ({"SWF_LOCAL_CALLS": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+    ({"SWF_LOCAL_CALLS_PRICE": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+    ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+    ({"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, set()),
+    (
+        {"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_PRICE": "true"},
+        {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None},
+    ),
+    ({"SWF_LOCAL_CALLS": "safe", "SWF_TIMEOUT_PRICE": "31"}, set()),
+])  # fmt: skip
 def test_calls_may_be_local_only_where_their_requests_change_nothing(env: dict[str, str], methods: set[str]) -> None:
     """A call over gRPC has no method that says so."""
     settings = read_settings(env)

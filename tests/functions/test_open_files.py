@@ -43,10 +43,9 @@ async def test_a_connection_that_needs_a_file(calling: Calling, host: str, servi
     assert fault.message.startswith("too many open files: raise the limit of this process (ulimit -n")
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one")],
-)
+@pytest.mark.parametrize(("kind", "operation"), [
+    ("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one"),
+])  # fmt: skip
 async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("[")

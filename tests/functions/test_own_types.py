@@ -44,10 +44,9 @@ async def test_a_type_gets_the_whole_call(operation: str) -> None:
     assert await functions.call(_say({"x": 1}, operation)) == ["say", operation, {"x": 1}, 2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name", "code"),
-    [("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON")],
-)
+@pytest.mark.parametrize(("arguments", "name", "code"), [
+    ("break", "LookupError", "LookupError"), ("refuse", "CallFailed", "404"), ("nonsense", "CallFailed", "NotJSON"),
+])  # fmt: skip
 async def test_what_goes_wrong_is_the_functions_error(arguments: str, name: str, code: str) -> None:
     fault = await fault_of(Functions(_registry()).call(_say(arguments)))
     assert (fault.name, fault.code, fault.function, fault.attempt) == (name, code, "say", 2)

@@ -83,7 +83,6 @@ def test_results_keep_what_only_resembles_a_secret() -> None:
         "test": "latest contest", "testResult": ["attested", "test it", "42nd", 42, True, None],
         "postgres": {"url": "postgres://db.eu-central-1.example.com"},
     }  # fmt: skip
-
     assert withhold(data, secrets) == data
     assert withhold({"a": "test", "b": [" postgres\n", "42"], "c": "Test"}, secrets) == {
         "a": "***", "b": ["***", "***"], "c": "Test",
@@ -113,14 +112,10 @@ def test_a_weak_secret_is_weak_in_every_spelling() -> None:
     assert [withhold(text, {"a": "test"}) for text in ("dGVzdA", "dGVzdA==")] == ["***", "***"]
 
 
-@pytest.mark.parametrize(
-    "secret",
-    [
-        STRONG, "correct-horse-battery-staple", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "qzkfhwtbxmvlrp",
-        "8f14e45fceea167a", "0af7651916cd43dd8448eb211c80319c", "aB3dE5fG7", "x7$Kp!2vQ", "2f1b6c1e-3c6d-4a57",
-        "493027164850273",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("secret", [
+    STRONG, "correct-horse-battery-staple", "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "qzkfhwtbxmvlrp", "8f14e45fceea167a",
+    "0af7651916cd43dd8448eb211c80319c", "aB3dE5fG7", "x7$Kp!2vQ", "2f1b6c1e-3c6d-4a57", "493027164850273",
+])  # fmt: skip
 def test_strong_secrets(secret: str) -> None:
     assert is_strong(secret)
 
@@ -134,13 +129,10 @@ def test_nine_random_characters_of_all_kinds_are_strong() -> None:
     assert [one for one in of_all_kinds if not is_strong(one)] == []
 
 
-@pytest.mark.parametrize(
-    "secret",
-    [
-        "test", "password", "postgres", "postgres1", "Admin123", "eu-central-1", "orders-service", "hunter2",
-        "production", "2026-11-22", "localhost:5432", "admin123", "true", "a", "TEST-KEY", "confirmation",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("secret", [
+    "test", "password", "postgres", "postgres1", "Admin123", "eu-central-1", "orders-service", "hunter2", "production",
+    "2026-11-22", "localhost:5432", "admin123", "true", "a", "TEST-KEY", "confirmation",
+])  # fmt: skip
 def test_weak_secrets(secret: str) -> None:
     assert not is_strong(secret)
 
@@ -190,18 +182,10 @@ def test_nothing_is_copied_without_secrets() -> None:
     assert withhold(value, {}) is value
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "p%C3%A4+s%2Fs%22x%5C%0A",
-        "p%C3%A4%20s%2Fs%22x%5C%0A",
-        "p%C3%A4%20s/s%22x%5C%0A",
-        r"p\u00e4 s/s\"x\\\n",
-        'pä s/s\\"x\\\\\\n',
-        "cMOkIHMvcyJ4XAo=",
-        "cMOkIHMvcyJ4XAo",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "p%C3%A4+s%2Fs%22x%5C%0A", "p%C3%A4%20s%2Fs%22x%5C%0A", "p%C3%A4%20s/s%22x%5C%0A", r"p\u00e4 s/s\"x\\\n",
+    'pä s/s\\"x\\\\\\n', "cMOkIHMvcyJ4XAo=", "cMOkIHMvcyJ4XAo",
+])  # fmt: skip
 def test_secrets_are_known_in_disguise(text: str) -> None:
     scrubbed = str(scrub(f"<{text}>", {"a": 'pä s/s"x\\\n'}))
     assert "***" in scrubbed
@@ -225,10 +209,8 @@ async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression:
         secret_template=secret_template, secrets=("token",), language="serverless-workflow",
     )  # fmt: skip
     calls = Calls({"f": lambda: None}, settings=Settings(), secrets=Secrets({"token": STRONG}))
-
     with pytest.raises(ExpressionFailed) as caught:
         await calls.perform(call, source="<text>", key="k", attempt=1)
-
     told = "".join(format_exception(caught.value))
     assert caught.value.message.startswith("an argument of function 'f' that uses secrets cannot be evaluated: ${ ")
     assert expression in caught.value.message
@@ -245,17 +227,10 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str)
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "4.839201755661e+12",
-        "4.839201755661E12",
-        "4839201755661.0",
-        "4,839,201,755,661",
-        "4 839 201 755 661",
-        "4839201755661e0",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "4.839201755661e+12", "4.839201755661E12", "4839201755661.0", "4,839,201,755,661", "4 839 201 755 661",
+    "4839201755661e0",
+])  # fmt: skip
 def test_numbers_are_known_however_they_are_written(text: str) -> None:
     assert "201" not in str(scrub(f"no account {text}, sorry", {"pin": {"number": 4839201755661}}))
 

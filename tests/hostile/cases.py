@@ -415,7 +415,6 @@ def _sizes() -> Iterator[Case]:
 
 def _depths() -> Iterator[Case]:
     case, once = _making("depth")
-
     for depth in (100, 500, 900, 3_000, 100_000):
         yield (once if depth in (900, 100_000) else case)(f"input {depth}", deep_input(depth, put({})))
         yield case(f"input {depth} and jq", deep_input(depth, computing("[..] | length")))

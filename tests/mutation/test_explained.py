@@ -17,21 +17,18 @@ def test_explanations_are_in_order() -> None:
         assert one.kind in Kind
 
 
-@pytest.mark.parametrize(
-    ("entry", "complaint"),
-    [
-        ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
-        (
-            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
-            "nothing says why",
-        ),
-        (
-            "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
-            "nobody reads",
-        ),
-        ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
-    ],
-)
+@pytest.mark.parametrize(("entry", "complaint"), [
+    ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
+    (
+        "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
+        "nothing says why",
+    ),
+    (
+        "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
+        "nobody reads",
+    ),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
+])  # fmt: skip
 def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
     """An entry without a place or a reason is an error, and so is one of an unknown kind."""
     file = tmp_path / "explained.yaml"

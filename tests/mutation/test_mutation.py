@@ -113,14 +113,11 @@ def test_what_was_made_at_import_is_made_again(monkeypatch: pytest.MonkeyPatch) 
     assert module.OTHER is other
 
 
-@pytest.mark.parametrize(
-    ("name", "after", "engine", "program", "data"),
-    [
-        ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
-        ("jsonpath.py", "return [write_json(None)]", JSONPATH, "$..a", "{}"),
-        ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "after", "engine", "program", "data"), [
+    ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
+    ("jsonpath.py", "return [write_json(None)]", JSONPATH, "$..a", "{}"),
+    ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
+])  # fmt: skip
 def test_mutants_run_in_helper_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: str, engine: Engine, program: str, data: str
 ) -> None:

@@ -125,7 +125,6 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -
     folder = Counting(folder_at(url, {}), ConnectionError("reset"), TimeoutError())
     await stored(ObjectStorage(StorageSettings(url=url), folder))
     assert folder.writes == 3
-
     down = Counting(folder_at(url, {}), *[ConnectionError("reset")] * 4)
     with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
         await stored(ObjectStorage(StorageSettings(url=url), down), Payload(data=b"another"))

@@ -8,10 +8,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import HOPS, hops_of, next_hops
 
 
-@pytest.mark.parametrize(
-    ("value", "hops"),
-    [(0, 0), (7, 7), ("7", 7), ("-7", 0), (-7, 0), ("x", 0), (True, 0), (1.5, 0), (2**31, 0), ([], 0)],
-)
+@pytest.mark.parametrize(("value", "hops"), [
+    (0, 0), (7, 7), ("7", 7), ("-7", 0), (-7, 0), ("x", 0), (True, 0), (1.5, 0), (2**31, 0), ([], 0),
+])  # fmt: skip
 def test_what_a_sender_may_write(value: Any, hops: int) -> None:
     """An integer, or a text as the binary mode has it; anything else counts as none."""
     assert hops_of(CloudEvent("1", "s", "t", attributes={HOPS: value})) == hops

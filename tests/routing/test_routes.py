@@ -97,17 +97,14 @@ def test_several_events_share_what_all_of_them_have() -> None:
     assert [one.event for one in routed(order("All"), "paid", "bank/a/b", order=7).awaited] == ["Paid"]
 
 
-@pytest.mark.parametrize(
-    ("start", "event", "name", "reason"),
-    [
-        ("One", ("placed", "shop"), "Placed", "its source is 'shop', not 'shop/+'"),
-        ("One", ("placed", "shop/1/2"), "Placed", "its source is 'shop/1/2', not 'shop/+'"),
-        ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which tells to which instance"),
-        ("One", ("made", "us"), "Placed", "its type is 'made', not 'placed'"),
-        ("Const", ("fixed", "s"), "Fixed", "it has no attribute 'kind', which is to be 'big'"),
-        ("Calc", ("mine", "s"), "Mine", "its attribute 'who' is compared with data of an instance"),
-    ],
-)
+@pytest.mark.parametrize(("start", "event", "name", "reason"), [
+    ("One", ("placed", "shop"), "Placed", "its source is 'shop', not 'shop/+'"),
+    ("One", ("placed", "shop/1/2"), "Placed", "its source is 'shop/1/2', not 'shop/+'"),
+    ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which tells to which instance"),
+    ("One", ("made", "us"), "Placed", "its type is 'made', not 'placed'"),
+    ("Const", ("fixed", "s"), "Fixed", "it has no attribute 'kind', which is to be 'big'"),
+    ("Calc", ("mine", "s"), "Mine", "its attribute 'who' is compared with data of an instance"),
+])  # fmt: skip
 def test_the_reason_is_told(start: str, event: tuple[str, str], name: str, reason: str) -> None:
     """Each event of a definition has a reason of its own."""
     found = routed(order(start), *event)
@@ -132,22 +129,19 @@ def test_waiting_instances_are_known_by_their_key() -> None:
     assert (loose.event, loose.key) == ("Loose", None)
 
 
-@pytest.mark.parametrize(
-    ("start", "event", "starts"),
-    [
-        ("{type: default}", {"type": "a"}, None),
-        ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "x-1"}, ("any", None)),
-        ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "y-1"}, None),
-        ("{type: eventsXor, events: [{type: a}, {type: b}]}", {"type": "b"}, ("any", None)),
-        ("{type: eventsAnd, events: [{type: a}, {type: b}]}", {"type": "b"}, ("all", {})),
-        (
-            "{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}",
-            {"type": "b", "of": 1},
-            ("all", {"of": "1"}),
-        ),
-        ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b"}, None),
-    ],
-)
+@pytest.mark.parametrize(("start", "event", "starts"), [
+    ("{type: default}", {"type": "a"}, None),
+    ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "x-1"}, ("any", None)),
+    ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "y-1"}, None),
+    ("{type: eventsXor, events: [{type: a}, {type: b}]}", {"type": "b"}, ("any", None)),
+    ("{type: eventsAnd, events: [{type: a}, {type: b}]}", {"type": "b"}, ("all", {})),
+    (
+        "{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}",
+        {"type": "b", "of": 1},
+        ("all", {"of": "1"}),
+    ),
+    ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b"}, None),
+])  # fmt: skip
 def test_direktiv_starts(start: str, event: dict[str, Any], starts: Any) -> None:
     """What is gathered before has no instance yet; the others have one for each event."""
     found = route(CloudEvent.from_json({"id": "1", "source": "s", **event}), [direktiv(start)]).starts

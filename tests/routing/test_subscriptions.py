@@ -35,18 +35,15 @@ def definition(*correlation: dict[str, Any], start: tuple[dict[str, Any], ...] =
     )
 
 
-@pytest.mark.parametrize(
-    ("correlation", "known", "key", "values", "started"),
-    [
-        ((ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
-        ((ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, "order"),
-        ((ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
-        ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, None),
-        ((MINE, ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, None),
-        ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, None),
-        ((LEG,), {}, {}, {}, None),
-    ],
-)
+@pytest.mark.parametrize(("correlation", "known", "key", "values", "started"), [
+    ((ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, "order"),
+    ((ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, None),
+    ((MINE, ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, None),
+    ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, None),
+    ((LEG,), {}, {}, {}, None),
+])  # fmt: skip
 def test_both_know_where_they_meet(
     correlation: tuple[dict[str, Any], ...],
     known: dict[str, str],

@@ -200,17 +200,11 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
         await opening()
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
-        ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
-        (
-            "postgresql://ada:lovelace@127.0.0.1:port/x",
-            "postgresql://ada:…@127.0.0.1:port/x is not the address of a data",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("where", "message"), [
+    ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
+    ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
+    ("postgresql://ada:lovelace@127.0.0.1:port/x", "postgresql://ada:…@127.0.0.1:port/x is not the address of a data"),
+])  # fmt: skip
 async def test_a_database_that_is_not_there(where: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         await SqlVariables.opened(where, "default", "here")
@@ -218,15 +212,12 @@ async def test_a_database_that_is_not_there(where: str, message: str) -> None:
     assert "lovelace" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("postgresql://ada:love@lace@db/x", "postgresql://ada:…@db/x"),
-        ("postgresql://ada@db/x?password=lovelace&sslmode=require", "postgresql://ada@db/x?password=…&sslmode=require"),
-        ("postgresql://ada@db:5432/x", "postgresql://ada@db:5432/x"),
-        ("no address: sqlite:///variables.db", "no address: sqlite:///variables.db"),
-    ],
-)
+@pytest.mark.parametrize(("address", "shown"), [
+    ("postgresql://ada:love@lace@db/x", "postgresql://ada:…@db/x"),
+    ("postgresql://ada@db/x?password=lovelace&sslmode=require", "postgresql://ada@db/x?password=…&sslmode=require"),
+    ("postgresql://ada@db:5432/x", "postgresql://ada@db:5432/x"),
+    ("no address: sqlite:///variables.db", "no address: sqlite:///variables.db"),
+])  # fmt: skip
 def test_no_password_is_shown(address: str, shown: str) -> None:
     assert without_password(address) == shown
 

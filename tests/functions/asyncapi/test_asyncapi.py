@@ -1,7 +1,5 @@
 """Operations of AsyncAPI documents send and receive messages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path
@@ -23,9 +21,7 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 async def test_the_example_of_the_text_is_carried_out() -> None:
     bench = Bench(DOCUMENTS).given(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
-
     result = await bench.call("file://streetlightsapi.yaml#onLightMeasured", measured)
-
     assert result is None
     assert (bench.memory.channel.protocol, bench.memory.channel.address) == ("mqtt", "light/measured")
     assert json.loads(bench.memory.message.payload) == measured
@@ -107,13 +103,10 @@ async def test_an_operation_has_two_parts(bench: Bench, operation: Any) -> None:
         await bench.perform(operation)
 
 
-@pytest.mark.parametrize(
-    ("document", "reason"),
-    [
-        ({"openapi": "3.0.0"}, "no 'asyncapi' at the top level"),
-        ({"asyncapi": "1.2.0"}, "version 1.2.0 is not one of 2.0 to 2.6 and 3.0"),
-    ],
-)
+@pytest.mark.parametrize(("document", "reason"), [
+    ({"openapi": "3.0.0"}, "no 'asyncapi' at the top level"),
+    ({"asyncapi": "1.2.0"}, "version 1.2.0 is not one of 2.0 to 2.6 and 3.0"),
+])  # fmt: skip
 async def test_other_documents_are_refused(bench: Bench, document: dict[str, Any], reason: str) -> None:
     with failing("BadDocument", reason, retryable=False):
         await bench.has(document).call("send")

@@ -1,7 +1,5 @@
 """Operations of one AsyncAPI document are carried out over real brokers of every kind."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from contextlib import aclosing, suppress
@@ -95,7 +93,6 @@ async def test_what_a_workflow_sends_arrives(street: Street) -> None:
         assert await functions.call(street.call("tell", arguments)) is None
         delivery = await anext(deliveries)
         await delivery.accept()
-
     message = delivery.message
     assert (json.loads(message.payload), message.content_type) == ({"on": True}, "application/json")
     assert message.headers.items() >= {"by": "ada", "nr": "7"}.items()
@@ -111,7 +108,6 @@ async def test_a_workflow_receives_what_is_for_it(street: Street) -> None:
                     await functions.call(street.call("tell", {"payload": {"nr": number}, "correlationId": number}))
             await asyncio.wait([hearing], timeout=0.1)
         message = await hearing
-
     assert isinstance(message, dict)
     assert (message["payload"], message["correlationId"]) == ({"nr": "7"}, "7")
 
@@ -125,5 +121,4 @@ async def test_a_workflow_asks_and_is_answered(street: Street) -> None:
         asked = delivery.message
         reply = Message(b'{"answer": 42}', "application/json", {"nr": asked.headers["nr"]})
         await broker.send(street.back(asked.headers["replyTo"]), reply)
-
         assert await asking == {"answer": 42}

@@ -1,7 +1,5 @@
 """A call goes to the server and the address that the settings, the document and the arguments come to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -24,23 +22,20 @@ def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
     return {**version2({"lights": {**SEND, **channel}}), "servers": declared}
 
 
-@pytest.mark.parametrize(
-    ("server", "expected"),
-    [
-        ({"url": "127.0.0.1:7", "protocol": "mqtt"}, "mqtt://127.0.0.1:7 lights"),
-        ({"url": "mqtt://127.0.0.1", "protocol": "mqtt"}, "mqtt://127.0.0.1:1883 lights"),
-        ({"url": "mqtts://127.0.0.1", "protocol": "mqtt"}, "mqtts://127.0.0.1:8883 lights"),
-        ({"url": "127.0.0.1/ws/", "protocol": "wss"}, "wss://127.0.0.1:443/ws lights"),
-        ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
-        ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
-        ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
-        (
-            {"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {
-                "last": {"enum": ["1", "2"]}, "port": {"default": 4333}}},
-            "nats://127.0.0.1:4333 lights",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("server", "expected"), [
+    ({"url": "127.0.0.1:7", "protocol": "mqtt"}, "mqtt://127.0.0.1:7 lights"),
+    ({"url": "mqtt://127.0.0.1", "protocol": "mqtt"}, "mqtt://127.0.0.1:1883 lights"),
+    ({"url": "mqtts://127.0.0.1", "protocol": "mqtt"}, "mqtts://127.0.0.1:8883 lights"),
+    ({"url": "127.0.0.1/ws/", "protocol": "wss"}, "wss://127.0.0.1:443/ws lights"),
+    ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
+    ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
+    ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
+    (
+        {"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {
+            "last": {"enum": ["1", "2"]}, "port": {"default": 4333}}},
+        "nats://127.0.0.1:4333 lights",
+    ),
+])  # fmt: skip
 async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
     await bench.has(served({"one": server})).call("send", 1)
     assert str(bench.memory.channel) == expected
@@ -66,37 +61,31 @@ SEVERAL = {
 EIGHT, NINE = {"base_url": "mqtt://127.0.0.1:8"}, {"base_url": "mqtt://127.0.0.1:9"}
 
 
-@pytest.mark.parametrize(
-    ("channel", "settings", "expected"),
-    [
-        ({}, {}, "mqtt://127.0.0.1:2"),
-        ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
-        ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
-        ({"servers": ["second"]}, {"calls": {"base_url": "nats://127.0.0.1:9"}}, "nats://127.0.0.1:9"),
-        ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
-        ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
-        ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
-        ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
-        ({}, {"services": {"api.json": EIGHT}, "calls": NINE}, "mqtt://127.0.0.1:8"),
-    ],
-)
+@pytest.mark.parametrize(("channel", "settings", "expected"), [
+    ({}, {}, "mqtt://127.0.0.1:2"),
+    ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
+    ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
+    ({"servers": ["second"]}, {"calls": {"base_url": "nats://127.0.0.1:9"}}, "nats://127.0.0.1:9"),
+    ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+    ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+    ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
+    ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
+    ({}, {"services": {"api.json": EIGHT}, "calls": NINE}, "mqtt://127.0.0.1:8"),
+])  # fmt: skip
 async def test_the_server_is_chosen(bench: Bench, channel: Any, settings: Any, expected: str) -> None:
     """What is configured wins, then the channel's servers, then the first whose protocol is spoken here."""
     await bench.given(**settings).has(served(SEVERAL, **channel)).call("send", 1)
     assert str(bench.memory.channel).removesuffix(" lights") == expected
 
 
-@pytest.mark.parametrize(
-    ("document", "code", "reason"),
-    [
-        (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
-        (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
-        (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
-        (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
-        (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
-        (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
-    ],
-)
+@pytest.mark.parametrize(("document", "code", "reason"), [
+    (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
+    (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
+    (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
+    (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
+    (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
+    (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
+])  # fmt: skip
 async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
     with failing(code, reason, retryable=False):
         await bench.has(document).call("send", 1)
@@ -159,14 +148,10 @@ async def test_a_parameter_may_stand_in_the_message(bench: Bench) -> None:
 ABOUT: Any = {"default": "north", "enum": ["north", "south"]}
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        publishing(None, "lights/{side}", parameters={"side": {"schema": ABOUT}}),
-        sending({"address": "lights/{side}", "parameters": {"side": ABOUT}}),
-    ],
-    ids=["2", "3"],
-)
+@pytest.mark.parametrize("document", [
+    publishing(None, "lights/{side}", parameters={"side": {"schema": ABOUT}}),
+    sending({"address": "lights/{side}", "parameters": {"side": ABOUT}}),
+], ids=["2", "3"])  # fmt: skip
 async def test_a_parameter_may_have_a_default_and_possible_values(bench: Bench, document: dict[str, Any]) -> None:
     await bench.has(document).call("send", 1)
     assert bench.memory.channel.address == "lights/north"
@@ -182,7 +167,6 @@ async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol
     document["servers"]["broker"]["protocol"] = protocol
     bench.has(document)
     wild = {"mqtt": "/+#\0", "nats": "\0", "kafka": "\0", "ws": "\0"}[protocol]
-
     if value in {"", ".."} or set(value) & set(wild):
         with failing("BadArguments", "cannot have"):
             await bench.call("send", {"id": value, "payload": 1})
@@ -198,14 +182,11 @@ async def test_a_parameter_is_needed(bench: Bench) -> None:
         await bench.has(subscribing(None, "lights/{id}")).call("take")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"corelationId": "7"}, "takes no argument 'corelationId'; did you mean 'correlationId'"),
-        ({"payload": 1}, "takes no argument 'payload'"),
-        ("text", "by name, as an object"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "reason"), [
+    ({"corelationId": "7"}, "takes no argument 'corelationId'; did you mean 'correlationId'"),
+    ({"payload": 1}, "takes no argument 'payload'"),
+    ("text", "by name, as an object"),
+])  # fmt: skip
 async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, reason: str) -> None:
     with failing("BadArguments", reason):
         await bench.has(subscribing()).call("take", arguments)
@@ -223,9 +204,7 @@ async def test_a_broker_is_told_what_the_document_says_of_its_protocol(bench: Be
     document["channels"]["lights"]["publish"]["bindings"] = {"$ref": "#/components/operationBindings/quick"}
     document["components"] = {"operationBindings": {"quick": {"mqtt": {"qos": 0}}}}
     document["servers"]["broker"]["bindings"] = {"mqtt": {"keepAlive": 60}}
-
     await bench.has(document).call("send", 1)
-
     bindings = bench.memory.channel.bindings
     assert (bindings.server, bindings.channel) == ({"keepAlive": 60}, {"of": "channel"})
     assert (bindings.operation, bindings.message) == ({"qos": 0}, {"contentType": "x"})
@@ -241,9 +220,7 @@ async def test_traits_of_version_2_win(bench: Bench) -> None:
     operation = document["channels"]["lights"]["publish"]
     operation |= {"bindings": {"mqtt": {"qos": 0}}, "traits": [{"$ref": "#/components/operationTraits/sure"}]}
     document["components"] = {"operationTraits": {"sure": OPERATION_TRAIT}}
-
     await bench.has(document).call("trait", "hello")
-
     assert bench.memory.channel.bindings.operation == {"qos": 2, "retain": True}
     assert bench.memory.message.content_type == "text/plain"
 

@@ -1,7 +1,5 @@
 """Messages that belong together are known by an id, and replies by that or by where they come."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any
@@ -145,9 +143,7 @@ async def test_a_made_up_queue_is_declared(bench: Bench) -> None:
     document = asking({"channel": {"$ref": "#/channels/inbox"}})
     document["servers"]["broker"]["protocol"] = "amqp"
     bench.memory.responder = lambda _, sent: Message(b"{}", reply_to=sent.reply_to)
-
     await bench.has(document).call("ask", {"room": 1, "payload": 1})
-
     channel = bench.memory.subscribed[0]
     assert channel.bindings.channel["queue"] == {
         "name": channel.address, "durable": False, "exclusive": True, "autoDelete": False,
@@ -185,9 +181,7 @@ async def test_a_received_request_is_not_answered_by_itself(bench: Bench) -> Non
     serve = {"action": "receive", "channel": {"$ref": "#/channels/questions"}, "reply": reply}
     document = version3(QUESTIONS, {"serve": serve})
     bench.memory.put("questions/1", {"how": "?"}, reply_to="my/inbox", headers={"nr": "7"})
-
     result = await bench.has(document).call("serve", {"room": 1}, metadata={"result": "message"})
-
     assert result == {"payload": {"how": "?"}, "headers": {"nr": "7"}, "correlationId": "7", "replyTo": "my/inbox"}
     assert bench.memory.sent == []
 

@@ -1,7 +1,5 @@
 """What is sent fits its document, what comes is held against it, and both are written and read as it says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -18,16 +16,13 @@ LUMENS = {"name": "measured", "payload": {"type": "object", "properties": {"lume
 NAMED = {"name": "named", "payload": {"type": "object", "required": ["name"], "additionalProperties": False}}
 
 
-@pytest.mark.parametrize(
-    ("content_type", "payload", "content"),
-    [
-        (None, {"a": "ü"}, b'{"a":"\\u00fc"}'),
-        ("application/cloudevents+json", [1], b"[1]"),
-        ("text/plain", "grün", "grün".encode()),
-        ("text/plain", 5, b"5"),
-        ("application/octet-stream", {"mediaType": "application/octet-stream", "base64": "AP8="}, b"\x00\xff"),
-    ],
-)
+@pytest.mark.parametrize(("content_type", "payload", "content"), [
+    (None, {"a": "ü"}, b'{"a":"\\u00fc"}'),
+    ("application/cloudevents+json", [1], b"[1]"),
+    ("text/plain", "grün", "grün".encode()),
+    ("text/plain", 5, b"5"),
+    ("application/octet-stream", {"mediaType": "application/octet-stream", "base64": "AP8="}, b"\x00\xff"),
+])  # fmt: skip
 async def test_a_payload_is_written_in_its_content_type(
     bench: Bench, content_type: str | None, payload: Any, content: bytes
 ) -> None:
@@ -43,16 +38,13 @@ async def test_the_document_may_say_the_content_type_of_all_messages(bench: Benc
     assert (bench.memory.message.payload, bench.memory.message.content_type) == (b"hello", "text/plain")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "payload", "headers"),
-    [
-        ({"lumens": 5}, {"lumens": 5}, {}),
-        ({"lumens": 5, "headers": {"by": "ada", "nr": 7, "none": None}}, {"lumens": 5}, {"by": "ada", "nr": "7"}),
-        ({"payload": {"lumens": 5}, "headers": {"by": "ada"}}, {"lumens": 5}, {"by": "ada"}),
-        ({}, {}, {}),
-        (None, {}, {}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "payload", "headers"), [
+    ({"lumens": 5}, {"lumens": 5}, {}),
+    ({"lumens": 5, "headers": {"by": "ada", "nr": 7, "none": None}}, {"lumens": 5}, {"by": "ada", "nr": "7"}),
+    ({"payload": {"lumens": 5}, "headers": {"by": "ada"}}, {"lumens": 5}, {"by": "ada"}),
+    ({}, {}, {}),
+    (None, {}, {}),
+])  # fmt: skip
 async def test_arguments_are_the_payload_or_name_it(bench: Bench, arguments: Any, payload: Any, headers: Any) -> None:
     """An object is the payload, unless it says outright what is what."""
     await bench.has(publishing(LUMENS)).call("send", arguments)
@@ -72,22 +64,15 @@ async def test_a_message_without_payload_has_none(bench: Bench) -> None:
     assert (bench.memory.message.payload, bench.memory.message.headers["ping"]) == (b"", "1")
 
 
-@pytest.mark.parametrize(
-    ("message", "arguments", "reason"),
-    [
-        (LUMENS, {"lumens": "dark"}, r"message 'measured': payload\.lumens: 'dark' is not of type 'integer'"),
-        (LUMENS, [1], r"payload: \[1\] is not of type 'object'"),
-        ({"headers": {"required": ["by"]}}, {"payload": 1}, r"headers: 'by' is a required property"),
-        (
-            {"oneOf": [LUMENS, NAMED]},
-            {"lumens": "dark"},
-            r"'measured': payload\.lumens.*, nor message 'named': payload",
-        ),
-        (LUMENS, {"payload": {}, "header": {}}, "takes no argument 'header'; did you mean 'headers'"),
-        (LUMENS, {"payload": {}, "headers": "x"}, "'headers' must be an object"),
-        ({"contentType": "image/png"}, {"base64": "?"}, "does not hold base64"),
-    ],
-)
+@pytest.mark.parametrize(("message", "arguments", "reason"), [
+    (LUMENS, {"lumens": "dark"}, r"message 'measured': payload\.lumens: 'dark' is not of type 'integer'"),
+    (LUMENS, [1], r"payload: \[1\] is not of type 'object'"),
+    ({"headers": {"required": ["by"]}}, {"payload": 1}, r"headers: 'by' is a required property"),
+    ({"oneOf": [LUMENS, NAMED]}, {"lumens": "dark"}, r"'measured': payload\.lumens.*, nor message 'named': payload"),
+    (LUMENS, {"payload": {}, "header": {}}, "takes no argument 'header'; did you mean 'headers'"),
+    (LUMENS, {"payload": {}, "headers": "x"}, "'headers' must be an object"),
+    ({"contentType": "image/png"}, {"base64": "?"}, "does not hold base64"),
+])  # fmt: skip
 async def test_what_does_not_fit_is_not_sent(bench: Bench, message: Any, arguments: Any, reason: str) -> None:
     with failing("BadArguments", reason, retryable=False):
         await bench.has(publishing(message)).call("send", arguments)
@@ -100,16 +85,13 @@ async def test_the_first_message_that_fits_is_sent(bench: Bench) -> None:
     assert bench.memory.message.content_type == "text/plain"
 
 
-@pytest.mark.parametrize(
-    "schema_format",
-    [
-        "application/vnd.aai.asyncapi;version=2.6.0",
-        "application/vnd.aai.asyncapi+yaml; version=2.6.0",
-        "application/schema+json;version=draft-07",
-        "application/schema+json;version=draft-04",
-        "application/schema+yaml;version=2020-12",
-    ],
-)
+@pytest.mark.parametrize("schema_format", [
+    "application/vnd.aai.asyncapi;version=2.6.0",
+    "application/vnd.aai.asyncapi+yaml; version=2.6.0",
+    "application/schema+json;version=draft-07",
+    "application/schema+json;version=draft-04",
+    "application/schema+yaml;version=2020-12",
+])  # fmt: skip
 async def test_json_schema_is_understood(bench: Bench, schema_format: str) -> None:
     message = {**LUMENS, "schemaFormat": schema_format}
     with pytest.raises(CallFailed, match=r"payload\.lumens"):
@@ -119,15 +101,11 @@ async def test_json_schema_is_understood(bench: Bench, schema_format: str) -> No
 AVRO = "application/vnd.apache.avro+json;version=1.9.0"
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        publishing({"schemaFormat": AVRO, "payload": {"type": "record"}}),
-        publishing({"schemaFormat": AVRO, "payload": {"$ref": "record.avsc"}}),
-        sending({"messages": {"m": {"payload": {"schemaFormat": AVRO, "schema": {}}}}}),
-    ],
-    ids=["2", "2 in a file", "3"],
-)
+@pytest.mark.parametrize("document", [
+    publishing({"schemaFormat": AVRO, "payload": {"type": "record"}}),
+    publishing({"schemaFormat": AVRO, "payload": {"$ref": "record.avsc"}}),
+    sending({"messages": {"m": {"payload": {"schemaFormat": AVRO, "schema": {}}}}}),
+], ids=["2", "2 in a file", "3"])  # fmt: skip
 async def test_other_schemas_are_refused_by_name(bench: Bench, document: dict[str, Any]) -> None:
     """Nothing is sent that nobody has looked at."""
     with pytest.raises(CallFailed, match="avro") as caught:
@@ -148,23 +126,19 @@ async def test_schemas_are_followed_into_other_files(bench: Bench) -> None:
     bench.has({"node": node}, "nodes.json").has({"size": {"type": "integer"}}, "sizes.json")
     components = {"messages": {"m": {"payload": {"$ref": "nodes.json#/node"}}}}
     bench.has({**publishing({"$ref": "#/components/messages/m"}), "components": components})
-
     await bench.call("send", {"next": {"next": {"size": 1}}})
     with pytest.raises(CallFailed, match=r"payload\.next\.next\.size: 'large' is not of type 'integer'"):
         await bench.call("send", {"next": {"next": {"size": "large"}}})
 
 
-@pytest.mark.parametrize(
-    ("declared", "content_type", "content", "payload"),
-    [
-        (None, None, b'{"a": 1}', {"a": 1}),
-        (None, None, b"hello", "hello"),
-        ("text/plain", None, b"5", "5"),
-        ("text/plain", "application/json", b"5", 5),
-        (None, "application/octet-stream", b"\x00", {"mediaType": "application/octet-stream", "base64": "AA=="}),
-        (None, None, b"", None),
-    ],
-)
+@pytest.mark.parametrize(("declared", "content_type", "content", "payload"), [
+    (None, None, b'{"a": 1}', {"a": 1}),
+    (None, None, b"hello", "hello"),
+    ("text/plain", None, b"5", "5"),
+    ("text/plain", "application/json", b"5", 5),
+    (None, "application/octet-stream", b"\x00", {"mediaType": "application/octet-stream", "base64": "AA=="}),
+    (None, None, b"", None),
+])  # fmt: skip
 async def test_a_message_is_read_as_it_says(
     bench: Bench, declared: str | None, content_type: str | None, content: bytes, payload: Any
 ) -> None:
@@ -200,7 +174,6 @@ async def test_headers_that_come_are_held_against_their_schema(bench: Bench, hea
     schema = {"properties": {"nr": {"type": "integer"}}, "required": ["nr"], "additionalProperties": False}
     bench.has(subscribing({"headers": schema}))
     bench.memory.put("lights", 1, headers=headers)
-
     if fits:
         assert await bench.call("take") == 1
     else:

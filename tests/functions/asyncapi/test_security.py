@@ -1,7 +1,5 @@
 """Brokers are shown who is calling as the document asks for."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any
@@ -60,20 +58,17 @@ def by(auth: str | None) -> dict[str, Any]:
     return {"auth": AUTHS, "auth_ref": AuthRef(invocation=auth) if auth else None}
 
 
-@pytest.mark.parametrize(
-    ("scheme", "auth", "expected"),
-    [
-        ("login", "by password", Credentials("ada", "pw-1")),
-        ("plain", "by password", Credentials("ada", "pw-1", mechanism="PLAIN")),
-        ("scram", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
-        ("scram512", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
-        ("asUser", "by token", Credentials(username="t-1")),
-        ("asPassword", "by token", Credentials(password=TOKEN)),
-        ("bearer", "by token", Credentials(token=TOKEN)),
-        ("signedUp", "by token", Credentials(token=TOKEN)),
-        ("certificate", "by token", Credentials()),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "auth", "expected"), [
+    ("login", "by password", Credentials("ada", "pw-1")),
+    ("plain", "by password", Credentials("ada", "pw-1", mechanism="PLAIN")),
+    ("scram", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
+    ("scram512", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
+    ("asUser", "by token", Credentials(username="t-1")),
+    ("asPassword", "by token", Credentials(password=TOKEN)),
+    ("bearer", "by token", Credentials(token=TOKEN)),
+    ("signedUp", "by token", Credentials(token=TOKEN)),
+    ("certificate", "by token", Credentials()),
+])  # fmt: skip
 async def test_a_broker_gets_what_its_scheme_asks_for(
     bench: Bench, scheme: str, auth: str, expected: Credentials
 ) -> None:
@@ -82,16 +77,13 @@ async def test_a_broker_gets_what_its_scheme_asks_for(
     assert bench.memory.channel.credentials == expected
 
 
-@pytest.mark.parametrize(
-    ("scheme", "auth", "headers", "address"),
-    [
-        ("basic", "by password", (("Authorization", BASIC),), "lights"),
-        ("bearer", "by token", (("Authorization", "Bearer t-1"),), "lights"),
-        ("inHeader", "by token", (("X-Key", "t-1"),), "lights"),
-        ("inCookie", "by token", (("Cookie", "key=t-1"),), "lights"),
-        ("inQuery", "by token", (), "lights?key=t-1"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "auth", "headers", "address"), [
+    ("basic", "by password", (("Authorization", BASIC),), "lights"),
+    ("bearer", "by token", (("Authorization", "Bearer t-1"),), "lights"),
+    ("inHeader", "by token", (("X-Key", "t-1"),), "lights"),
+    ("inCookie", "by token", (("Cookie", "key=t-1"),), "lights"),
+    ("inQuery", "by token", (), "lights?key=t-1"),
+])  # fmt: skip
 async def test_what_begins_as_http_does_gets_it_so(
     bench: Bench, scheme: str, auth: str, headers: Any, address: str
 ) -> None:
@@ -100,10 +92,9 @@ async def test_what_begins_as_http_does_gets_it_so(
     assert bench.memory.channel.address == address
 
 
-@pytest.mark.parametrize(
-    ("secret", "expected"),
-    [(PASSWORD, Credentials("ada", "pw-1")), (None, Credentials()), ("just a text", Credentials())],
-)
+@pytest.mark.parametrize(("secret", "expected"), [
+    (PASSWORD, Credentials("ada", "pw-1")), (None, Credentials()), ("just a text", Credentials()),
+])  # fmt: skip
 async def test_a_secret_called_like_the_scheme_is_used(bench: Bench, secret: Any, expected: Credentials) -> None:
     """Without any that fits, the broker decides."""
     secrets = {} if secret is None else {"login": secret}
@@ -127,9 +118,7 @@ async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
     """The secret is called as the reference calls the scheme."""
     document = sending(components={"securitySchemes": SCHEMES})
     document["servers"]["broker"]["security"] = [{"$ref": "#/components/securitySchemes/login"}]
-
     await bench.has(document).call("send", 1, secrets={"login": PASSWORD})
-
     assert bench.memory.channel.credentials == Credentials("ada", "pw-1")
 
 
@@ -147,24 +136,19 @@ async def test_without_security_the_functions_auth_counts(
 async def test_a_server_may_have_a_user(bench: Bench) -> None:
     """An operator may write name and password into the URL, as is usual for AMQP; an auth wins."""
     bench.given(functions={"ask": Options(base_url="mqtt://guest:s%40crt@127.0.0.1")}).has(secured())
-
     await bench.call("send", 1)
     await bench.call("send", 1, **by("by password"))
-
     assert [channel.credentials.username for channel, _ in bench.memory.sent] == ["guest", "ada"]
     assert bench.memory.sent[0][0].credentials.password == "s@crt"  # noqa: S105 - no secret of anybody
 
 
-@pytest.mark.parametrize(
-    ("schemes", "auth", "code", "reason"),
-    [
-        (["login"], "by token", "BadAuth", "asks for 'login', and auth 'by token' has no credentials for that"),
-        (["login", "asUser"], "by password", None, ""),
-        (["kerberos"], "by password", "Unsupported", "security of type 'gssapi'"),
-        (["sealed"], None, "Unsupported", "security of type 'symmetricEncryption'"),
-        (["unheard-of"], None, "BadDocument", "the security scheme 'unheard-of', which is not in it"),
-    ],
-)
+@pytest.mark.parametrize(("schemes", "auth", "code", "reason"), [
+    (["login"], "by token", "BadAuth", "asks for 'login', and auth 'by token' has no credentials for that"),
+    (["login", "asUser"], "by password", None, ""),
+    (["kerberos"], "by password", "Unsupported", "security of type 'gssapi'"),
+    (["sealed"], None, "Unsupported", "security of type 'symmetricEncryption'"),
+    (["unheard-of"], None, "BadDocument", "the security scheme 'unheard-of', which is not in it"),
+])  # fmt: skip
 async def test_an_auth_must_have_what_is_asked_for(
     bench: Bench, schemes: list[str], auth: str | None, code: str | None, reason: str
 ) -> None:

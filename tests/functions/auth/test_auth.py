@@ -1,7 +1,5 @@
 """How functions prove who is calling."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from typing import Any
@@ -32,25 +30,22 @@ def headers(scheme: str, properties: Any) -> dict[str, str]:
     return dict(headers_for("a", call))
 
 
-@pytest.mark.parametrize(
-    ("scheme", "properties", "expected"),
-    [
-        ("basic", {"username": "ada", "password": "pw:1"}, BASIC),
-        ("basic", "shop", BASIC),
-        ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}, BASIC),
-        ("bearer", "shop", "Bearer t-42"),
-        ("basic", "${ $SECRETS.shop }", BASIC),
-        ("basic", "$SECRETS.shop", BASIC),
-        ("bearer", {"token": "${$SECRETS.shop.token}"}, "Bearer t-42"),
-        ("bearer", {"token": '${ $SECRETS["my-shop"]["the token"] }'}, "Bearer t-43"),
-        ("bearer", {"token": "${ $SECRETS['my-shop']['the token'] }"}, "Bearer t-43"),
-        ("bearer", {"token": '${ $SECRETS."my-shop"."the token" }'}, "Bearer t-43"),
-        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second }'}, "Bearer t-44"),
-        ("bearer", {"token": "${ $SECRETS.plain }/${ $SECRETS.shop.username }"}, "Bearer t-45/ada"),
-        ("bearer", "plain", "Bearer t-45"),
-        ("bearer", {"token": "pa$$word"}, "Bearer pa$$word"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "properties", "expected"), [
+    ("basic", {"username": "ada", "password": "pw:1"}, BASIC),
+    ("basic", "shop", BASIC),
+    ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}, BASIC),
+    ("bearer", "shop", "Bearer t-42"),
+    ("basic", "${ $SECRETS.shop }", BASIC),
+    ("basic", "$SECRETS.shop", BASIC),
+    ("bearer", {"token": "${$SECRETS.shop.token}"}, "Bearer t-42"),
+    ("bearer", {"token": '${ $SECRETS["my-shop"]["the token"] }'}, "Bearer t-43"),
+    ("bearer", {"token": "${ $SECRETS['my-shop']['the token'] }"}, "Bearer t-43"),
+    ("bearer", {"token": '${ $SECRETS."my-shop"."the token" }'}, "Bearer t-43"),
+    ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second }'}, "Bearer t-44"),
+    ("bearer", {"token": "${ $SECRETS.plain }/${ $SECRETS.shop.username }"}, "Bearer t-45/ada"),
+    ("bearer", "plain", "Bearer t-45"),
+    ("bearer", {"token": "pa$$word"}, "Bearer pa$$word"),
+])  # fmt: skip
 def test_credentials_become_a_header(scheme: str, properties: Any, expected: str) -> None:
     assert headers(scheme, properties) == {"Authorization": expected}
 
@@ -60,29 +55,26 @@ def test_an_auth_without_a_scheme_is_basic() -> None:
     assert dict(headers_for("a", Call(Function(name="f"), auth=(auth,), secrets=SECRETS))) == {"Authorization": BASIC}
 
 
-@pytest.mark.parametrize(
-    ("scheme", "properties", "code", "told"),
-    [
-        ("basic", {"username": "ada"}, "BadAuth", "lacks 'password'"),
-        ("bearer", {"token": 5}, "BadAuth", "something that is not a text as 'token'"),
-        ("bearer", "number", "BadAuth", "something that is not a text as 'token'"),
-        ("bearer", None, "BadAuth", "lacks 'token'"),
-        ("basic", "plain", "BadAuth", "lacks 'username'"),
-        ("bearer", "none", "NoSecret", "needs the secret 'none'"),
-        ("bearer", {"token": "${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
-        ("bearer", {"token": "x${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
-        ("bearer", {"token": "${ $CONST.token }"}, "BadAuth", "only $SECRETS has a value there"),
-        ("bearer", {"token": "${ nothing }"}, "BadAuth", "cannot be evaluated"),
-        ("bearer", {"token": "${ .token }"}, "BadAuth", "lacks 'token'"),
-        ("bearer", {"token": "${ empty }"}, "BadAuth", "lacks 'token'"),
-        ("apiKey", {"key": "k"}, "BadAuth", "lacks 'name'"),
-        ("apiKey", {"name": "X-Key"}, "BadAuth", "lacks 'key'"),
-        ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "not one of header, query, cookie"),
-        ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
-        ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
-        ("digest", {}, "BadAuth", "is not one of basic, bearer, oauth2 and apiKey"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "properties", "code", "told"), [
+    ("basic", {"username": "ada"}, "BadAuth", "lacks 'password'"),
+    ("bearer", {"token": 5}, "BadAuth", "something that is not a text as 'token'"),
+    ("bearer", "number", "BadAuth", "something that is not a text as 'token'"),
+    ("bearer", None, "BadAuth", "lacks 'token'"),
+    ("basic", "plain", "BadAuth", "lacks 'username'"),
+    ("bearer", "none", "NoSecret", "needs the secret 'none'"),
+    ("bearer", {"token": "${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
+    ("bearer", {"token": "x${ $SECRETS.shop.none }"}, "NoSecret", "needs the secret 'shop.none'"),
+    ("bearer", {"token": "${ $CONST.token }"}, "BadAuth", "only $SECRETS has a value there"),
+    ("bearer", {"token": "${ nothing }"}, "BadAuth", "cannot be evaluated"),
+    ("bearer", {"token": "${ .token }"}, "BadAuth", "lacks 'token'"),
+    ("bearer", {"token": "${ empty }"}, "BadAuth", "lacks 'token'"),
+    ("apiKey", {"key": "k"}, "BadAuth", "lacks 'name'"),
+    ("apiKey", {"name": "X-Key"}, "BadAuth", "lacks 'key'"),
+    ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "not one of header, query, cookie"),
+    ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
+    ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
+    ("digest", {}, "BadAuth", "is not one of basic, bearer, oauth2 and apiKey"),
+])  # fmt: skip
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
     with failing(code, "auth 'a'", retryable=False) as caught:
         headers(scheme, properties)
@@ -94,15 +86,12 @@ def test_an_auth_that_is_not_defined() -> None:
         headers_for("shopauth", Call(Function(name="f"), auth=(Auth(name="shop-auth"),)))
 
 
-@pytest.mark.parametrize(
-    ("properties", "sent", "query"),
-    [
-        ({"name": "X-Key", "key": "k-9"}, {"x-key": "k-9"}, []),
-        ({"name": "X-Key", "in": "header", "apiKey": "${ $SECRETS.plain }"}, {"x-key": "t-45"}, []),
-        ({"name": "key", "in": "cookie", "key": "k 9"}, {"cookie": "key=k%209"}, []),
-        ({"name": "key", "in": "query", "key": "k&9"}, {}, [("key", "k&9")]),
-    ],
-)
+@pytest.mark.parametrize(("properties", "sent", "query"), [
+    ({"name": "X-Key", "key": "k-9"}, {"x-key": "k-9"}, []),
+    ({"name": "X-Key", "in": "header", "apiKey": "${ $SECRETS.plain }"}, {"x-key": "t-45"}, []),
+    ({"name": "key", "in": "cookie", "key": "k 9"}, {"cookie": "key=k%209"}, []),
+    ({"name": "key", "in": "query", "key": "k&9"}, {}, [("key", "k&9")]),
+])  # fmt: skip
 async def test_keys(
     service: Service, functions: Functions, properties: Any, sent: dict[str, str], query: list[tuple[str, str]]
 ) -> None:
@@ -115,19 +104,16 @@ async def test_keys(
     assert service.last.query == [("a", "1"), *query]
 
 
-@pytest.mark.parametrize(
-    ("reference", "service", "auth"),
-    [
-        (AuthRef(invocation="a"), "https://shop.example:443/v1", "a"),
-        (AuthRef(invocation="a"), "https://elsewhere.example", None),
-        (AuthRef(invocation="a"), "http://shop.example", None),
-        (AuthRef(invocation="a"), "https://shop.example:8443", None),
-        (AuthRef(invocation="a"), None, None),
-        (AuthRef(invocation="a", resource="b"), "https://elsewhere.example", "b"),
-        (AuthRef(resource="b"), None, "b"),
-        (None, "https://shop.example", None),
-    ],
-)
+@pytest.mark.parametrize(("reference", "service", "auth"), [
+    (AuthRef(invocation="a"), "https://shop.example:443/v1", "a"),
+    (AuthRef(invocation="a"), "https://elsewhere.example", None),
+    (AuthRef(invocation="a"), "http://shop.example", None),
+    (AuthRef(invocation="a"), "https://shop.example:8443", None),
+    (AuthRef(invocation="a"), None, None),
+    (AuthRef(invocation="a", resource="b"), "https://elsewhere.example", "b"),
+    (AuthRef(resource="b"), None, "b"),
+    (None, "https://shop.example", None),
+])  # fmt: skip
 def test_what_a_document_is_fetched_with(reference: AuthRef | None, service: str | None, auth: str | None) -> None:
     """Credentials for the call are shown to the document's server only if it is the one that is called."""
     call = Call(Function(name="f", auth_ref=reference))
@@ -143,9 +129,7 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
     function = Function(
         name="ask", operation=f"{service.url}/api.json#ask", auth_ref=AuthRef(resource="fetching", invocation="calling")
     )
-
     assert await functions.call(Call(function, auth=auths, base=str(tmp_path))) == "ok"
-
     sent = {request.path: request.headers["authorization"] for request in service.requests}
     assert sent == {"/api.json": "Bearer fetching", "/a": "Bearer calling"}
 
@@ -158,13 +142,10 @@ async def test_credentials_do_not_appear_in_faults(service: Service, functions: 
     assert fault.body == {"got": "***"}
 
 
-@pytest.mark.parametrize(
-    ("scheme", "properties"),
-    [
-        ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}),
-        ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second + "-4eC39HqLyj" }'}),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "properties"), [
+    ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}),
+    ("bearer", {"token": '${ $SECRETS["my-shop"].parts | .first + .second + "-4eC39HqLyj" }'}),
+])  # fmt: skip
 async def test_what_was_made_of_secrets_does_not_appear(
     service: Service, functions: Functions, scheme: str, properties: Any
 ) -> None:

@@ -1,7 +1,5 @@
 """Tokens are obtained as OAuth2 has it, from a real token server."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
@@ -105,35 +103,32 @@ def ask(server: TokenServer, **properties: Any) -> Call:
     return Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
 
 
-@pytest.mark.parametrize(
-    ("properties", "form"),
-    [
-        ({}, {"grant_type": ["client_credentials"]}),
-        (
-            {"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
-            {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]},
-        ),
-        (
-            {"grantType": "password", "username": "ada", "password": "pw&1"},
-            {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]},
-        ),
-        (
-            {"grantType": "resourceOwner", "username": "ada", "password": "pw"},
-            {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
-        ),
-        (
-            {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
-            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
-             "requested_issuer": ["other"], "audience": ["shop"]},
-        ),
-        (
-            {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
-             "username": "nobody"},
-            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
-             "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("properties", "form"), [
+    ({}, {"grant_type": ["client_credentials"]}),
+    (
+        {"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
+        {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]},
+    ),
+    (
+        {"grantType": "password", "username": "ada", "password": "pw&1"},
+        {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]},
+    ),
+    (
+        {"grantType": "resourceOwner", "username": "ada", "password": "pw"},
+        {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
+    ),
+    (
+        {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
+        {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
+         "requested_issuer": ["other"], "audience": ["shop"]},
+    ),
+    (
+        {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
+         "username": "nobody"},
+        {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
+         "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
+    ),
+])  # fmt: skip
 async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
@@ -233,18 +228,15 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
     assert base64.b64encode(b"8f3a2b1c9d7e6f").decode()[:8] not in told
 
 
-@pytest.mark.parametrize(
-    ("answer", "retryable", "shown"),
-    [
-        ((400, {"error": "invalid_scope", "error_description": "not hush-hush"}), False, "invalid_scope: not ***"),
-        ((401, {"error": "invalid_client"}), False, "invalid_client"),
-        ((404, {}), False, "404 Not Found"),
-        ((429, {}), True, "429"),
-        ((503, {"error": "temporarily_unavailable"}), True, "503"),
-        ((200, {"token": "x"}), False, "Missing access token"),
-        ((200, [1]), False, "does not conform to OAuth2"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "retryable", "shown"), [
+    ((400, {"error": "invalid_scope", "error_description": "not hush-hush"}), False, "invalid_scope: not ***"),
+    ((401, {"error": "invalid_client"}), False, "invalid_client"),
+    ((404, {}), False, "404 Not Found"),
+    ((429, {}), True, "429"),
+    ((503, {"error": "temporarily_unavailable"}), True, "503"),
+    ((200, {"token": "x"}), False, "Missing access token"),
+    ((200, [1]), False, "does not conform to OAuth2"),
+])  # fmt: skip
 async def test_a_token_that_is_not_granted(
     server: TokenServer, functions: Functions, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
@@ -273,16 +265,13 @@ def unused_url() -> str:
         return f"http://127.0.0.1:{unused.server_port}"
 
 
-@pytest.mark.parametrize(
-    ("properties", "shown"),
-    [
-        ({"grantType": "clientcredentials"}, "did you mean 'clientCredentials'"),
-        ({"grantType": "password", "username": "ada"}, "lacks 'password'"),
-        ({"grantType": "tokenExchange"}, "lacks 'subjectToken'"),
-        ({"clientSecret": None}, "lacks 'clientSecret'"),
-        ({"authority": None}, "lacks 'authority'"),
-    ],
-)
+@pytest.mark.parametrize(("properties", "shown"), [
+    ({"grantType": "clientcredentials"}, "did you mean 'clientCredentials'"),
+    ({"grantType": "password", "username": "ada"}, "lacks 'password'"),
+    ({"grantType": "tokenExchange"}, "lacks 'subjectToken'"),
+    ({"clientSecret": None}, "lacks 'clientSecret'"),
+    ({"authority": None}, "lacks 'authority'"),
+])  # fmt: skip
 async def test_what_is_missing_is_told(
     server: TokenServer, functions: Functions, properties: dict[str, Any], shown: str
 ) -> None:
@@ -300,7 +289,6 @@ async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, s
     """One of them asks for it, and may have to wait for the limits of the authority's host."""
     host = read_pattern(server.url.removeprefix("http://"))
     settings = Settings(calls=Options(base_url=server.url, concurrency=3), hosts={host: Options(rate=Rate(1, 3600))})
-
     functions = calling({"quick": dict}, settings)
     slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
     while not server.asked:
@@ -310,5 +298,4 @@ async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, s
     for task in (*slow, *quick):
         task.cancel()
     await asyncio.gather(*slow, *quick, return_exceptions=True)
-
     assert done == {*quick}

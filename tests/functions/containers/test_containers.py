@@ -1,7 +1,5 @@
 """How functions are called by the container contract of Direktiv."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How functions written in Python are called, and what their ends mean."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -46,23 +44,20 @@ class Receipt:
     items: tuple[str, ...]
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "expected"),
-    [
-        (add, {"a": 1, "b": 2}, 3),
-        (add, {"a": 1}, 11),
-        (add, 5, 15),
-        (whole, {"y": 1, "x": 2}, ["x", "y"]),
-        (whole, {"order": {"z": 1}}, ["z"]),
-        (whole, ["b", "a"], ["a", "b"]),
-        (later, {"text": "hi"}, "hi"),
-        (later, None, "none"),
-        (lambda: later("inner"), None, "inner"),
-        (dict, {"a": 1}, {"a": 1}),
-        (len, [1, 2], 2),
-        (lambda **named: named, {"x": 1}, {"x": 1}),
-    ],
-)
+@pytest.mark.parametrize(("function", "arguments", "expected"), [
+    (add, {"a": 1, "b": 2}, 3),
+    (add, {"a": 1}, 11),
+    (add, 5, 15),
+    (whole, {"y": 1, "x": 2}, ["x", "y"]),
+    (whole, {"order": {"z": 1}}, ["z"]),
+    (whole, ["b", "a"], ["a", "b"]),
+    (later, {"text": "hi"}, "hi"),
+    (later, None, "none"),
+    (lambda: later("inner"), None, "inner"),
+    (dict, {"a": 1}, {"a": 1}),
+    (len, [1, 2], 2),
+    (lambda **named: named, {"x": 1}, {"x": 1}),
+])  # fmt: skip
 async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
     assert await Functions({"f": function}).call(custom("f", arguments)) == expected
 
@@ -150,10 +145,9 @@ async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
     assert await Functions(settings=Settings(modules=("math",))).call(custom(operation, 9)) == 3.0
 
 
-@pytest.mark.parametrize(
-    "operation",
-    ["os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists"],
-)
+@pytest.mark.parametrize("operation", [
+    "os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists",
+])  # fmt: skip
 async def test_nothing_is_reached_that_nobody_has_named(operation: str) -> None:
     """A definition may come with the input: it cannot call whatever happens to be installed."""
     module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
@@ -183,13 +177,10 @@ registry.custom("yell")(shout)
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "reached", "refused"),
-    [
-        (CALLED, ["shout"], ["system", "ask", "_own", "os", "Registry", "__builtins__", "os.system"]),
-        (CALLED + REGISTERED, ["shout", "yell"], ["system", "ask", "_own", "registry"]),
-    ],
-)
+@pytest.mark.parametrize(("code", "reached", "refused"), [
+    (CALLED, ["shout"], ["system", "ask", "_own", "os", "Registry", "__builtins__", "os.system"]),
+    (CALLED + REGISTERED, ["shout", "yell"], ["system", "ask", "_own", "registry"]),
+])  # fmt: skip
 async def test_a_module_that_is_given_offers_what_is_its_own(
     code: str, reached: list[str], refused: list[str], tmp_path: Path
 ) -> None:
@@ -197,7 +188,6 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
     file = tmp_path / "loud.py"
     file.write_text(code)
     functions = Functions(functions_of([str(file)]))
-
     for name in reached:
         assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
     for name in refused:
@@ -216,7 +206,6 @@ async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatc
     (package / "more.py").write_text("from posixpath import basename\n__all__ = ['basename']\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     functions = Functions(settings=Settings(modules=("listed_shop",)))
-
     assert await functions.call(custom("listed_shop:shout", "hi")) == "HI"
     assert await functions.call(custom("listed_shop.more:basename", "a/b")) == "b"
     for operation in ("listed_shop:system", "listed_shop.inner:ask", "listed_shop.inner:_own"):
@@ -224,18 +213,15 @@ async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatc
         assert (fault.code, "__all__" in fault.message) == ("UnknownFunction", True)
 
 
-@pytest.mark.parametrize(
-    ("operation", "told"),
-    [
-        ("gret", "did you mean 'greet'"),
-        ("math:sqrrt", "did you mean 'sqrt'"),
-        ("math:pi", "no function 'pi'"),
-        ("no_such_module_here:f", "cannot be imported"),
-        (None, "no custom function 'f'"),
-        ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
-        ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "told"), [
+    ("gret", "did you mean 'greet'"),
+    ("math:sqrrt", "did you mean 'sqrt'"),
+    ("math:pi", "no function 'pi'"),
+    ("no_such_module_here:f", "cannot be imported"),
+    (None, "no custom function 'f'"),
+    ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
+    ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
+])  # fmt: skip
 async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str) -> None:
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
     await fault_of(functions.call(custom(operation)), "UnknownFunction", told, retryable=False)

@@ -15,17 +15,14 @@ def _call(operation: str, arguments: JSON, **facts: str) -> Call:
     return Call(function, arguments, idempotency_key="order-7/run/Tell#1", secrets=facts)
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments", "level", "text"),
-    [
-        ("sysout", {"message": "hello"}, "INFO", "hello"),
-        ("sysout:INFO", {"message": {"a": [1, "ü"]}}, "INFO", '{"a": [1, "ü"]}'),
-        ("sysout:error", {"text": "no message"}, "ERROR", '{"text": "no message"}'),
-        ("sysout:WARN", "just a text", "WARNING", "just a text"),
-        ("sysout:TRACE", None, "DEBUG", "null"),
-        ("sysout:DEBUG", {"message": "one\nERROR two"}, "DEBUG", "one\\nERROR two"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "arguments", "level", "text"), [
+    ("sysout", {"message": "hello"}, "INFO", "hello"),
+    ("sysout:INFO", {"message": {"a": [1, "ü"]}}, "INFO", '{"a": [1, "ü"]}'),
+    ("sysout:error", {"text": "no message"}, "ERROR", '{"text": "no message"}'),
+    ("sysout:WARN", "just a text", "WARNING", "just a text"),
+    ("sysout:TRACE", None, "DEBUG", "null"),
+    ("sysout:DEBUG", {"message": "one\nERROR two"}, "DEBUG", "one\\nERROR two"),
+])  # fmt: skip
 async def test_a_line_is_logged(
     operation: str, arguments: JSON, level: str, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -48,7 +48,6 @@ def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
     content = read_data((FOLDER / name).read_bytes())
     path = data.draw(st.sampled_from(places(content)[1:]))
     document = Document(name, f"https://shop.example.com/{name}", damaged(content, path, data.draw(JUNK)))
-
     with suppress(CallFailed):
         check_openapi(document)
         operation = find_operation(document, data.draw(st.sampled_from(OPERATIONS)))

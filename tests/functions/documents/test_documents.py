@@ -1,7 +1,5 @@
 """Where documents are looked for, and how they are read."""
 
-from __future__ import annotations
-
 import json
 from contextlib import aclosing
 from datetime import timedelta
@@ -19,22 +17,19 @@ OPENAPI = {"openapi": "3.0.0", "paths": {}}
 MINUTE = timedelta(minutes=1)
 
 
-@pytest.mark.parametrize(
-    ("name", "base", "expected"),
-    [
-        ("specs/a.json", "/defs", "/defs/specs/a.json"),
-        ("specs/a.json", None, "specs/a.json"),
-        ("/abs/a.json", "/defs", "/abs/a.json"),
-        ("file:///abs/a%20b.json", "/defs", "/abs/a b.json"),
-        ("file:a.json", "/defs", "/defs/a.json"),
-        ("a.json", "file:///defs", "/defs/a.json"),
-        ("classpath:/specs/a.json", "/defs", "/defs/specs/a.json"),
-        ("http://h/a.json", "/defs", "http://h/a.json"),
-        ("a.json", "https://h/defs/orders.yaml", "https://h/defs/a.json"),
-        ("a.json", "https://h/defs/", "https://h/defs/a.json"),
-        ("/a.json", "https://h/defs/", "/a.json"),
-    ],
-)
+@pytest.mark.parametrize(("name", "base", "expected"), [
+    ("specs/a.json", "/defs", "/defs/specs/a.json"),
+    ("specs/a.json", None, "specs/a.json"),
+    ("/abs/a.json", "/defs", "/abs/a.json"),
+    ("file:///abs/a%20b.json", "/defs", "/abs/a b.json"),
+    ("file:a.json", "/defs", "/defs/a.json"),
+    ("a.json", "file:///defs", "/defs/a.json"),
+    ("classpath:/specs/a.json", "/defs", "/defs/specs/a.json"),
+    ("http://h/a.json", "/defs", "http://h/a.json"),
+    ("a.json", "https://h/defs/orders.yaml", "https://h/defs/a.json"),
+    ("a.json", "https://h/defs/", "https://h/defs/a.json"),
+    ("/a.json", "https://h/defs/", "/a.json"),
+])  # fmt: skip
 def test_documents_are_found_beside_the_definition(name: str, base: str | None, expected: str) -> None:
     """A relative document is relative to the definition; an absolute path is one of this machine."""
     assert locate(name, base) == expected
@@ -61,24 +56,19 @@ async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     first = await documents.load("api.json", str(tmp_path))
     again = await documents.load("api.json", str(tmp_path))
     file.write_text(json.dumps({**OPENAPI, "x": 1}), encoding="utf-8")
-
     changed = await documents.load("api.json", str(tmp_path))
-
     assert again is first
     assert changed.content["x"] == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("{", "neither JSON nor YAML"),
-        ("a: [", "neither JSON nor YAML"),
-        ("- 1", "is not an object"),
-        ("a: 1", "neither 'openapi' nor 'swagger'"),
-        ("openapi: 4.0.0", "version 4.0.0"),
-        ("openapi: 3.0.0\npaths: []", "'paths'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), [
+    ("{", "neither JSON nor YAML"),
+    ("a: [", "neither JSON nor YAML"),
+    ("- 1", "is not an object"),
+    ("a: 1", "neither 'openapi' nor 'swagger'"),
+    ("openapi: 4.0.0", "version 4.0.0"),
+    ("openapi: 3.0.0\npaths: []", "'paths'"),
+])  # fmt: skip
 async def test_what_is_no_openapi_document(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "api").write_text(text, encoding="utf-8")
     with failing("BadDocument", r"the document 'api' (is not|cannot be)", retryable=False) as caught:
@@ -96,13 +86,11 @@ async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
 async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timedelta, fetched: int) -> None:
     """A document from a URL is kept for its lifetime, for those with the same credentials."""
     service.answers_with("GET", "/api.json", OPENAPI)
-
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, lifetime)
         for _ in range(2):
             document = await documents.load("api.json", service.url + "/")
         theirs = await documents.load("api.json", service.url + "/", (("Authorization", "Bearer x"),))
-
     assert theirs is not document
     assert document.url == f"{service.url}/api.json"
     assert len(service.requests) == fetched + 1

@@ -41,22 +41,19 @@ def test_a_file_is_where_a_call_would_look_for_it(name: str, base: str | None) -
     assert file_named(named(f"{name}#check"), base) == Path(locate(name, base))
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [
-        ("rest", "https://example.com/api.json#check"),
-        ("rest", "rest:GET:/a#b"),
-        ("rest", {"uri": "/a"}),
-        ("rest", "check"),
-        ("rest", "#check"),
-        ("rpc", "users.proto#List"),
-        ("rpc", "reflection:#Users#List"),
-        ("rpc", "grpc://example.com:1#Users#List"),
-        ("graphql", "api.json#query#pet"),
-        ("soap", "api.json#check"),
-        ("custom", None),
-    ],
-)
+@pytest.mark.parametrize(("kind", "operation"), [
+    ("rest", "https://example.com/api.json#check"),
+    ("rest", "rest:GET:/a#b"),
+    ("rest", {"uri": "/a"}),
+    ("rest", "check"),
+    ("rest", "#check"),
+    ("rpc", "users.proto#List"),
+    ("rpc", "reflection:#Users#List"),
+    ("rpc", "grpc://example.com:1#Users#List"),
+    ("graphql", "api.json#query#pet"),
+    ("soap", "api.json#check"),
+    ("custom", None),
+])  # fmt: skip
 async def test_functions_that_no_file_describes(functions: Functions, kind: str, operation: Any) -> None:
     assert file_named(named(operation, kind), "/defs") is None
     assert await functions.prepare(named(operation, kind), "/defs") is None
@@ -72,33 +69,27 @@ async def test_an_openapi_document(functions: Functions) -> None:
     assert (found.address["method"], found.address["path"]) == ("GET", "/orders/{id}")
 
 
-@pytest.mark.parametrize(
-    ("operation", "kind", "folder", "described"),
-    [
-        ("streetlightsapi.yaml#onLightMeasured", "asyncapi", DOCUMENTS, {"sendsTo": "light/measured"}),
-        ("users.proto#UserService#AddUser", "rpc", PROTOS, {"procedure": "shop.users.UserService/AddUser"}),
-    ],
-)
+@pytest.mark.parametrize(("operation", "kind", "folder", "described"), [
+    ("streetlightsapi.yaml#onLightMeasured", "asyncapi", DOCUMENTS, {"sendsTo": "light/measured"}),
+    ("users.proto#UserService#AddUser", "rpc", PROTOS, {"procedure": "shop.users.UserService/AddUser"}),
+])  # fmt: skip
 async def test_other_documents(functions: Functions, operation: str, kind: str, folder: Path, described: Any) -> None:
     """What an AsyncAPI document or a proto file, with what it imports, says of an operation."""
     assert await functions.prepare(named(operation, kind), str(folder)) == Described(described)
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation", "code", "told"),
-    [
-        ("rest", "data/shop.yaml#getOrder", "NoDocument", "cannot be read from .*data/shop.yaml: No such"),
-        ("rest", "data/shop-3.0.yaml#getOder", "UnknownOperation", "no operation 'getOder'; did you mean 'getOrder'"),
-        ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
-        ("rest", "data/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
-        ("asyncapi", "data/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
-        ("asyncapi", "data/streetlightsapi.yaml#onLight", "UnknownOperation", "did you mean 'onLightMeasured'"),
-        ("rpc", "protos/user.proto#UserService#AddUser", "NoDocument", "there is no such file"),
-        ("rpc", "protos/broken.proto#UserService#AddUser", "BadDocument", "cannot be compiled: .*broken.proto:4"),
-        ("rpc", "protos/users.proto#UserServce#AddUser", "UnknownOperation", "did you mean 'UserService'"),
-        ("rpc", "protos/users.proto#UserService#AdUser", "UnknownOperation", "did you mean 'AddUser'"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "operation", "code", "told"), [
+    ("rest", "data/shop.yaml#getOrder", "NoDocument", "cannot be read from .*data/shop.yaml: No such"),
+    ("rest", "data/shop-3.0.yaml#getOder", "UnknownOperation", "no operation 'getOder'; did you mean 'getOrder'"),
+    ("rest", "protos/users.proto#getOrder", "BadDocument", "'protos/users.proto'"),
+    ("rest", "data/streetlightsapi.yaml#onLightMeasured", "BadDocument", "is not an OpenAPI document"),
+    ("asyncapi", "data/shop-3.0.yaml#getOrder", "BadDocument", "is not an AsyncAPI document"),
+    ("asyncapi", "data/streetlightsapi.yaml#onLight", "UnknownOperation", "did you mean 'onLightMeasured'"),
+    ("rpc", "protos/user.proto#UserService#AddUser", "NoDocument", "there is no such file"),
+    ("rpc", "protos/broken.proto#UserService#AddUser", "BadDocument", "cannot be compiled: .*broken.proto:4"),
+    ("rpc", "protos/users.proto#UserServce#AddUser", "UnknownOperation", "did you mean 'UserService'"),
+    ("rpc", "protos/users.proto#UserService#AdUser", "UnknownOperation", "did you mean 'AddUser'"),
+])  # fmt: skip
 async def test_what_is_not_there(functions: Functions, kind: str, operation: str, code: str, told: str) -> None:
     with failing(code, told):
         await functions.prepare(named(operation, kind), str(HERE))

@@ -22,26 +22,23 @@ def document(location: str = "/specs/api.yaml") -> Document:
     return Document("api.yaml", location, CONTENT)
 
 
-@pytest.mark.parametrize(
-    ("reference", "found"),
-    [
-        ("#/a~1b/~0/", {"is": "deep"}),
-        ("#/a%2Fb", None),
-        ("#/a~1b/%7E0/", {"is": "deep"}),
-        ("#/list/1", {"is": 1}),
-        ("#/list/2", None),
-        ("#/list/-1", None),
-        ("#/list/is", None),
-        ("#/100%25", {"is": "escaped"}),
-        ("#/to", {"is": 1}),
-        ("#/to/is", None),
-        ("#Pet", {"$anchor": "Pet", "is": "anchored"}),
-        ("#Dog", None),
-        ("#", CONTENT),
-        ("api.yaml#/list/0", {"is": 0}),
-        ("./api.yaml#/list/0", {"is": 0}),
-    ],
-)
+@pytest.mark.parametrize(("reference", "found"), [
+    ("#/a~1b/~0/", {"is": "deep"}),
+    ("#/a%2Fb", None),
+    ("#/a~1b/%7E0/", {"is": "deep"}),
+    ("#/list/1", {"is": 1}),
+    ("#/list/2", None),
+    ("#/list/-1", None),
+    ("#/list/is", None),
+    ("#/100%25", {"is": "escaped"}),
+    ("#/to", {"is": 1}),
+    ("#/to/is", None),
+    ("#Pet", {"$anchor": "Pet", "is": "anchored"}),
+    ("#Dog", None),
+    ("#", CONTENT),
+    ("api.yaml#/list/0", {"is": 0}),
+    ("./api.yaml#/list/0", {"is": 0}),
+])  # fmt: skip
 def test_references_within_a_document(reference: str, found: dict[str, Any] | None) -> None:
     if found is not None:
         assert document().resolve({"$ref": reference}) == found
@@ -70,16 +67,13 @@ def test_parts_know_their_document() -> None:
     assert (found.document, found.value) == (other, {"is": "dog"})
 
 
-@pytest.mark.parametrize(
-    ("location", "name", "expected"),
-    [
-        ("/specs/api.yaml", "../pets.yaml", "/pets.yaml"),
-        ("/specs/api.yaml", "my%20pets.yaml", "/specs/my pets.yaml"),
-        ("/specs/api.yaml", "file:///pets.yaml", "/pets.yaml"),
-        ("/specs/api.yaml", "https://h/pets.yaml", "https://h/pets.yaml"),
-        ("https://h/specs/api.yaml", "../pets.yaml", "https://h/pets.yaml"),
-        ("https://h/specs/api.yaml", "/pets.yaml", "https://h/pets.yaml"),
-    ],
-)
+@pytest.mark.parametrize(("location", "name", "expected"), [
+    ("/specs/api.yaml", "../pets.yaml", "/pets.yaml"),
+    ("/specs/api.yaml", "my%20pets.yaml", "/specs/my pets.yaml"),
+    ("/specs/api.yaml", "file:///pets.yaml", "/pets.yaml"),
+    ("/specs/api.yaml", "https://h/pets.yaml", "https://h/pets.yaml"),
+    ("https://h/specs/api.yaml", "../pets.yaml", "https://h/pets.yaml"),
+    ("https://h/specs/api.yaml", "/pets.yaml", "https://h/pets.yaml"),
+])  # fmt: skip
 def test_documents_are_beside_each_other(location: str, name: str, expected: str) -> None:
     assert beside(location, name) == expected

@@ -1,7 +1,5 @@
 """Documents in several files, and at several URLs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -125,11 +123,9 @@ async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
     for file in FOLDER.rglob("*.*"):
         service.answers_with("GET", f"/specs/{file.relative_to(FOLDER)}", file.read_bytes())
     service.answers_with("GET", "/api/orders/7", ORDER)
-
     functions = calling()
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
-
     names = ["common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json"]
     asked = [request.path for request in service.requests if request.path.startswith("/specs")]
     assert sorted(asked) == [f"/specs/{name}" for name in names]
@@ -167,14 +163,11 @@ async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
         await find(tmp_path / "specs")
 
 
-@pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        ("none.yaml", "which does not exist"),
-        ("text.yaml", "'.*text.yaml' is not an object"),
-        ("bad.yaml", "neither JSON nor YAML"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "told"), [
+    ("none.yaml", "which does not exist"),
+    ("text.yaml", "'.*text.yaml' is not an object"),
+    ("bad.yaml", "neither JSON nor YAML"),
+])  # fmt: skip
 async def test_files_that_are_no_documents(tmp_path: Path, reference: str, told: str) -> None:
     write(tmp_path, reference)
     (tmp_path / "text.yaml").write_text("just a text")
@@ -190,11 +183,9 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
     write(tmp_path, f"{service.url}/common.json")
     host = service.url.removeprefix("http://")
     name = host.replace(".", "_").replace(":", "_")
-
     with failing("NoDocument", "SWF_RESOURCE_HOSTS", retryable=False):
         await find(tmp_path)
     found = await find(tmp_path, resources=Resources(hosts=(host,), credentials={name: "Bearer x"}))
-
     assert found.id == "op"
     assert service.last.headers["authorization"] == "Bearer x"
 

@@ -1,7 +1,5 @@
 """How fields of a GraphQL endpoint are asked for and changed, against an endpoint that really executes a schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -198,22 +196,19 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
     assert endpoint.introspections == 1
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments", "selection", "code", "told"),
-    [
-        ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
-        ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
-        ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
-        ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must name"),
-        ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
-        ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
-        ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),
-        ("query#pet", [1], "{ id }", "BadArguments", "must be an object"),
-        ("ask#pet", None, None, "BadOperation", "#query#field"),
-        ("query#a b", None, None, "BadOperation", "#query#field"),
-        ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "arguments", "selection", "code", "told"), [
+    ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
+    ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
+    ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
+    ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must name"),
+    ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
+    ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
+    ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),
+    ("query#pet", [1], "{ id }", "BadArguments", "must be an object"),
+    ("ask#pet", None, None, "BadOperation", "#query#field"),
+    ("query#a b", None, None, "BadOperation", "#query#field"),
+    ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
+])  # fmt: skip
 async def test_what_cannot_be_asked(
     endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, code: str, told: str
 ) -> None:
@@ -306,14 +301,11 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
     await calls.aclose()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"input": {"big": 9007199254740993, "size": 1.5, "kinds": ["CAT", "DOG"], "inner": {"big": None, "kinds": []}}},
-        {"flags": [[True, None], []], "note": 'a "quoted"\n${ text } { } # ü'},
-        {"note": None, "input": None},
-    ],
-)
+@pytest.mark.parametrize("arguments", [
+    {"input": {"big": 9007199254740993, "size": 1.5, "kinds": ["CAT", "DOG"], "inner": {"big": None, "kinds": []}}},
+    {"flags": [[True, None], []], "note": 'a "quoted"\n${ text } { } # ü'},
+    {"note": None, "input": None},
+])  # fmt: skip
 @pytest.mark.parametrize("shows_schema", [True, False])
 async def test_values_of_all_kinds(
     endpoint: Endpoint, functions: Functions, arguments: Any, *, shows_schema: bool
@@ -322,9 +314,7 @@ async def test_values_of_all_kinds(
     endpoint.shows_schema = shows_schema
     if not shows_schema and arguments.get("input"):
         arguments = {"input": {**arguments["input"], "kinds": [], "inner": None}}
-
     answer: Any = await functions.call(call_of(f"{endpoint.url}#query#echo", arguments))
-
     given = {"note": "none", **arguments}
     assert json.loads(answer["echo"]) == given
 
@@ -346,7 +336,6 @@ async def test_a_token_that_is_refused_without_a_status(
     call = showing_token(call_of(f"{endpoint.url}#query#secret"), service)
     await fault_of(functions.call(call), "UNAUTHENTICATED")
     assert len([one for one in endpoint.asked if "secret" in one["query"]]) == 2
-
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
     assert await functions.call(call) == {"secret": 7}
 
@@ -358,16 +347,13 @@ async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> N
     assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
 
 
-@pytest.mark.parametrize(
-    ("given", "read"),
-    [
-        (None, ""),
-        (" ", ""),
-        ("{ id }", "{ id }"),
-        ("id, name", "{ id, name \n}"),
-        ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
-    ],
-)
+@pytest.mark.parametrize(("given", "read"), [
+    (None, ""),
+    (" ", ""),
+    ("{ id }", "{ id }"),
+    ("id, name", "{ id, name \n}"),
+    ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
+])  # fmt: skip
 def test_selection_sets_are_read(given: JSON, read: str) -> None:
     assert selection_set(given) == read
 

@@ -10,24 +10,21 @@ from swf_temporal.functions.http.parameters import FormField
 from tests.failing import failing
 
 
-@pytest.mark.parametrize(
-    ("value", "media_type", "expected"),
-    [
-        ({"a": [1, None]}, "application/json", b'{"a":[1,null]}'),
-        ("x", "application/vnd.a+json", b'"x"'),
-        ({"a": "b c", "n": [1, True], "no": None}, FORM, b"a=b+c&n=1&n=true"),
-        ("plain", "text/plain", b"plain"),
-        (5, "text/plain", b"5"),
-        ({"mediaType": "image/png", "base64": "AAE="}, "image/png", b"\x00\x01"),
-        ("<a>\u00fc</a>", "application/xml", "<a>\u00fc</a>".encode()),
-        ("\u00fc", "text/plain; charset=ISO-8859-1", b"\xfc"),
-        ("\u00fc", "text/plain; charset=klingon", b"\xc3\xbc"),
-        ("\u00fc..", "text/plain; charset=idna", b"\xc3\xbc.."),
-        ({"a": 1}, "application/yaml", b'{"a":1}'),
-        ("a=b&c", FORM, b"a=b&c"),
-        ({"a": {"b": 1}, "c": "x&y=z"}, FORM, b"a=%7B%22b%22%3A1%7D&c=x%26y%3Dz"),
-    ],
-)
+@pytest.mark.parametrize(("value", "media_type", "expected"), [
+    ({"a": [1, None]}, "application/json", b'{"a":[1,null]}'),
+    ("x", "application/vnd.a+json", b'"x"'),
+    ({"a": "b c", "n": [1, True], "no": None}, FORM, b"a=b+c&n=1&n=true"),
+    ("plain", "text/plain", b"plain"),
+    (5, "text/plain", b"5"),
+    ({"mediaType": "image/png", "base64": "AAE="}, "image/png", b"\x00\x01"),
+    ("<a>\u00fc</a>", "application/xml", "<a>\u00fc</a>".encode()),
+    ("\u00fc", "text/plain; charset=ISO-8859-1", b"\xfc"),
+    ("\u00fc", "text/plain; charset=klingon", b"\xc3\xbc"),
+    ("\u00fc..", "text/plain; charset=idna", b"\xc3\xbc.."),
+    ({"a": 1}, "application/yaml", b'{"a":1}'),
+    ("a=b&c", FORM, b"a=b&c"),
+    ({"a": {"b": 1}, "c": "x&y=z"}, FORM, b"a=%7B%22b%22%3A1%7D&c=x%26y%3Dz"),
+])  # fmt: skip
 def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: bytes) -> None:
     """Objects become JSON or forms, texts stay texts, and base64 becomes the bytes that it stands for."""
     assert write_body(value, media_type) == (expected, media_type)
@@ -57,68 +54,51 @@ def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None
         write_body(value, media_type)
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "expected"),
-    [
-        (FormField("deepObject"), {"a": [1], "b": {"c": 2}}, b"f%5Ba%5D%5B0%5D=1&f%5Bb%5D%5Bc%5D=2"),
-        (FormField("form", explode=False), ["a b", "c"], b"f=a+b,c"),
-        (FormField("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
-        (FormField("form", allow_reserved=True), "a/b", b"f=a/b"),
-        (FormField("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
-        (FormField(content_type="application/json"), "a", b"f=%22a%22"),
-        (FormField(), [], b""),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "expected"), [
+    (FormField("deepObject"), {"a": [1], "b": {"c": 2}}, b"f%5Ba%5D%5B0%5D=1&f%5Bb%5D%5Bc%5D=2"),
+    (FormField("form", explode=False), ["a b", "c"], b"f=a+b,c"),
+    (FormField("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
+    (FormField("form", allow_reserved=True), "a/b", b"f=a/b"),
+    (FormField("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
+    (FormField(content_type="application/json"), "a", b"f=%22a%22"),
+    (FormField(), [], b""),
+])  # fmt: skip
 def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: bytes) -> None:
     """A field that the document gives a style is written like a parameter of that style."""
     assert write_body({"f": value}, FORM, {"f": field}) == (expected, FORM)
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "expected"),
-    [
-        (FormField(content_type="application/xml"), "<a/>", b'name="f"\r\nContent-Type: application/xml\r\n\r\n<a/>'),
-        (FormField(content_type="image/*, image/png"), {"base64": ""}, b'filename="f"\r\nContent-Type: image/png\r\n'),
-        (FormField(content_type="image/*"), {"base64": ""}, b"Content-Type: application/octet-stream\r\n"),
-        (FormField(content_type="image/png"), {"base64": "", "mediaType": "image/gif"}, b"Content-Type: image/gif\r\n"),
-        (FormField(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
-        (FormField(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
-        (FormField(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
-        (
-            FormField(content_type="application/vnd.a+json"),
-            {"a": 1},
-            b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}',
-        ),
-        (FormField(content_type="application/json"), "Ada", b'Content-Type: application/json\r\n\r\n"Ada"\r\n'),
-        (FormField(content_type="application/json"), True, b"Content-Type: application/json\r\n\r\ntrue\r\n"),
-        (
-            FormField(content_type="application/json", is_file=True),
-            "{}",
-            b"Content-Type: application/json\r\n\r\n{}\r\n",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "expected"), [
+    (FormField(content_type="application/xml"), "<a/>", b'name="f"\r\nContent-Type: application/xml\r\n\r\n<a/>'),
+    (FormField(content_type="image/*, image/png"), {"base64": ""}, b'filename="f"\r\nContent-Type: image/png\r\n'),
+    (FormField(content_type="image/*"), {"base64": ""}, b"Content-Type: application/octet-stream\r\n"),
+    (FormField(content_type="image/png"), {"base64": "", "mediaType": "image/gif"}, b"Content-Type: image/gif\r\n"),
+    (FormField(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
+    (FormField(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
+    (FormField(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
+    (
+        FormField(content_type="application/vnd.a+json"),
+        {"a": 1},
+        b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}',
+    ),
+    (FormField(content_type="application/json"), "Ada", b'Content-Type: application/json\r\n\r\n"Ada"\r\n'),
+    (FormField(content_type="application/json"), True, b"Content-Type: application/json\r\n\r\ntrue\r\n"),
+    (FormField(content_type="application/json", is_file=True), "{}", b"Content-Type: application/json\r\n\r\n{}\r\n"),
+])  # fmt: skip
 def test_parts_have_media_types_and_headers(field: FormField, value: JSON, expected: bytes) -> None:
     """A part is what it says itself, else what the document says of it."""
     assert expected in write_body({"f": value}, MULTIPART, {"f": field})[0]
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "expected"),
-    [
-        (FormField("form", explode=False), ["a b", "c&d"], [b'name="f"\r\n\r\na b,c&d']),
-        (FormField("form"), ["a", "b"], [b'name="f"\r\n\r\na', b'name="f"\r\n\r\nb']),
-        (FormField("form"), {"a": 1, "b c": "%41"}, [b'name="a"\r\n\r\n1', b'name="b c"\r\n\r\n%41']),
-        (FormField("deepObject"), {"a": {"b": "\u00fc"}}, ['name="f[a][b]"\r\n\r\n\u00fc'.encode()]),
-        (FormField("pipeDelimited", explode=False, allow_reserved=True), ["%41", "b"], [b'name="f"\r\n\r\n%41|b']),
-        (FormField("form", headers={"X-A": "1"}), "a", [b'name="f"\r\nX-A: 1\r\n\r\na']),
-        (
-            FormField("form"),
-            [{"base64": "AAE="}],
-            [b'name="f"; filename="f"\r\nContent-Type: application/octet-stream'],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("field", "value", "expected"), [
+    (FormField("form", explode=False), ["a b", "c&d"], [b'name="f"\r\n\r\na b,c&d']),
+    (FormField("form"), ["a", "b"], [b'name="f"\r\n\r\na', b'name="f"\r\n\r\nb']),
+    (FormField("form"), {"a": 1, "b c": "%41"}, [b'name="a"\r\n\r\n1', b'name="b c"\r\n\r\n%41']),
+    (FormField("deepObject"), {"a": {"b": "\u00fc"}}, ['name="f[a][b]"\r\n\r\n\u00fc'.encode()]),
+    (FormField("pipeDelimited", explode=False, allow_reserved=True), ["%41", "b"], [b'name="f"\r\n\r\n%41|b']),
+    (FormField("form", headers={"X-A": "1"}), "a", [b'name="f"\r\nX-A: 1\r\n\r\na']),
+    (FormField("form"), [{"base64": "AAE="}], [b'name="f"; filename="f"\r\nContent-Type: application/octet-stream']),
+])  # fmt: skip
 def test_parts_have_styles(field: FormField, value: JSON, expected: list[bytes]) -> None:
     content, _ = write_body({"f": value, "no": None}, MULTIPART, {"f": field, "no": field})
     assert [piece in content for piece in expected] == [True] * len(expected)
@@ -150,9 +130,7 @@ def test_a_form_with_parts() -> None:
         "no": None,
         "file": {"base64": "AAE=", "mediaType": "image/png", "fileName": "sun.png"},
     }
-
     content, media_type = write_body(value, MULTIPART)
-
     assert media_type.startswith("multipart/form-data; boundary=")
     assert content.count(b'name="tags"') == 2
     assert b'name="no"' not in content

@@ -1,7 +1,5 @@
 """Messages of AsyncAPI documents go over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
@@ -145,7 +143,6 @@ async def test_a_message_is_asked_for(service: Service, functions: Functions, ca
 async def test_it_is_asked_until_there_is_a_message(service: Service, broker: HttpBroker) -> None:
     """An answer without content is none."""
     service.answers_with("GET", "/api/lights", None, status=204)
-
     async with broker.receive(channel_of(service)) as deliveries:
         coming = asyncio.ensure_future(anext(deliveries))
         while len(service.requests) < 3:
@@ -153,7 +150,6 @@ async def test_it_is_asked_until_there_is_a_message(service: Service, broker: Ht
         service.answers_with("GET", "/api/lights", {"on": True}, headers={"X-Nr": "7"})
         delivery = await coming
         await delivery.accept()
-
     assert delivery.message.payload == b'{"on": true}'
     assert (delivery.message.content_type, delivery.message.headers["x-nr"]) == ("application/json", "7")
 
@@ -163,7 +159,6 @@ async def test_a_server_may_hold_the_question(service: Service) -> None:
     service.hangs("GET", "/api/lights")
     http = Http(Settings(calls=Options(timeout=timedelta(milliseconds=200))))
     broker = HttpBroker(http, pause=0)
-
     async with broker.receive(channel_of(service)) as deliveries:
         coming = asyncio.ensure_future(anext(deliveries))
         while len(service.requests) < 2:

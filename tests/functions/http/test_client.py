@@ -1,7 +1,5 @@
 """What goes over the wire, and what comes of it."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
@@ -33,11 +31,10 @@ async def test_nothing_is_null(service: Service, functions: Functions, status: i
     assert await functions.call(http_call("DELETE", "/a")) is None
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["304 Not Modified", "400 Bad Request", "404 Not Found", "429 Too Many Requests", "500 Internal Server Error",
-     "503 Service Unavailable", "599"],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "304 Not Modified", "400 Bad Request", "404 Not Found", "429 Too Many Requests", "500 Internal Server Error",
+    "503 Service Unavailable", "599",
+])  # fmt: skip
 async def test_every_other_status_is_a_fault(service: Service, functions: Functions, text: str) -> None:
     """The fault has the status as its code and the answer as its body; the definition decides on retrying."""
     status = int(text[:3])
@@ -90,16 +87,13 @@ async def test_a_service_that_does_not_answer(calling: Calling, service: Service
     assert await asyncio.to_thread(service.hung_up.wait, 10)
 
 
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        (b"", "ProtocolError"),
-        (b"SSH-2.0-OpenSSH\r\n\r\n", "ProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", "ProtocolError"),
-        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nno gzip", "MalformedAnswer"),
-        (b"HTTP/1.1 302 Found\r\nLocation: http://xn--/\r\nContent-Length: 0\r\n\r\n", "BadUrl"),
-    ],
-)
+@pytest.mark.parametrize(("raw", "code"), [
+    (b"", "ProtocolError"),
+    (b"SSH-2.0-OpenSSH\r\n\r\n", "ProtocolError"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", "ProtocolError"),
+    (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 7\r\n\r\nno gzip", "MalformedAnswer"),
+    (b"HTTP/1.1 302 Found\r\nLocation: http://xn--/\r\nContent-Length: 0\r\n\r\n", "BadUrl"),
+])  # fmt: skip
 async def test_an_answer_that_is_none(service: Service, functions: Functions, raw: bytes, code: str) -> None:
     """No HTTP, what cannot be decompressed, or a redirect to what is no URL."""
     service.sends_raw("GET", "/a", raw)
@@ -185,15 +179,12 @@ async def test_a_bug_is_a_fault_too(calling: Calling) -> None:
     assert (fault.code, fault.cause) == ("InternalError", "ZeroDivisionError")
 
 
-@pytest.mark.parametrize(
-    ("url", "arguments", "code"),
-    [
-        *((url, None, "BadUrl") for url in ("http://host:port/", "http://xn--/", "http://example.com:99999/",
-                                            "http://127.0.0.1:99999/", "/\ud800")),
-        *(("/a", {"HEADER_X": text}, "BadArguments") for text in ("a\r\nY: b", "\ud800", "a\x00b")),
-        ("/a", {"HEADER_\u00fc": "x"}, "BadRequestHead"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("url", "arguments", "code"), [
+    *((url, None, "BadUrl") for url in ("http://host:port/", "http://xn--/", "http://example.com:99999/",
+                                        "http://127.0.0.1:99999/", "/\ud800")),
+    *(("/a", {"HEADER_X": text}, "BadArguments") for text in ("a\r\nY: b", "\ud800", "a\x00b")),
+    ("/a", {"HEADER_\u00fc": "x"}, "BadRequestHead"),
+])  # fmt: skip
 async def test_what_cannot_be_sent(functions: Functions, url: str, arguments: Any, code: str) -> None:
     """What no client could use as a URL, or as a header: it is not tried again."""
     await fault_of(functions.call(http_call("GET", url, arguments)), code, retryable=False)

@@ -82,12 +82,10 @@ async def test_what_is_connected_to_is_what_was_judged(calling: Calling, service
     asked = resolve("rebinding.example", [HARMLESS, FORBIDDEN])
     service.answers_with("GET", "/a", {"by": "the harmless one"})
     port = service.url.rpartition(":")[2]
-
     functions = calling(settings=GUARDED)
     for _ in range(2):  # the second goes over the same connection
         got = await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
         assert got == {"by": "the harmless one"}
-
     assert asked == ["rebinding.example"]
     assert [request.headers["host"] for request in service.requests] == [f"rebinding.example:{port}"] * 2
     assert len({request.connection for request in service.requests}) == 1
@@ -98,12 +96,10 @@ async def test_every_connection_is_judged(calling: Calling, service: Service, re
     resolve("rebinding.example", [HARMLESS, FORBIDDEN])
     service.answers_with("GET", "/a", {}, headers={"Connection": "close"})
     port = service.url.rpartition(":")[2]
-
     functions = calling(settings=GUARDED)
     await functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
     doing = functions.call(http_call("GET", f"http://rebinding.example:{port}/a"))
     await fault_of(doing, "HostDenied", f"rebinding.example:{port} ({FORBIDDEN})", retryable=False)
-
     assert len(service.requests) == 1
 
 
@@ -181,9 +177,7 @@ async def test_credentials_stay_with_their_origin(calling: Calling, service: Ser
     there = {read_pattern("localhost"): HostOptions(headers={"X-There": "t-1"})}
     settings = Settings(functions={"ASK": Options(headers={"X-Api-Key": "k-1"})}, calls=configured, hosts=there)
     headers = {"HEADER_Authorization": "Bearer t-1", "HEADER_X-Other": "o", "HEADER_Accept-Language": "de"}
-
     await calling(settings=settings).call(http_call("GET", f"{service.url}/a", headers))
-
     first, second = (request.headers for request in service.requests)
     assert (first["authorization"], first["x-api-key"], first["x-other"]) == ("Bearer t-1", "k-1", "o")
     assert first["x-all"] == "a-1"

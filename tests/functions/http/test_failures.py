@@ -44,16 +44,13 @@ def test_only_the_general_kinds_fall_back() -> None:
     assert {kind for kind, entry in nearest.items() if entry is httpx.HTTPError} == general
 
 
-@pytest.mark.parametrize(
-    ("cause", "code"),
-    [
-        (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
-        (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
-        (ssl.SSLCertVerificationError(1, "self-authenticated"), "TlsFailed"),
-        (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
-        (OSError("network is down"), "Unreachable"),
-    ],
-)
+@pytest.mark.parametrize(("cause", "code"), [
+    (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
+    (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
+    (ssl.SSLCertVerificationError(1, "self-authenticated"), "TlsFailed"),
+    (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
+    (OSError("network is down"), "Unreachable"),
+])  # fmt: skip
 def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: str) -> None:
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = cause

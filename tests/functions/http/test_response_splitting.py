@@ -111,7 +111,6 @@ async def test_what_is_behind_an_answer_is_dropped(
         await attack.suffered(http, server)
         for path in (f"/echo/{number}/a", f"/echo/{number}/b"):
             assert (await http.request(Request("GET", server.url + path))).body == path
-
     assert server.connections == 3
     lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [line.split()[0] for line in lines] == [server.url]

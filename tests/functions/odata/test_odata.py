@@ -1,7 +1,5 @@
 """How OData services are queried, against a small one that filters, sorts, selects, counts and pages for real."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -166,10 +164,8 @@ async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
         "is on another server, http://elsewhere.example/, which must not get the credentials",
         retryable=False,
     )
-
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "//["})
     assert (await fault_of(functions.call(call_of("/S#A")))).code == "BadUrl"
-
     service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
     assert (await fault_of(functions.call(call_of("/S#A")))).code == "MalformedAnswer"
 
@@ -188,20 +184,17 @@ async def test_other_errors_stay_as_they_are(service: Service, functions: Functi
     assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments", "code", "told"),
-    [
-        ("http://h/S", None, "BadOperation", "#EntitySet"),
-        ("http://h/S#", None, "BadOperation", "#EntitySet"),
-        ("http://h/S#A", ["x"], "BadArguments", "must be an object"),
-        ("http://h/S#A", {"queryoptions": {}}, "BadArguments", "did you mean 'queryOptions'?"),
-        ("http://h/S#A", {"queryOptions": "top=1"}, "BadArguments", "must be an object"),
-        ("http://h/S#A", {"queryOptions": {"filtre": "x"}}, "BadArguments", "did you mean 'filter'?"),
-        ("http://h/S#A", {"queryOptions": {"filter": {}}}, "BadArguments", "must be a text, a number"),
-        ("http://h/S#A", {"key": ""}, "BadArguments", "cannot be the key"),
-        ("http://h/S#A", {"key": {"a b": 1}}, "BadArguments", "the part 'a b' of the key"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "arguments", "code", "told"), [
+    ("http://h/S", None, "BadOperation", "#EntitySet"),
+    ("http://h/S#", None, "BadOperation", "#EntitySet"),
+    ("http://h/S#A", ["x"], "BadArguments", "must be an object"),
+    ("http://h/S#A", {"queryoptions": {}}, "BadArguments", "did you mean 'queryOptions'?"),
+    ("http://h/S#A", {"queryOptions": "top=1"}, "BadArguments", "must be an object"),
+    ("http://h/S#A", {"queryOptions": {"filtre": "x"}}, "BadArguments", "did you mean 'filter'?"),
+    ("http://h/S#A", {"queryOptions": {"filter": {}}}, "BadArguments", "must be a text, a number"),
+    ("http://h/S#A", {"key": ""}, "BadArguments", "cannot be the key"),
+    ("http://h/S#A", {"key": {"a b": 1}}, "BadArguments", "the part 'a b' of the key"),
+])  # fmt: skip
 async def test_what_cannot_be_asked(
     functions: Functions, operation: str, arguments: JSON, code: str, told: str
 ) -> None:
@@ -222,22 +215,19 @@ async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: 
     assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
 
 
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        (7, "7"),
-        ("7", "7"),
-        ("007", "'007'"),
-        (True, "true"),
-        ("'7'", "'7'"),
-        ("it's", "'it''s'"),
-        ("1) or (1", "'1) or (1'"),
-        ("01234567-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
-        ("guid'01234567-89ab-cdef-0123-456789abcdef'", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
-        ({"Order": 1, "Item": "x"}, "Order=1,Item='x'"),
-        ("Order=1,Item='x'", "Order=1,Item='x'"),
-    ],
-)
+@pytest.mark.parametrize(("key", "text"), [
+    (7, "7"),
+    ("7", "7"),
+    ("007", "'007'"),
+    (True, "true"),
+    ("'7'", "'7'"),
+    ("it's", "'it''s'"),
+    ("1) or (1", "'1) or (1'"),
+    ("01234567-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
+    ("guid'01234567-89ab-cdef-0123-456789abcdef'", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
+    ({"Order": 1, "Item": "x"}, "Order=1,Item='x'"),
+    ("Order=1,Item='x'", "Order=1,Item='x'"),
+])  # fmt: skip
 def test_forms_of_keys(key: JSON, text: str) -> None:
     assert key_text(key) == text
 

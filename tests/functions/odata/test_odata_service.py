@@ -1,7 +1,5 @@
 """Queries of an OData service that is not ours, and that understands all of version 4."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,44 +28,38 @@ def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
     return Call(Function(name="ask", type="odata", operation=f"{url}#{entity_set}"), arguments)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, PERSONS),
-        ({"filter": "startswith(Name, 'A')"}, [PERSONS[0], PERSONS[2]]),
-        ({"filter": "Name eq 'O''Hara'"}, [PERSONS[1]]),
-        ({"select": "Id", "top": 1}, [{"Id": 1}]),
-        (
-            {"orderby": "Born desc", "select": ["Id", "Born"], "skip": 1, "top": 2},
-            [{"Id": 2, "Born": 1926}, {"Id": 3, "Born": 1912}],
-        ),
-        ({"filter": "Id eq 1", "expand": "City"}, [{**PERSONS[0], "City": {"Code": "L/1", "Name": "London"}}]),
-        (
-            {"expand": "City($select=Name)", "select": "Id", "top": 1},
-            [{"Id": 1, "City": {"Code": "L/1", "Name": "London"}}],
-        ),
-        ({"orderBy": "City/Name", "filter": "City/Name ne null", "select": "Id"}, [{"Id": 2}, {"Id": 1}]),
-        ({"compute": "Born add 1 as Next", "select": "Id,Next", "top": 1}, [{"Id": 1, "Next": 1816}]),
-        ({"search": "Edsger"}, [PERSONS[3]]),
-        ({"apply": "aggregate(Born with max as Last)"}, [{"Last": 1930}]),
-        ({"count": True, "top": 0}, {"count": 4, "value": []}),
-        ({"format": "json", "top": 1}, [PERSONS[0]]),
-    ],
-)
+@pytest.mark.parametrize(("options", "expected"), [
+    ({}, PERSONS),
+    ({"filter": "startswith(Name, 'A')"}, [PERSONS[0], PERSONS[2]]),
+    ({"filter": "Name eq 'O''Hara'"}, [PERSONS[1]]),
+    ({"select": "Id", "top": 1}, [{"Id": 1}]),
+    (
+        {"orderby": "Born desc", "select": ["Id", "Born"], "skip": 1, "top": 2},
+        [{"Id": 2, "Born": 1926}, {"Id": 3, "Born": 1912}],
+    ),
+    ({"filter": "Id eq 1", "expand": "City"}, [{**PERSONS[0], "City": {"Code": "L/1", "Name": "London"}}]),
+    (
+        {"expand": "City($select=Name)", "select": "Id", "top": 1},
+        [{"Id": 1, "City": {"Code": "L/1", "Name": "London"}}],
+    ),
+    ({"orderBy": "City/Name", "filter": "City/Name ne null", "select": "Id"}, [{"Id": 2}, {"Id": 1}]),
+    ({"compute": "Born add 1 as Next", "select": "Id,Next", "top": 1}, [{"Id": 1, "Next": 1816}]),
+    ({"search": "Edsger"}, [PERSONS[3]]),
+    ({"apply": "aggregate(Born with max as Last)"}, [{"Last": 1930}]),
+    ({"count": True, "top": 0}, {"count": 4, "value": []}),
+    ({"format": "json", "top": 1}, [PERSONS[0]]),
+])  # fmt: skip
 async def test_query_options(url: str, functions: Functions, options: JSON, expected: JSON) -> None:
     assert await functions.call(query(url, "Persons", {"queryOptions": options})) == expected
 
 
-@pytest.mark.parametrize(
-    ("entity_set", "key", "expected"),
-    [
-        ("Persons", 3, PERSONS[2]),
-        ("Persons", "3", PERSONS[2]),
-        ("Cities", "L/1", {"Code": "L/1", "Name": "London"}),
-        ("Items", {"Order": 1, "Code": "a b"}, {"Order": 1, "Code": "a b"}),
-        ("Items", "Order=1,Code='c'", {"Order": 1, "Code": "c"}),
-    ],
-)
+@pytest.mark.parametrize(("entity_set", "key", "expected"), [
+    ("Persons", 3, PERSONS[2]),
+    ("Persons", "3", PERSONS[2]),
+    ("Cities", "L/1", {"Code": "L/1", "Name": "London"}),
+    ("Items", {"Order": 1, "Code": "a b"}, {"Order": 1, "Code": "a b"}),
+    ("Items", "Order=1,Code='c'", {"Order": 1, "Code": "c"}),
+])  # fmt: skip
 async def test_entities_by_their_keys(
     url: str, functions: Functions, entity_set: str, key: JSON, expected: JSON
 ) -> None:
@@ -93,14 +85,11 @@ async def test_pages(functions: Functions, options: JSON) -> None:
     assert found == ({"count": 4, "value": PERSONS} if options else PERSONS)
 
 
-@pytest.mark.parametrize(
-    ("entity_set", "arguments", "status", "told"),
-    [
-        ("Cats", None, 404, "Cats"),
-        ("Persons", {"key": 9}, 404, ""),
-        ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
-    ],
-)
+@pytest.mark.parametrize(("entity_set", "arguments", "status", "told"), [
+    ("Cats", None, 404, "Cats"),
+    ("Persons", {"key": 9}, 404, ""),
+    ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
+])  # fmt: skip
 async def test_errors(url: str, functions: Functions, entity_set: str, arguments: JSON, status: int, told: str) -> None:
     fault = await fault_of(functions.call(query(url, entity_set, arguments)))
     assert fault.status == status

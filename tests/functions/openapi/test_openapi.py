@@ -1,7 +1,5 @@
 """Operations of real documents, called over real connections."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

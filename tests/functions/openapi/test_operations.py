@@ -50,50 +50,33 @@ def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
     assert not parameter(find_operation(Document("d", "d", content), "a"), "authorization").required
 
 
-@pytest.mark.parametrize(
-    ("name", "style", "explode"),
-    [
-        ("csv", "form", False),
-        ("bare", "form", False),
-        ("ssv", "spaceDelimited", False),
-        ("tsv", "tabDelimited", False),
-        ("pipes", "pipeDelimited", False),
-        ("multi", "form", True),
-    ],
-)
+@pytest.mark.parametrize(("name", "style", "explode"), [
+    ("csv", "form", False), ("bare", "form", False), ("ssv", "spaceDelimited", False), ("tsv", "tabDelimited", False),
+    ("pipes", "pipeDelimited", False), ("multi", "form", True),
+])  # fmt: skip
 def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) -> None:
     found = parameter(operation("2.0", "getOrder"), name)
     assert (found.style, found.explode) == (style, explode)
 
 
-@pytest.mark.parametrize(
-    ("name", "style", "explode"),
-    [
-        ("fields", "form", True),
-        ("sort", "form", False),
-        ("filter", "deepObject", True),
-        ("session", "form", True),
-        ("id", "simple", False),
-        ("X-Trace", "simple", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "style", "explode"), [
+    ("fields", "form", True), ("sort", "form", False), ("filter", "deepObject", True), ("session", "form", True),
+    ("id", "simple", False), ("X-Trace", "simple", False),
+])  # fmt: skip
 def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
     found = parameter(operation("3.0", "getOrder"), name)
     assert (found.style, found.explode) == (style, explode)
 
 
-@pytest.mark.parametrize(
-    ("version", "operation_id", "media_types", "name", "properties"),
-    [
-        ("2.0", "putOrder", ["application/json"], "order", {"id", "lines", "parent"}),
-        ("3.0", "putOrder", ["application/xml", "application/json"], "body", {"id", "parent"}),
-        ("2.0", "login", [FORM], "body", {"user", "roles"}),
-        ("3.0", "login", [MULTIPART, FORM], "body", set()),
-        ("2.0", "upload", [MULTIPART], "body", {"picture", "title"}),
-        ("3.0", "addNote", ["text/plain"], "body", set()),
-        ("3.0", "ping", ["application/vnd.shop+json"], "body", set()),
-    ],
-)
+@pytest.mark.parametrize(("version", "operation_id", "media_types", "name", "properties"), [
+    ("2.0", "putOrder", ["application/json"], "order", {"id", "lines", "parent"}),
+    ("3.0", "putOrder", ["application/xml", "application/json"], "body", {"id", "parent"}),
+    ("2.0", "login", [FORM], "body", {"user", "roles"}),
+    ("3.0", "login", [MULTIPART, FORM], "body", set()),
+    ("2.0", "upload", [MULTIPART], "body", {"picture", "title"}),
+    ("3.0", "addNote", ["text/plain"], "body", set()),
+    ("3.0", "ping", ["application/vnd.shop+json"], "body", set()),
+])  # fmt: skip
 def test_bodies(*, version: str, operation_id: str, media_types: list[str], name: str, properties: set[str]) -> None:
     body = operation(version, operation_id).body
     assert body is not None
@@ -111,7 +94,6 @@ def test_a_default_beside_a_reference(*, in_content: bool) -> None:
         "paths": {"/a": {"get": {"operationId": "a", "parameters": [{"name": "colour", "in": "query", **own}]}}},
         "components": {"schemas": {"Colour": {"default": "blue"}}},
     }
-
     assert parameter(find_operation(Document("d", "d", content), "a"), "colour").default == "red"
 
 

@@ -1,7 +1,5 @@
 """The service of the orders example, called as its workflow calls it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -71,15 +69,12 @@ async def test_a_repeated_request_does_nothing_twice(orders: Functions) -> None:
     assert left == {"item": "monitor", "inStock": True, "quantity": 2}
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments", "code"),
-    [
-        ("checkStock", {"item": "unicorn"}, "404"),
-        ("reserveItem", {"item": "webcam", "quantity": 1}, "409"),
-        ("reserveItem", {"item": "mouse", "quantity": 0}, "400"),
-        ("chargeCard", {"orderId": "o1"}, "400"),
-        ("createShipment", ["o1"], "400"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "arguments", "code"), [
+    ("checkStock", {"item": "unicorn"}, "404"),
+    ("reserveItem", {"item": "webcam", "quantity": 1}, "409"),
+    ("reserveItem", {"item": "mouse", "quantity": 0}, "400"),
+    ("chargeCard", {"orderId": "o1"}, "400"),
+    ("createShipment", ["o1"], "400"),
+])  # fmt: skip
 async def test_what_the_service_refuses(orders: Functions, operation: str, arguments: JSON, code: str) -> None:
     assert (await fault_of(orders.call(ask(operation, arguments)))).code == code

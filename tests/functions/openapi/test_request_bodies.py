@@ -23,34 +23,25 @@ def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
     return body.contents[0].fields["f"]
 
 
-@pytest.mark.parametrize(
-    ("encoding", "expected"),
-    [
-        ({}, FormField()),
-        ({"style": "deepObject"}, FormField("deepObject")),
-        ({"explode": False}, FormField("form", explode=False)),
-        ({"style": "pipeDelimited"}, FormField("pipeDelimited", explode=False)),
-        ({"allowReserved": True}, FormField("form", allow_reserved=True)),
-        ({"contentType": "image/png, image/*"}, FormField(content_type="image/png, image/*")),
-        (
-            {"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
-            FormField(headers={"X-A": "1", "X-B": "b"}),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("encoding", "expected"), [
+    ({}, FormField()),
+    ({"style": "deepObject"}, FormField("deepObject")),
+    ({"explode": False}, FormField("form", explode=False)),
+    ({"style": "pipeDelimited"}, FormField("pipeDelimited", explode=False)),
+    ({"allowReserved": True}, FormField("form", allow_reserved=True)),
+    ({"contentType": "image/png, image/*"}, FormField(content_type="image/png, image/*")),
+    (
+        {"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
+        FormField(headers={"X-A": "1", "X-B": "b"}),
+    ),
+])  # fmt: skip
 def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
     assert field_of({"type": "string"}, **encoding) == expected
 
 
-@pytest.mark.parametrize(
-    ("version", "kind", "is_styled"),
-    [
-        ("3.0.3", FORM, True),
-        ("3.0.3", MULTIPART, False),
-        ("3.1.0", MULTIPART, True),
-        ("3.1.0", "multipart/mixed", False),
-    ],
-)
+@pytest.mark.parametrize(("version", "kind", "is_styled"), [
+    ("3.0.3", FORM, True), ("3.0.3", MULTIPART, False), ("3.1.0", MULTIPART, True), ("3.1.0", "multipart/mixed", False),
+])  # fmt: skip
 def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) -> None:
     """Styles are for forms in a query's encoding, and since version 3.1 for forms in parts."""
     encoding = {"f": {"style": "form", "explode": False, "allowReserved": True}}
@@ -59,15 +50,12 @@ def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) 
     assert body.contents[0].fields["f"] == (styled if is_styled else FormField())
 
 
-@pytest.mark.parametrize(
-    ("schema", "content_type"),
-    [
-        ({"type": "string", "format": "binary"}, None),
-        ({"type": "array", "items": {"type": "string", "format": "binary"}}, None),
-        ({"type": "string", "contentMediaType": "image/png"}, "image/png"),
-        ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]}, "image/png"),
-    ],
-)
+@pytest.mark.parametrize(("schema", "content_type"), [
+    ({"type": "string", "format": "binary"}, None),
+    ({"type": "array", "items": {"type": "string", "format": "binary"}}, None),
+    ({"type": "string", "contentMediaType": "image/png"}, "image/png"),
+    ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]}, "image/png"),
+])  # fmt: skip
 def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
     assert field_of(schema) == FormField(is_file=True, content_type=content_type)
 

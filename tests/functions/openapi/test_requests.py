@@ -30,18 +30,15 @@ GET = OpenApiOperation(
 )
 
 
-@pytest.mark.parametrize(
-    ("openapi", "schema", "value", "path"),
-    [
-        ("3.0.3", {"type": "integer"}, 7.0, "7"),
-        ("3.1.0", {"type": ["integer", "null"]}, 7.0, "7"),
-        ("3.0.3", {"type": "array", "items": {"type": "integer"}}, [7.0, 8], "7,8"),
-        ("2.0", {"type": "integer"}, 7.0, "7"),
-        ("3.0.3", {"type": "integer"}, 7.5, "7.5"),
-        ("3.0.3", {"type": "number"}, 7.0, "7.0"),
-        ("3.0.3", {}, 7.0, "7.0"),
-    ],
-)
+@pytest.mark.parametrize(("openapi", "schema", "value", "path"), [
+    ("3.0.3", {"type": "integer"}, 7.0, "7"),
+    ("3.1.0", {"type": ["integer", "null"]}, 7.0, "7"),
+    ("3.0.3", {"type": "array", "items": {"type": "integer"}}, [7.0, 8], "7,8"),
+    ("2.0", {"type": "integer"}, 7.0, "7"),
+    ("3.0.3", {"type": "integer"}, 7.5, "7.5"),
+    ("3.0.3", {"type": "number"}, 7.0, "7.0"),
+    ("3.0.3", {}, 7.0, "7.0"),
+])  # fmt: skip
 def test_an_integer_is_written_as_one(openapi: str, schema: dict[str, JSON], value: JSON, path: str) -> None:
     """JSON has one type of numbers: an id that some service wrote as 7.0 is the integer 7."""
     version = "swagger" if openapi == "2.0" else "openapi"
@@ -49,7 +46,6 @@ def test_an_integer_is_written_as_one(openapi: str, schema: dict[str, JSON], val
     declared |= schema if version == "swagger" else {"schema": schema}
     get: dict[str, JSON] = {"operationId": "get", "parameters": [declared]}
     document = Document("d", "d", {version: openapi, "paths": {"/orders/{id}": {"get": get}}})
-
     assert (
         build_request(find_operation(document, "get"), "http://shop", {"id": value}).url == f"http://shop/orders/{path}"
     )
@@ -103,19 +99,10 @@ def test_arguments_need_names_where_there_is_no_body() -> None:
         build_request(GET, "http://shop", [1])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"a": 1}, b'{"a":1}'),
-        ({"body": {"a": 1}}, b'{"a":1}'),
-        ({"body": [1]}, b"[1]"),
-        ({"body": 1, "a": 2}, b'{"body":1,"a":2}'),
-        ([1, 2], b"[1,2]"),
-        ("text", b'"text"'),
-        ({}, None),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ({"a": 1}, b'{"a":1}'), ({"body": {"a": 1}}, b'{"a":1}'), ({"body": [1]}, b"[1]"),
+    ({"body": 1, "a": 2}, b'{"body":1,"a":2}'), ([1, 2], b"[1,2]"), ("text", b'"text"'), ({}, None), (None, None),
+])  # fmt: skip
 def test_what_is_no_parameter_is_the_body(arguments: JSON, expected: bytes | None) -> None:
     """The rest is the body's fields; `body` alone is the whole body; nothing is no body."""
     assert post(arguments) == expected
@@ -159,17 +146,14 @@ def sent(arguments: JSON, body: RequestBody = SEVERAL) -> tuple[str, bytes | Non
     return dict(request.headers)["Content-Type"], request.content
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"a": 1, "note": None}, ("application/json", b'{"a":1,"note":null,"kind":"new"}')),
-        ({"body": "<a/>"}, ("application/xml", b"<a/>")),
-        ({"body": "text"}, ("application/json", b'"text"')),
-        ({"body": "<a/>", "Content-Type": "application/json"}, ("application/json", b'"<a/>"')),
-        ({"body": "x", "content-type": "image/svg+xml"}, ("image/svg+xml", b"x")),
-        ({"body": {"mediaType": "image/png", "base64": "AAE="}}, ("image/png", b"\x00\x01")),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ({"a": 1, "note": None}, ("application/json", b'{"a":1,"note":null,"kind":"new"}')),
+    ({"body": "<a/>"}, ("application/xml", b"<a/>")),
+    ({"body": "text"}, ("application/json", b'"text"')),
+    ({"body": "<a/>", "Content-Type": "application/json"}, ("application/json", b'"<a/>"')),
+    ({"body": "x", "content-type": "image/svg+xml"}, ("image/svg+xml", b"x")),
+    ({"body": {"mediaType": "image/png", "base64": "AAE="}}, ("image/png", b"\x00\x01")),
+])  # fmt: skip
 def test_the_argument_chooses_the_media_type(arguments: JSON, expected: tuple[str, bytes]) -> None:
     """What the body is decides how it is sent, unless the argument `Content-Type` does; defaults are filled in."""
     assert sent(arguments) == expected

@@ -39,7 +39,6 @@ def test_the_status_decides(status: int, schema: str) -> None:
         "default": of(NOTHING),
     }
     good: dict[str, JSON] = {"string": "a", "integer": 1, "boolean": True}
-
     assert told(responses(declared), good[schema], status) == []
     assert told(responses(declared), None, status) == [f"$: None is not of type '{schema}'"]
 
@@ -54,15 +53,12 @@ def test_a_status_that_is_not_declared() -> None:
     assert told(responses({"200": of(TEXT)}), "a", 201) == ["the status 201 is not declared"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("application/json; charset=utf-8", []),
-        ("application/hal+json", []),
-        ("text/html", ["it is text/html, and not application/json or application/*+json"]),
-        ("", ["it is of no content type, and not application/json or application/*+json"]),
-    ],
-)
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("application/json; charset=utf-8", []),
+    ("application/hal+json", []),
+    ("text/html", ["it is text/html, and not application/json or application/*+json"]),
+    ("", ["it is of no content type, and not application/json or application/*+json"]),
+])  # fmt: skip
 def test_the_content_type(kind: str, expected: list[str]) -> None:
     declared = {"200": {"content": {"application/json": {"schema": TEXT}, "application/*+json": {}}}}
     assert told(responses(declared), "a", kind=kind) == expected
@@ -93,19 +89,16 @@ def test_a_schema_that_is_none() -> None:
         responses({"200": of({"type": "text"})}).expected()
 
 
-@pytest.mark.parametrize(
-    ("declared", "produces", "expected"),
-    [
-        (
-            {"200": of(TEXT, "image/png"), "201": of(TEXT), "400": of(TEXT, "text/html")},
-            None,
-            "application/json, image/png;q=0.9, */*;q=0.1",
-        ),
-        ({"default": of(TEXT, "text/plain")}, None, "text/plain, */*;q=0.1"),
-        ({"204": {}}, None, None),
-        ({}, None, None),
-        ({"200": {}}, ("text/plain", "application/json"), "application/json, text/plain;q=0.9, */*;q=0.1"),
-    ],
-)
+@pytest.mark.parametrize(("declared", "produces", "expected"), [
+    (
+        {"200": of(TEXT, "image/png"), "201": of(TEXT), "400": of(TEXT, "text/html")},
+        None,
+        "application/json, image/png;q=0.9, */*;q=0.1",
+    ),
+    ({"default": of(TEXT, "text/plain")}, None, "text/plain, */*;q=0.1"),
+    ({"204": {}}, None, None),
+    ({}, None, None),
+    ({"200": {}}, ("text/plain", "application/json"), "application/json, text/plain;q=0.9, */*;q=0.1"),
+])  # fmt: skip
 def test_what_is_asked_for(declared: dict[str, Any], produces: tuple[str, ...] | None, expected: str | None) -> None:
     assert responses(declared, produces).accepted() == expected

@@ -1,7 +1,5 @@
 """Operations are called with the credentials that their documents ask for."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
 from typing import Any
@@ -69,27 +67,24 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
     return Call(function, auth=(Auth(name="a", scheme=scheme, properties=properties),), **facts)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "scheme", "properties", "header", "value"),
-    [
-        ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC),
-        ("bearer", "basic", "odd", "authorization", "Bearer ${ .t }"),
-        ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9"),
-        ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
-        ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
-        ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
-        ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("whole", "basic", PASSWORD, "authorization", BASIC),
-        ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1"),
-        ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
-        ("whole", "basic", "odd", "authorization", "${ .t }"),
-        ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
-        ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1"),
-        ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("elsewhere", "basic", PASSWORD, "authorization", BASIC),
-    ],
-)
+@pytest.mark.parametrize(("wanted", "scheme", "properties", "header", "value"), [
+    ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC),
+    ("bearer", "basic", "odd", "authorization", "Bearer ${ .t }"),
+    ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9"),
+    ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
+    ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
+    ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
+    ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+    ("whole", "basic", PASSWORD, "authorization", BASIC),
+    ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1"),
+    ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
+    ("whole", "basic", "odd", "authorization", "${ .t }"),
+    ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
+    ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+    ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1"),
+    ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+    ("elsewhere", "basic", PASSWORD, "authorization", BASIC),
+])  # fmt: skip
 async def test_the_document_says_how(
     service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str
 ) -> None:
@@ -102,14 +97,11 @@ async def test_the_document_says_how(
     assert header == "authorization" or "authorization" not in service.last.headers
 
 
-@pytest.mark.parametrize(
-    ("wanted", "properties", "header", "value"),
-    [
-        ("basic", PASSWORD, "authorization", BASIC),
-        ("inHeader", {"key": "k-9"}, "x-key", "k-9"),
-        ("tokens", CLIENT, "authorization", "Bearer t-1"),
-    ],
-)
+@pytest.mark.parametrize(("wanted", "properties", "header", "value"), [
+    ("basic", PASSWORD, "authorization", BASIC),
+    ("inHeader", {"key": "k-9"}, "x-key", "k-9"),
+    ("tokens", CLIENT, "authorization", "Bearer t-1"),
+])  # fmt: skip
 async def test_version_2(
     service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
 ) -> None:
@@ -188,9 +180,7 @@ async def test_keys_do_not_follow_redirects(service: Service, functions: Functio
     service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
     service.answers_with("GET", "/b", status=302, headers={"Location": f"{elsewhere}/c"})
     service.answers_with("GET", "/c", {})
-
     await functions.call(ask(service, properties={"key": "k-9"}))
-
     sent = [(request.path, "k-9" in request.headers.values()) for request in service.requests[-3:]]
     assert sent == [("/a", True), ("/b", True), ("/c", False)]
 

@@ -1,7 +1,5 @@
 """How services without a document are called."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -49,14 +47,11 @@ async def test_arguments_without_names_are_the_body(service: Service, functions:
     assert service.last.body == arguments
 
 
-@pytest.mark.parametrize(
-    ("body", "sent", "media_type"),
-    [
-        ("5 < 6", b"5 < 6", "text/plain; charset=utf-8"),
-        ({"mediaType": "image/png", "base64": "iVA="}, b"\x89P", "image/png"),
-        ({"mediaType": "image/png"}, b'{"mediaType":"image/png"}', "application/json"),
-    ],
-)
+@pytest.mark.parametrize(("body", "sent", "media_type"), [
+    ("5 < 6", b"5 < 6", "text/plain; charset=utf-8"),
+    ({"mediaType": "image/png", "base64": "iVA="}, b"\x89P", "image/png"),
+    ({"mediaType": "image/png"}, b'{"mediaType":"image/png"}', "application/json"),
+])  # fmt: skip
 async def test_a_body_without_a_declared_type_has_its_own(
     service: Service, functions: Functions, body: JSON, sent: bytes, media_type: str
 ) -> None:
@@ -107,9 +102,7 @@ async def test_the_object_form(service: Service, functions: Functions, kind: str
         "cookies": {"c": "2"},
     }
     arguments: JSON = {"id": 7, "body": "paid", "headers": {"X-B": 3}, "cookies": {"d": "x y"}, "notify": True}
-
     assert await functions.call(call_of(operation, arguments, kind)) == "done"
-
     headers = service.last.headers
     assert (headers["x-a"], headers["x-b"], headers["cookie"]) == ("1", "3", "c=2; d=x%20y")
     assert (headers["content-type"], service.last.content) == ("text/plain", b"paid")

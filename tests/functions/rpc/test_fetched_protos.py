@@ -1,7 +1,5 @@
 """Proto files at URLs."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -40,7 +38,6 @@ async def test_the_same_texts_are_compiled_once(service: Service, http: Http) ->
     again = await protos.load("users.proto", f"{service.url}/users.proto")
     offers(service, "/users.proto", SERVICE.replace("Add", "Remove") % "")
     changed = await protos.load("users.proto", f"{service.url}/users.proto")
-
     assert again is first
     assert len(service.requests) == 3
     assert set(changed.known["Users"].methods_by_name) == {"Remove"}
@@ -56,22 +53,17 @@ async def test_files_that_import_each_other(service: Service, http: Http) -> Non
         'syntax = "proto3"; package one;\n import "b/two.proto"; message One { two.Two two = 1; }',
     )
     offers(service, "/a/b/two.proto", 'syntax = "proto3"; package two; message Two {}')
-
     services = await FetchedProtos(http, timedelta(hours=1)).load("users", f"{service.url}/a/users?v=1")
-
     assert list(services.known) == ["Users"]
     assert [request.path for request in service.requests] == ["/a/users", "/a/b/one.proto", "/a/b/two.proto"]
 
 
-@pytest.mark.parametrize(
-    ("imports", "code", "status", "told"),
-    [
-        ('import "absent.proto";', "NoDocument", 404, "imports 'absent.proto', which cannot be fetched: GET "),
-        ('import "../other.proto";', "BadDocument", None, "imports '../other.proto', which is not the name of a file"),
-        ('import "//elsewhere.example/x.proto";', "BadDocument", None, "which is not the name of a file"),
-        ("message A { Unknown b = 1; }", "BadDocument", None, '"Unknown" is not defined'),
-    ],
-)
+@pytest.mark.parametrize(("imports", "code", "status", "told"), [
+    ('import "absent.proto";', "NoDocument", 404, "imports 'absent.proto', which cannot be fetched: GET "),
+    ('import "../other.proto";', "BadDocument", None, "imports '../other.proto', which is not the name of a file"),
+    ('import "//elsewhere.example/x.proto";', "BadDocument", None, "which is not the name of a file"),
+    ("message A { Unknown b = 1; }", "BadDocument", None, '"Unknown" is not defined'),
+])  # fmt: skip
 async def test_what_cannot_be_had(
     service: Service, http: Http, imports: str, code: str, status: int | None, told: str
 ) -> None:

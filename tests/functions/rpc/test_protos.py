@@ -45,7 +45,6 @@ async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
     people = folder / "shared" / "people.proto"
     people.write_text(people.read_text().replace("full_name", "called"))
     changed = await protos.load("users.proto", location, None)
-
     assert again is first
     assert "called" in changed.method("UserService", "AddUser").input_type.fields_by_name
 

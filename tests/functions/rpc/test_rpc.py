@@ -1,7 +1,5 @@
 """Methods of a real gRPC server on a free port of this machine."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -54,13 +52,10 @@ async def test_one_message_for_a_stream(functions: Functions) -> None:
     assert await functions.call(_call("ImportUsers", [])) == {"count": 0, "names": []}
 
 
-@pytest.mark.parametrize(
-    ("method", "arguments", "names"),
-    [
-        ("ListUsersByRole", {"role": "ADMIN"}, ["Ada", "Grace"]),
-        ("Rename", [{"fullName": "Ada"}, {"fullName": "Grace"}], ["ADA", "GRACE"]),
-    ],
-)
+@pytest.mark.parametrize(("method", "arguments", "names"), [
+    ("ListUsersByRole", {"role": "ADMIN"}, ["Ada", "Grace"]),
+    ("Rename", [{"fullName": "Ada"}, {"fullName": "Grace"}], ["ADA", "GRACE"]),
+])  # fmt: skip
 async def test_what_is_streamed_is_an_array(
     functions: Functions, users: Users, method: str, arguments: Any, names: list[str]
 ) -> None:
@@ -81,10 +76,8 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
     auth = Auth(name="reader", scheme="bearer", properties={"token": "t-9"})
     operation = f"{service.url}/protos/users.proto#UserService#RemoveUser"
     function = Function(name="ask", type="rpc", operation=operation, auth_ref=AuthRef(resource="reader"))
-
     for _ in range(2):
         assert await functions.call(Call(function, auth=(auth,))) == {}
-
     asked = [(request.path, request.headers["authorization"]) for request in service.requests]
     assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
 
@@ -97,7 +90,6 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(calling: C
     server = Options(base_url=service.url.replace("http", "grpc"))
     functions = calling(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
     operation = f"{service.url}/users.proto#UserService#RemoveUser"
-
     doing = functions.call(Call(Function(name="ask", type="rpc", operation=operation)))
     await asyncio.wait_for(fault_of(doing, "UNAVAILABLE"), 10)  # it is a server of HTTP
     assert service.requests[0].path == "/users.proto"
@@ -140,14 +132,11 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
     assert users.metadata["idempotency-key"] == "key-1"
 
 
-@pytest.mark.parametrize(
-    ("key", "sent"),
-    [
-        ("order 100%/run/Check/ask#1", "order 100%/run/Check/ask#1"),
-        ("Bestellung/run/Pr\u00fcfen/\u5c0b\u306d\u308b#1", "Bestellung/run/Pr%C3%BCfen/%E5%B0%8B%E3%81%AD%E3%82%8B#1"),
-        ("order/run/Check\nit/ask#1", "order/run/Check%0Ait/ask#1"),
-    ],
-)
+@pytest.mark.parametrize(("key", "sent"), [
+    ("order 100%/run/Check/ask#1", "order 100%/run/Check/ask#1"),
+    ("Bestellung/run/Pr\u00fcfen/\u5c0b\u306d\u308b#1", "Bestellung/run/Pr%C3%BCfen/%E5%B0%8B%E3%81%AD%E3%82%8B#1"),
+    ("order/run/Check\nit/ask#1", "order/run/Check%0Ait/ask#1"),
+])  # fmt: skip
 async def test_an_idempotency_key_in_any_letters(functions: Functions, users: Users, key: str, sent: str) -> None:
     """It has the names of the definition, and metadata can hold ASCII only."""
     await functions.call(_call("AddUser", {"full_name": "Ada"}, idempotency_key=key))
@@ -159,12 +148,10 @@ async def test_metadata_of_the_definition_and_of_the_operator(calling: Calling, 
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
     functions = calling(settings=Settings(calls=options.replace(base_url=users.url)))
     headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
-
     await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
     sent = users.metadata
     people: Any = {"requests": [{"full_name": "Ada"}], "HEADER_x-tenant": "acme"}
     assert await functions.call(_call("ImportUsers", people)) == {"count": 1, "names": ["Ada"]}
-
     assert (sent["x-tenant"], sent["x-zone"], sent["trace-bin"]) == ("acme", "north", b"\x00\xff")
     assert "absent" not in sent
     assert users.metadata["x-tenant"] == "acme"
@@ -179,9 +166,7 @@ async def test_a_token_that_is_refused_is_renewed_once(
     users.tokens = set()
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
     call, functions = showing_token(_call("RemoveUser", source=source), service), calling(at=users.url)
-
     fault = await fault_of(functions.call(call), "UNAUTHENTICATED")
-
     assert (fault.status, fault.body["message"]) == (16, "who are you?")
     assert len(users.received) == 2
     assert [request.path for request in service.requests if request.method == "POST"] == ["/token", "/token"]
@@ -217,19 +202,16 @@ async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> No
 PORTRAIT = "type.googleapis.com/shop.users.Portrait"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        ({"picture": "###"}, "picture"),
-        ({"picture": "AAA=A"}, "picture"),
-        ({"smallOnes": ["AA==", "A A="]}, "smallOnes[1]"),
-        ({"by_size": {"s": "AA==", "l": "é"}}, "by_size[l]"),
-        ({"frame": "#"}, "frame"),
-        ({"other": {"@type": PORTRAIT, "picture": "###"}}, "other.picture"),
-        ({"other": {"@type": "type.googleapis.com/google.protobuf.BytesValue", "value": "#"}}, "other"),
-        ({"older": {"older": {"picture": "###"}}}, "older.older.picture"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "field"), [
+    ({"picture": "###"}, "picture"),
+    ({"picture": "AAA=A"}, "picture"),
+    ({"smallOnes": ["AA==", "A A="]}, "smallOnes[1]"),
+    ({"by_size": {"s": "AA==", "l": "é"}}, "by_size[l]"),
+    ({"frame": "#"}, "frame"),
+    ({"other": {"@type": PORTRAIT, "picture": "###"}}, "other.picture"),
+    ({"other": {"@type": "type.googleapis.com/google.protobuf.BytesValue", "value": "#"}}, "other"),
+    ({"older": {"older": {"picture": "###"}}}, "older.older.picture"),
+])  # fmt: skip
 async def test_bytes_that_are_no_base64(arguments: Any, field: str, functions: Functions, users: Users) -> None:
     """The library would send what it can make of them, which may be nothing."""
     told = f"the field '{field}' must be bytes, written in base64"
@@ -258,15 +240,13 @@ async def test_a_required_field_that_is_missing(calling: Calling, tmp_path: Path
     (tmp_path / "shop.proto").write_text(text, encoding="utf-8")
     function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
     functions = calling(at="grpc://127.0.0.1:1")
-
     doing = functions.call(Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
     await fault_of(doing, "BadArguments", "the field 'lines[1].item' is required, and is missing", retryable=False)
 
 
-@pytest.mark.parametrize(
-    ("method", "arguments", "told"),
-    [("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"), ("Rename", [5], "a number")],
-)
+@pytest.mark.parametrize(("method", "arguments", "told"), [
+    ("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"), ("Rename", [5], "a number"),
+])  # fmt: skip
 async def test_a_request_is_an_object(
     method: str, arguments: Any, told: str, functions: Functions, users: Users
 ) -> None:
@@ -303,7 +283,6 @@ async def test_a_server_that_comes_back(calling: Calling) -> None:
         functions = calling(at=users.url)
         assert await functions.call(_call("RemoveUser")) == {}
     assert (await fault_of(functions.call(_call("RemoveUser")))).code == "UNAVAILABLE"
-
     async with serving(port=users.port) as again, asyncio.timeout(30):
         while not again.received:
             with suppress(CallFailed):
@@ -317,35 +296,29 @@ async def test_answers_that_are_too_large(calling: Calling, users: Users, method
     await fault_of(calling(settings=settings).call(_call(method, arguments)), "AnswerTooLarge", retryable=False)
 
 
-@pytest.mark.parametrize(
-    ("method", "arguments", "message"),
-    [
-        ("AddUser", {"fullname": "Ada"}, 'no field named "fullname"'),
-        ("AddUser", {"id": "seven"}, "id"),
-        ("AddUser", [{}], "takes a 'shop.people.Person'"),
-        ("AddUser", 7, "takes a 'shop.people.Person'"),
-        ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person', or an object"),
-        ("AddUser", {"HEADER_a b": 1}, "'a b' cannot be the name of metadata"),
-        ("AddUser", {"HEADER_grpc-timeout": "1S"}, "'grpc-timeout' cannot be the name of metadata"),
-        ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would contain a character"),
-        ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
-    ],
-)
+@pytest.mark.parametrize(("method", "arguments", "message"), [
+    ("AddUser", {"fullname": "Ada"}, 'no field named "fullname"'),
+    ("AddUser", {"id": "seven"}, "id"),
+    ("AddUser", [{}], "takes a 'shop.people.Person'"),
+    ("AddUser", 7, "takes a 'shop.people.Person'"),
+    ("ImportUsers", {"full_name": "Ada"}, "takes a stream: its arguments are an array of 'Person', or an object"),
+    ("AddUser", {"HEADER_a b": 1}, "'a b' cannot be the name of metadata"),
+    ("AddUser", {"HEADER_grpc-timeout": "1S"}, "'grpc-timeout' cannot be the name of metadata"),
+    ("AddUser", {"HEADER_a": "ä"}, "the metadata 'a' would contain a character"),
+    ("AddUser", {"HEADER_a-bin": "!"}, "must be bytes, written in base64"),
+])  # fmt: skip
 async def test_arguments_that_are_no_message(functions: Functions, method: str, arguments: Any, message: str) -> None:
     await fault_of(functions.call(_call(method, arguments)), "BadArguments", message, retryable=False)
 
 
-@pytest.mark.parametrize(
-    ("operation", "code", "message"),
-    [
-        ("users.proto#UserService#AddUsr", "UnknownOperation", "has no method 'AddUsr'; did you mean 'AddUser'?"),
-        ("users.proto#UserServices#AddUser", "UnknownOperation", "the proto file 'users.proto' has no service"),
-        ("reflection:#UserServices#AddUser", "UnknownOperation", "did you mean 'UserService'?"),
-        ("users.proto#AddUser", "BadOperation", "'service.proto#Service#Method'"),
-        ("absent.proto#UserService#AddUser", "NoDocument", "there is no such file"),
-        ("broken.proto#UserService#AddUser", "BadDocument", '"Unknown" is not defined'),
-    ],
-)
+@pytest.mark.parametrize(("operation", "code", "message"), [
+    ("users.proto#UserService#AddUsr", "UnknownOperation", "has no method 'AddUsr'; did you mean 'AddUser'?"),
+    ("users.proto#UserServices#AddUser", "UnknownOperation", "the proto file 'users.proto' has no service"),
+    ("reflection:#UserServices#AddUser", "UnknownOperation", "did you mean 'UserService'?"),
+    ("users.proto#AddUser", "BadOperation", "'service.proto#Service#Method'"),
+    ("absent.proto#UserService#AddUser", "NoDocument", "there is no such file"),
+    ("broken.proto#UserService#AddUser", "BadDocument", '"Unknown" is not defined'),
+])  # fmt: skip
 async def test_operations_that_are_not_there(
     calling: Calling, users: Users, operation: str, code: str, message: str
 ) -> None:

@@ -1,7 +1,5 @@
 """How gRPC servers are reached: over TLS, through a proxy, and only where the operator allows it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator
@@ -78,13 +76,10 @@ async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -
         await functions.aclose()
 
 
-@pytest.mark.parametrize(
-    ("name", "knows_authority", "message"),
-    [
-        ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
-        ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
-    ],
-)
+@pytest.mark.parametrize(("name", "knows_authority", "message"), [
+    ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
+    ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
+])  # fmt: skip
 async def test_a_server_that_nobody_vouches_for(
     files: Files, name: str, message: str, *, knows_authority: bool
 ) -> None:
@@ -98,13 +93,10 @@ async def test_a_server_that_nobody_vouches_for(
     assert users.received == []
 
 
-@pytest.mark.parametrize(
-    ("tls", "message"),
-    [
-        (Tls(verify=False), "gRPC always verifies the server"),
-        (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
-    ],
-)
+@pytest.mark.parametrize(("tls", "message"), [
+    (Tls(verify=False), "gRPC always verifies the server"),
+    (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
+])  # fmt: skip
 async def test_what_cannot_be_secured(tls: Tls, message: str) -> None:
     functions = reaching(1, tls=tls)
     await fault_of(functions.call(remove()), "TlsFailed", message, retryable=False)

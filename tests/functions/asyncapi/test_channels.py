@@ -14,7 +14,6 @@ from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, sending, subscribing, version2
 
 __all__ = ["bench"]
-
 SEND = {"publish": {"operationId": "send"}}
 
 
@@ -30,11 +29,8 @@ def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
     ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
     ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
     ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
-    (
-        {"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {
-            "last": {"enum": ["1", "2"]}, "port": {"default": 4333}}},
-        "nats://127.0.0.1:4333 lights",
-    ),
+    ({"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {"last": {"enum": ["1", "2"]},
+      "port": {"default": 4333}}}, "nats://127.0.0.1:4333 lights"),
 ])  # fmt: skip
 async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
     await bench.has(served({"one": server})).call("send", 1)
@@ -85,21 +81,16 @@ async def test_the_server_is_chosen(bench: Bench, channel: Any, settings: Any, e
     (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
     (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
     (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
+    (sending({"address": None}), "BadDocument", "does not state the address"),
 ])  # fmt: skip
-async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
+async def test_a_place_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
     with failing(code, reason, retryable=False):
         await bench.has(document).call("send", 1)
-
-
-async def test_a_configured_server_must_speak_a_known_protocol(bench: Bench) -> None:
-    """Where it is configured for this function there is no mistake about what was meant."""
-    bench.given(functions={"ask": Options(base_url="grpc://127.0.0.1:1")}).has(served(SEVERAL))
-    with failing("BadUrl", "whose protocol is not one of mqtt"):
-        await bench.call("send", 1)
+    assert bench.memory.sent == []
 
 
 async def test_what_the_operator_says_holds(bench: Bench) -> None:
-    """Timeouts, sizes and certificates are those of the settings."""
+    """Timeouts, sizes and certificates are those of the settings; a protocol that nobody speaks is a mistake there."""
     bench.given(calls=Options(max_response_bytes=7), functions={"ask": Options(base_url="mqtts://127.0.0.1")})
     await bench.has(served(SEVERAL)).call("send", 1)
     channel = bench.memory.channel
@@ -107,6 +98,9 @@ async def test_what_the_operator_says_holds(bench: Bench) -> None:
     assert channel.callee == Callee("ask", ("api.json",))
     assert channel.tls is not None
     assert channel.tls.check_hostname
+    bench.given(functions={"ask": Options(base_url="grpc://127.0.0.1:1")})
+    with failing("BadUrl", "whose protocol is not one of mqtt"):
+        await bench.call("send", 1)
 
 
 async def test_hosts_that_are_denied_are_not_called(bench: Bench) -> None:
@@ -177,30 +171,9 @@ async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol
         assert bench.memory.channel.address == f"lights/{expected}"
 
 
-async def test_a_parameter_is_needed(bench: Bench) -> None:
-    with failing("BadArguments", "the argument 'id', a part of its channel's address, is missing"):
-        await bench.has(subscribing(None, "lights/{id}")).call("take")
-
-
-@pytest.mark.parametrize(("arguments", "reason"), [
-    ({"corelationId": "7"}, "takes no argument 'corelationId'; did you mean 'correlationId'"),
-    ({"payload": 1}, "takes no argument 'payload'"),
-    ("text", "by name, as an object"),
-])  # fmt: skip
-async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, reason: str) -> None:
-    with failing("BadArguments", reason):
-        await bench.has(subscribing()).call("take", arguments)
-
-
-async def test_an_operation_needs_an_address(bench: Bench) -> None:
-    with failing("BadDocument", "does not state the address"):
-        await bench.has(sending({"address": None})).call("send", 1)
-
-
 async def test_a_broker_is_told_what_the_document_says_of_its_protocol(bench: Bench) -> None:
-    document = publishing(
-        {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}, bindings={"mqtt": {"of": "channel"}}
-    )
+    message = {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}
+    document = publishing(message, bindings={"mqtt": {"of": "channel"}})
     document["channels"]["lights"]["publish"]["bindings"] = {"$ref": "#/components/operationBindings/quick"}
     document["components"] = {"operationBindings": {"quick": {"mqtt": {"qos": 0}}}}
     document["servers"]["broker"]["bindings"] = {"mqtt": {"keepAlive": 60}}
@@ -260,22 +233,32 @@ STAGED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"), [({}, "mqtt://127.0.0.1:9 lights"), ({"port": 2}, "nats://127.0.0.1:2 lights")]
-)
-async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, expected: str) -> None:
+@pytest.mark.parametrize(("given", "reached"), [({}, "mqtt://127.0.0.1:9"), ({"port": 2}, "nats://127.0.0.1:2")])
+async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, reached: str) -> None:
     """As for OpenAPI: the first server counts that has them."""
     await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
-    assert str(bench.memory.channel) == expected
+    assert str(bench.memory.channel) == f"{reached} lights"
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [({"prt": 2}, "no variable 'prt'"), ({"port": 3}, "no '3' for its variable 'port'"), ("x", "must be an object")],
-)
-async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) -> None:
-    with failing("BadOperation", reason):
-        await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
+NAMED = subscribing(None, "lights/{id}")
+
+
+@pytest.mark.parametrize(("document", "operation", "given", "code", "reason"), [
+    (served(STAGED), "send", {"metadata": {"serverVariables": {"prt": 2}}}, "BadOperation", "no variable 'prt'"),
+    (served(STAGED), "send", {"metadata": {"serverVariables": {"port": 3}}}, "BadOperation",
+     "no '3' for its variable 'port'"),
+    (served(STAGED), "send", {"metadata": {"serverVariables": "x"}}, "BadOperation", "must be an object"),
+    (NAMED, "take", {}, "BadArguments", "the argument 'id', a part of its channel's address, is missing"),
+    (subscribing(), "take", {"arguments": {"corelationId": "7"}}, "BadArguments",
+     "takes no argument 'corelationId'; did you mean 'correlationId'"),
+    (subscribing(), "take", {"arguments": {"payload": 1}}, "BadArguments", "takes no argument 'payload'"),
+    (subscribing(), "take", {"arguments": "text"}, "BadArguments", "by name, as an object"),
+])  # fmt: skip
+async def test_what_cannot_be_given(
+    bench: Bench, document: Any, operation: str, given: Any, code: str, reason: str
+) -> None:
+    with failing(code, reason):
+        await bench.has(document).call(operation, **given)
 
 
 @pytest.mark.parametrize(

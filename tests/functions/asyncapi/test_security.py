@@ -15,7 +15,6 @@ from tests.functions.asyncapi.memory import Bench, bench, sending, version2
 from tests.functions.conftest import Service
 
 __all__ = ["bench"]
-
 TOKEN = "t-1"  # noqa: S105 - no secret of anybody
 PASSWORD = {"username": "ada", "password": "pw-1"}
 BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
@@ -115,11 +114,15 @@ async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> No
 
 
 async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
-    """The secret is called as the reference calls the scheme."""
+    """The secret is called as the reference calls the scheme. With an empty possibility, none is needed."""
     document = sending(components={"securitySchemes": SCHEMES})
     document["servers"]["broker"]["security"] = [{"$ref": "#/components/securitySchemes/login"}]
     await bench.has(document).call("send", 1, secrets={"login": PASSWORD})
     assert bench.memory.channel.credentials == Credentials("ada", "pw-1")
+    document = secured("login")
+    document["servers"]["broker"]["security"].append({})
+    await bench.has(document).call("send", 1, **by("by token"))
+    assert bench.memory.channel.credentials == Credentials()
 
 
 @pytest.mark.parametrize(
@@ -161,39 +164,34 @@ async def test_an_auth_must_have_what_is_asked_for(
     assert bench.memory.sent == []
 
 
-async def test_an_empty_possibility_means_that_nothing_is_needed(bench: Bench) -> None:
-    document = secured("login")
-    document["servers"]["broker"]["security"].append({})
-    await bench.has(document).call("send", 1, **by("by token"))
-    assert bench.memory.channel.credentials == Credentials()
+def granting(service: Service, protocol: str = "mqtt", scopes: str = "scopes") -> dict[str, Any]:
+    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
+    document = secured("tokens", protocol=protocol)
+    flow = {"tokenUrl": f"{service.url}/token", scopes: {"light": ""}}
+    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
+    document["servers"]["broker"]["security"] = [{"tokens": ["light"]}]
+    return document
+
+
+CLIENT: Any = {"tokens": {"clientId": "app", "clientSecret": "hush"}}
 
 
 @pytest.mark.parametrize("scopes", ["scopes", "availableScopes"])
 async def test_a_token_is_fetched_where_the_document_says(bench: Bench, service: Service, scopes: str) -> None:
-    flow = {"tokenUrl": f"{service.url}/token", scopes: {"light": ""}}
-    document = secured("tokens")
-    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
-    document["servers"]["broker"]["security"] = [{"tokens": ["light"]}]
-    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
-    await bench.has(document).call("send", 1, secrets={"tokens": {"clientId": "app", "clientSecret": "hush"}})
+    await bench.has(granting(service, scopes=scopes)).call("send", 1, secrets=CLIENT)
     assert bench.memory.channel.credentials == Credentials(token=TOKEN)
     assert b"scope=light" in service.last.content
 
 
 async def test_a_token_that_is_refused_is_fetched_anew_once(bench: Bench, service: Service) -> None:
     """A server of WebSocket may answer 401 before the token expires."""
-    document = secured("tokens", protocol="ws")
-    flow = {"tokenUrl": f"{service.url}/token", "scopes": {}}
-    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
-    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
 
     def refuse(*_: object) -> None:
         raise CallFailed("who are you?", code=401, status=401)
 
     bench.memory.responder = refuse
     with pytest.raises(CallFailed):
-        await bench.has(document).call("send", 1, secrets={"tokens": {"clientId": "app", "clientSecret": "hush"}})
-
+        await bench.has(granting(service, "ws")).call("send", 1, secrets=CLIENT)
     assert [request.path for request in service.requests] == ["/token", "/token"]
     assert len(bench.memory.sent) == 2
 

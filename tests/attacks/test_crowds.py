@@ -14,7 +14,6 @@ from tests.attacks.others import Others
 from tests.attacks.streams import COOKIE, large_instance
 
 pytestmark = [pytest.mark.temporal, pytest.mark.skipif(sys.platform != "linux", reason="`ulimit -n` is set with sh")]
-
 FILES = 1024
 NUMBERS = {"kept connections": 700}
 """How many are held: not more than there can be, where others of the same address cannot be told from them."""

@@ -10,7 +10,6 @@ from tests.attacks.gateway import ATTACKS, Attack, Target, attacked, status_of
 from tests.attacks.probing import probed
 
 pytestmark = [pytest.mark.temporal, pytest.mark.skipif(sys.platform != "linux", reason="memory is read of the kernel")]
-
 MEMORY = 200
 """MiB that a request may take: a body of 8 MiB has a dozen of copies at one moment."""
 

@@ -11,7 +11,6 @@ from swf_temporal.temporal.server import local_server
 from tests.attacks.gateway import attacked
 
 pytestmark = pytest.mark.temporal
-
 KEY = "a-key-of-16-chars"
 TOKENS = 30
 

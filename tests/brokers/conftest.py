@@ -31,7 +31,6 @@ from tests.brokers.servers import HOST, Link, Server, free_ports, program, runni
 from tests.functions.conftest import calling
 
 __all__ = ["calling"]  # a fixture of the tests of functions
-
 ChannelTo: TypeAlias = Callable[..., Channel]
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the tests' own brokers
 

@@ -25,7 +25,6 @@ from tests.failing import fault_of
 from tests.functions.conftest import Calling
 
 Answers = Callable[[ServerConnection], Any]
-
 JSON_TYPE = {"Content-Type": "application/json"}
 NUMBERED = {"correlationId": {"location": "$message.payload#/nr"}}
 LIGHTS = {"$ref": "#/channels/lights"}

@@ -25,7 +25,6 @@ from tests.brokers.servers import HOST, Link, Server, free_ports, program, runni
 from tests.temporal.conftest import bench
 
 __all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
-
 Take = Callable[[CloudEvent], Any]
 SERVERS = {"amqp": "rabbitmq", "kafka": "kafka_cluster", "mqtt": "mosquitto", "nats": "jetstream"}
 _NUMBERS = count(1)

@@ -29,7 +29,6 @@ from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import Service, service
 
 __all__ = ["service"]
-
 _numbers = count(1)
 _MAX_SECONDS = 60
 

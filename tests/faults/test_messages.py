@@ -24,8 +24,6 @@ PLAIN = ("mqtt", "amqp", "nats", "kafka", "ws", "http")
 SECURE = ("mqtts", "amqps", "kafka-secure", "wss", "https")
 """NATS is not among them: it begins in plain text, and is tried with a real server of its own."""
 MESSAGE = {"contentType": "application/json", "payload": {"type": "object", "required": ["lumens"]}}
-
-
 Fails = Callable[..., Awaitable[FailedCall]]
 
 

@@ -58,7 +58,6 @@ async def test_the_configuration_has_the_operation(calling: Calling, service: Se
     function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
     service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
     await fault_of(Functions().call(Call(function)))
-
     asking = calling(settings=served_by(f"rest:POST:{service.url}/greet"))
     result = await asking.call(Call(function, {"name": "Ada"}))
     told = await asking.look(function, None)
@@ -68,7 +67,6 @@ async def test_the_configuration_has_the_operation(calling: Calling, service: Se
     assert (result["status"], result["body"]) == (404, {"said": "Hello!"})
     assert told is not None
     assert told.address == {"method": "POST", "url": f"{service.url}/greet"}
-
     own = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
     assert await own.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
     assert await own.prepare(function, "/no/folder") is None

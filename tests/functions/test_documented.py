@@ -37,11 +37,8 @@ def _call(section: str, arguments: JSON) -> Call:
 
 @pytest.mark.parametrize(("section", "arguments", "expected"), [
     ("Python", {"name": "Ada"}, {"greeting": "Hello, Ada!"}),
-    (
-        "Adding a function type",
-        {"symbol": "SWF"},
-        {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}},
-    ),
+    ("Adding a function type", {"symbol": "SWF"},
+     {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}}),
 ])  # fmt: skip
 async def test_registered_in_a_module(calling: Calling, section: str, arguments: JSON, expected: JSON) -> None:
 

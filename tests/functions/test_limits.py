@@ -144,7 +144,6 @@ async def test_calls_that_wait_for_their_host_leave_others_room(
     slow_host = service.url.removeprefix("http://")
     settings = Settings(calls=Options(concurrency=3), hosts={read_pattern(slow_host): own})
     crowd = Crowd()
-
     functions = calling({"visit": crowd.visit}, settings)
     slow = [asyncio.create_task(functions.call(http_call("GET", f"{service.url}/slow"))) for _ in range(6)]
     await asyncio.to_thread(service.asked.wait, 5)
@@ -155,7 +154,6 @@ async def test_calls_that_wait_for_their_host_leave_others_room(
     await asyncio.gather(*slow, *quick, return_exceptions=True)
     at_once, crowd.most = crowd.most, 0
     await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
-
     assert done == {*quick}
     assert at_once <= 2, "those that are made count still"
     assert crowd.most == 3, "those that were cancelled as they waited have given no place back twice"

@@ -51,10 +51,8 @@ def test_the_narrowest_setting_decides(env: dict[str, str], wanted: tuple[bool, 
     ({"SWF_LOCAL_CALLS_PRICE": "safe"}, {"GET", "HEAD", "OPTIONS"}),
     ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "safe"}, {"GET", "HEAD", "OPTIONS"}),
     ({"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, set()),
-    (
-        {"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_PRICE": "true"},
-        {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None},
-    ),
+    ({"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_PRICE": "true"},
+     {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None}),
     ({"SWF_LOCAL_CALLS": "safe", "SWF_TIMEOUT_PRICE": "31"}, set()),
 ])  # fmt: skip
 def test_calls_may_be_local_only_where_their_requests_change_nothing(env: dict[str, str], methods: set[str]) -> None:

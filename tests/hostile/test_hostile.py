@@ -11,7 +11,6 @@ from tests.hostile.running import Outcome, hostile_worker, run_all
 
 # What is nested this deeply has the garbage collector find what tests of other modules left open.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-
 ON_WORKER = (
     "expression/endless",
     "sum/ten slow actions",

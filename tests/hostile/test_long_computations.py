@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.temporal,
     pytest.mark.timeout(900),  # on a busy machine a second of processor time is a minute
 ]
-
 TASK_SECONDS: Final = 4
 """Seconds that the expressions may take, together, that a run has evaluated in one workflow task."""
 

@@ -19,14 +19,10 @@ def test_explanations_are_in_order() -> None:
 
 @pytest.mark.parametrize(("entry", "complaint"), [
     ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
-    (
-        "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
-        "nothing says why",
-    ),
-    (
-        "{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
-        "nobody reads",
-    ),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
+     "nothing says why"),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
+     "nobody reads"),
     ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
 ])  # fmt: skip
 def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:

@@ -135,11 +135,8 @@ def test_waiting_instances_are_known_by_their_key() -> None:
     ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "y-1"}, None),
     ("{type: eventsXor, events: [{type: a}, {type: b}]}", {"type": "b"}, ("any", None)),
     ("{type: eventsAnd, events: [{type: a}, {type: b}]}", {"type": "b"}, ("all", {})),
-    (
-        "{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}",
-        {"type": "b", "of": 1},
-        ("all", {"of": "1"}),
-    ),
+    ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b", "of": 1},
+     ("all", {"of": "1"})),
     ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b"}, None),
 ])  # fmt: skip
 def test_direktiv_starts(start: str, event: dict[str, Any], starts: Any) -> None:

@@ -52,8 +52,6 @@ SEVERAL = {
     "first": {"url": "127.0.0.1:2", "protocol": "mqtt"},
     "second": {"url": "127.0.0.1:3", "protocol": "nats"},
 }
-
-
 EIGHT, NINE = {"base_url": "mqtt://127.0.0.1:8"}, {"base_url": "mqtt://127.0.0.1:9"}
 
 

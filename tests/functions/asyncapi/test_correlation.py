@@ -70,8 +70,6 @@ QUESTIONS: dict[str, Any] = {
     "answers": {"address": "answers/{room}", "parameters": {"room": {}}, "messages": {"a": IN_HEADER}},
     "inbox": {"address": None, "messages": {"a": {"payload": {"type": "object"}}}},
 }
-
-
 INBOX = {"channel": {"$ref": "#/channels/inbox"}, "address": {"location": "$message.header#/replyTo"}}
 ANSWERS = {"channel": {"$ref": "#/channels/answers"}}
 

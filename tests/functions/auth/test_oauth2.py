@@ -105,18 +105,12 @@ def ask(server: TokenServer, **properties: Any) -> Call:
 
 @pytest.mark.parametrize(("properties", "form"), [
     ({}, {"grant_type": ["client_credentials"]}),
-    (
-        {"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
-        {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]},
-    ),
-    (
-        {"grantType": "password", "username": "ada", "password": "pw&1"},
-        {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]},
-    ),
-    (
-        {"grantType": "resourceOwner", "username": "ada", "password": "pw"},
-        {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
-    ),
+    ({"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
+     {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]}),
+    ({"grantType": "password", "username": "ada", "password": "pw&1"},
+     {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]}),
+    ({"grantType": "resourceOwner", "username": "ada", "password": "pw"},
+     {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]}),
     (
         {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
         {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],

@@ -213,7 +213,6 @@ result = child
             child = await call
     finally:
         os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
-
     assert child == int((tmp_path / "child").read_text())
 
 

@@ -102,11 +102,9 @@ async def test_what_a_kept_document_refers_to_is_read_again(
     split = '{"openapi": "3.0.0", "paths": {"%s": {"$ref": "item.json"}}}'
     item = tmp_path / "item.json"
     item.write_text(operation)
-
     for path, text in (("/a", whole), ("/b", whole), ("/c", split), ("/d", split)):
         (tmp_path / "api.json").write_text(text % path)
         assert [await functions.call(made) for _ in range(2)] == [path, path]
-
     item.write_text(operation.replace("get", "post"))
     service.answers_with("POST", "/d", "changed")
     assert await functions.call(made) == "changed"

@@ -293,9 +293,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         action="ask",
         language="serverless-workflow",
     )
-
     answer = await calls.perform(call, source="", key="k", attempt=1)
-
     assert endpoint.asked[-1]["variables"] == {"note": "open-sesame-1001!"}
     assert answer == {"echo": '{"note": "***"}'}
     await calls.aclose()

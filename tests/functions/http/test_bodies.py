@@ -76,11 +76,8 @@ def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: b
     (FormField(is_file=True), "notes", b'name="f"; filename="f"\r\nContent-Type: text/plain\r\n\r\nnotes'),
     (FormField(headers={"X-A": "1"}), "a", b'name="f"\r\nX-A: 1\r\n\r\na'),
     (FormField(headers={"X-A": "1"}), {"base64": "", "headers": {"X-A": 2}}, b"X-A: 2\r\n"),
-    (
-        FormField(content_type="application/vnd.a+json"),
-        {"a": 1},
-        b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}',
-    ),
+    (FormField(content_type="application/vnd.a+json"), {"a": 1},
+     b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}'),
     (FormField(content_type="application/json"), "Ada", b'Content-Type: application/json\r\n\r\n"Ada"\r\n'),
     (FormField(content_type="application/json"), True, b"Content-Type: application/json\r\n\r\ntrue\r\n"),
     (FormField(content_type="application/json", is_file=True), "{}", b"Content-Type: application/json\r\n\r\n{}\r\n"),

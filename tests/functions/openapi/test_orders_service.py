@@ -48,7 +48,6 @@ async def test_an_order_goes_through(orders: Functions) -> None:
     told = await orders.call(ask("notifyCustomer", {"customer": "ada", "message": "shipped"}))
     left = await orders.call(ask("checkStock", {"item": "mouse"}))
     counts = await orders.call(ask("getStatistics"))
-
     assert stock == {"item": "mouse", "inStock": True, "quantity": 40}
     assert reservation == {"reservationId": "R-1", "item": "mouse", "quantity": 2}
     assert (refused.code, refused.body) == ("502", {"error": "the bank did not answer"})

@@ -30,10 +30,8 @@ def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
     ({"style": "pipeDelimited"}, FormField("pipeDelimited", explode=False)),
     ({"allowReserved": True}, FormField("form", allow_reserved=True)),
     ({"contentType": "image/png, image/*"}, FormField(content_type="image/png, image/*")),
-    (
-        {"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
-        FormField(headers={"X-A": "1", "X-B": "b"}),
-    ),
+    ({"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
+     FormField(headers={"X-A": "1", "X-B": "b"})),
 ])  # fmt: skip
 def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
     assert field_of({"type": "string"}, **encoding) == expected

@@ -90,11 +90,8 @@ def test_a_schema_that_is_none() -> None:
 
 
 @pytest.mark.parametrize(("declared", "produces", "expected"), [
-    (
-        {"200": of(TEXT, "image/png"), "201": of(TEXT), "400": of(TEXT, "text/html")},
-        None,
-        "application/json, image/png;q=0.9, */*;q=0.1",
-    ),
+    ({"200": of(TEXT, "image/png"), "201": of(TEXT), "400": of(TEXT, "text/html")}, None,
+     "application/json, image/png;q=0.9, */*;q=0.1"),
     ({"default": of(TEXT, "text/plain")}, None, "text/plain, */*;q=0.1"),
     ({"204": {}}, None, None),
     ({}, None, None),

@@ -31,9 +31,7 @@ async def test_annotations_of_the_specifications_example(tmp_path: Path) -> None
         }
     """
     (tmp_path / "myuserservice.proto").write_text(text)
-
     services = await Protos().load("myuserservice.proto", str(tmp_path / "myuserservice.proto"), None)
-
     assert services.method("UserService", "AddUser").input_type.full_name == "User"
 
 

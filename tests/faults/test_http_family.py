@@ -81,7 +81,7 @@ async def test_refused(fails: Fails, kind: str, closed_port: int) -> None:
 @every_type
 async def test_too_slow(fails: Fails, service: Service, kind: str) -> None:
     service.hangs(*PATHS[kind])
-    settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
+    settings = Settings(calls=Options(timeout=timedelta(milliseconds=50)))
     await fails(kind, "Timeout", "there was no answer in time", settings=settings)
 
 

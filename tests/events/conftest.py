@@ -14,6 +14,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
+from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
@@ -115,6 +116,12 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 def named_event(id_: str | int) -> CloudEvent:
     return CloudEvent(str(id_), "shop", "placed")
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let consumers try again sooner than usual."""
+    monkeypatch.setattr(consumers, "_FIRST_PAUSE", 0.05)
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def fails(stage: Stage, tmp_path: Path) -> Fails:
         }
         file = tmp_path / "street.json"
         file.write_text(json.dumps(document), encoding="utf-8")
-        known = Settings(calls=Options(timeout=timedelta(seconds=1), **(settings or {})))
+        known = Settings(calls=Options(**{"timeout": timedelta(seconds=1), **(settings or {})}))
         called = {"type": "asyncapi", "operation": f"{file}#tell", **(function or {})}
         made = Attempt(called, None if receives else arguments or {"lumens": 7}, known, **facts)
         return await stage.fails(made, code, *texts, status=status, body=body)
@@ -60,7 +60,8 @@ async def test_refused(fails: Fails, closed_port: int, protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", PLAIN)
 async def test_silence(fails: Fails, silent_port: int, protocol: str) -> None:
-    await fails(protocol, f"127.0.0.1:{silent_port}", "Timeout", f"127.0.0.1:{silent_port}", "in time")
+    host, hasty = f"127.0.0.1:{silent_port}", {"timeout": timedelta(milliseconds=200)}
+    await fails(protocol, host, "Timeout", host, "in time", settings=hasty)
 
 
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")

@@ -14,6 +14,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import StorageSettings
+from swf_temporal.temporal.payloads import storage
 from swf_temporal.temporal.payloads.storage import Folder, ObjectStorage, RemoteFolder, folder_at, storage_of
 
 PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
@@ -120,8 +121,9 @@ async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
         )
 
 
-async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -> None:
+async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that does not answer is asked four times, one that refuses once."""
+    monkeypatch.setattr(storage, "_PAUSE", 0.01)
     folder = Counting(folder_at(url, {}), ConnectionError("reset"), TimeoutError())
     await stored(ObjectStorage(StorageSettings(url=url), folder))
     assert folder.writes == 3

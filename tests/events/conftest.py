@@ -21,11 +21,11 @@ from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
-from tests.brokers.conftest import authority, certificates, kafka_cluster, mosquitto, rabbitmq, topic
+from tests.brokers.conftest import kafka_cluster, mosquitto, rabbitmq, topic
 from tests.brokers.servers import HOST, Link, Server, free_ports, program, running
 from tests.temporal.conftest import bench
 
-__all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
+__all__ = ["bench", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
 Take = Callable[[CloudEvent], Any]
 SERVERS = {"amqp": "rabbitmq", "kafka": "kafka_cluster", "mqtt": "mosquitto", "nats": "jetstream"}
 _NUMBERS = count(1)

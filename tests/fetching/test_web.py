@@ -1,10 +1,9 @@
 """Are documents on servers got from those that may be asked, with what one is to show them, and only when needed?"""
 
-from __future__ import annotations
-
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,7 @@ from swf_temporal.languages.loading import check, check_file, check_url, load
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.fetching.web import Cache, Web
 from swf_temporal.text.origin import ForbiddenResourceError, UnreadableResourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.fetching.conftest import Site
+from tests.fetching.conftest import Site
 
 FUNCTIONS = b'[{"name": "f", "operation": "a.json#f"}]'
 WORKFLOW = """
@@ -54,7 +48,7 @@ def test_definitions_on_a_server(site: Site, content: bytes, kind: str) -> None:
     first = load(text, resources=Resources(hosts=(site.host,)))
     assert first.functions[0].function.operation == "a.json#f"
     assert load(first.source.text).functions[0].function.operation == "a.json#f"
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
 
 
 def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +61,7 @@ def test_hosts_are_forbidden_by_default(site: Site, tmp_path: Path, monkeypatch:
         f"    functions: {site.url}/f",
         f"               ^ {HINT}",
     ]
-    assert site.asked == []
+    assert site.requests == []
     monkeypatch.setenv("SWF_RESOURCE_HOSTS", f"example.com,{site.host}")
     assert check_file(tmp_path / "a.yaml").problems == ()
 
@@ -78,7 +72,7 @@ def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
     (problem,) = check(WORKFLOW.replace("URI", f"{site.url}/f"), name=f"{site.url}/a.yaml").problems
     assert (problem.code, problem.hint) == ("external-forbidden", HINT)
     assert problem.message == f"functions are in '{site.url}/f', and this definition may not fetch anything"
-    assert site.asked == []
+    assert site.requests == []
 
 
 def test_problems_on_a_server(site: Site) -> None:
@@ -122,7 +116,7 @@ def test_answers_that_are_no_document(site: Site, status: int, content: bytes, k
 
 def test_a_server_that_does_not_answer(site: Site) -> None:
     """An answer that does not come in time is not waited for."""
-    site.hangs("/f")
+    site.hangs("GET", "/f")
     web = Web([site.host], {}, timedelta(seconds=0.2), cache=OrderedDict())
     reason = "which cannot be read: there was no complete response within 0.2 seconds"
     assert refused_by(web, f"{site.url}/f") == reason
@@ -154,7 +148,7 @@ def test_credentials_in_a_uri(site: Site) -> None:
         asking(site).get(f"http://me:secret@{site.host}/f")
     assert refused.value.reason == "and a URI may not hold credentials"
     assert refused.value.hint == f"the setting SWF_RESOURCE_AUTH_{site.variable} gives them"
-    assert site.asked == []
+    assert site.requests == []
 
 
 def test_credentials_of_a_host(new_site: Callable[[], Site], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +186,7 @@ def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
     other.has("/f", FUNCTIONS)
     with pytest.raises(ForbiddenResourceError, match=f"and from the host '{other.host}' nothing may be fetched"):
         asking(one).get(f"{one.url}/f")
-    assert other.asked == []
+    assert other.requests == []
 
 
 @pytest.mark.parametrize(("location", "reason"), [
@@ -218,13 +212,13 @@ def test_documents_are_kept_for_a_minute(site: Site) -> None:
     web = Web([site.host], {}, timedelta(seconds=5), cache=OrderedDict(), clock=lambda: moment)
     site.has("/f", FUNCTIONS, ETag='"1"')
     assert [web.get(f"{site.url}/f").content for _ in range(3)] == [FUNCTIONS] * 3
-    assert len(site.asked) == 1
+    assert len(site.requests) == 1
     moment = 60.0
     assert web.get(f"{site.url}/f").content == FUNCTIONS
-    assert [headers["If-None-Match"] for _, headers in site.asked] == [None, '"1"']
+    assert [request.headers.get("if-none-match") for request in site.requests] == [None, '"1"']
     moment = 119.0
     assert web.get(f"{site.url}/f").content == FUNCTIONS
-    assert len(site.asked) == 2
+    assert len(site.requests) == 2
     moment = 120.0
     site.has("/f", b"[]", ETag='"2"')
     assert web.get(f"{site.url}/f").content == b"[]"

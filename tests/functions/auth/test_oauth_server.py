@@ -1,6 +1,5 @@
 """Tokens of an OAuth2 server that is not ours, and the service that takes them."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,16 +56,6 @@ async def test_how_a_client_proves_itself(server: Server, functions: Functions, 
     server.methods = [method]
     secret = {"clientSecret": None} if method == "none" else {}
     assert await functions.call(ask(server, {**BY_PASSWORD, **secret})) == {"for": "ada", "audience": "", "zone": None}
-
-
-async def test_tokens_that_end(server: Server, functions: Functions) -> None:
-    """One that was revoked is replaced once it is refused; calls at the same time share the new one."""
-    call = ask(server, BY_CLIENT)
-    await functions.call(call)
-    assert len(server.tokens) == 1
-    server.revoke()
-    await asyncio.gather(*(functions.call(call) for _ in range(5)))
-    assert len(server.tokens) == 2
 
 
 @pytest.mark.parametrize(("properties", "code", "told"), [

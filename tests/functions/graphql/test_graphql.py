@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 from typing import Any
 
@@ -18,8 +17,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, Service, showing, showing_token
-from tests.listening import Quiet, listening
+from tests.functions.conftest import Answer, Calling, Received, Service, serving, showing, showing_token
 
 SCHEMA = build_schema(
     """
@@ -93,53 +91,36 @@ class Pets:
         return self._add(pet)
 
 
-class Endpoint:
+class Endpoint(Service):
     def __init__(self, server: ThreadingHTTPServer) -> None:
-        self.url = f"http://127.0.0.1:{server.server_port}/graphql"
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
+        super().__init__(server)
+        self.url += "/graphql"
+        self.pets = Pets()
         self.shows_schema = True
         self.is_old = False
         """Whether it is of a time when arguments could not be deprecated."""
 
     @property
     def introspections(self) -> int:
-        return sum("__schema" in request["query"] for request in self.asked)
+        return sum("__schema" in request.body["query"] for request in self.requests)
 
-
-@contextmanager
-def serving() -> Iterator[Endpoint]:
-    pets = Pets()
-
-    class Handler(Quiet):
-        def respond(self, content: bytes) -> None:
-            request = json.loads(content)
-            query, variables = request["query"], request.get("variables")
-            served.asked.append(request)
-            served.paths.append(self.path)
-            served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            told = None
-            if "__schema" in query and not served.shows_schema:
-                told = "introspection is disabled"
-            elif served.is_old and "args(includeDeprecated" in query:
-                told = "Unknown argument 'includeDeprecated'"
-            body: Any = {"errors": [{"message": told}]}
-            if told is None:
-                shown = self.headers.get("Authorization")
-                body = graphql_sync(SCHEMA, query, pets, shown, variable_values=variables).formatted
-            headers = {"Content-Type": "application/graphql-response+json"}
-            self.answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = Endpoint(server)
-    with listening(server):
-        yield served
+    def answer_to(self, request: Received) -> Answer:
+        query, variables, told = request.body["query"], request.body.get("variables"), None
+        if "__schema" in query and not self.shows_schema:
+            told = "introspection is disabled"
+        elif self.is_old and "args(includeDeprecated" in query:
+            told = "Unknown argument 'includeDeprecated'"
+        body: Any = {"errors": [{"message": told}]}
+        if told is None:
+            shown = request.headers.get("authorization")
+            body = graphql_sync(SCHEMA, query, self.pets, shown, variable_values=variables).formatted
+        headers = {"Content-Type": "application/graphql-response+json"}
+        return Answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with serving() as endpoint:
+    with serving(Endpoint) as endpoint:
         yield endpoint
 
 
@@ -147,10 +128,25 @@ def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **fa
     return Call(Function(name="ask", type="graphql", operation=operation), arguments, selection, **facts)
 
 
-async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
-    call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
-    assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
-    assert endpoint.asked[-1]["variables"] == {"id": 42}
+OWNER = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
+
+
+@pytest.mark.parametrize(("operation", "arguments", "selection", "expected"), [
+    ("query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }",
+     {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}),
+    # Enums and lists take their types from the schema, which does not name a deprecated argument unless it is asked to.
+    ("query#pets", {"kinds": ["DOG"]}, "name", {"pets": [{"name": "Rex"}]}),
+    ("query#echo", {"kind": "DOG"}, None, {"echo": '{"note": "none", "kind": "DOG"}'}),
+    ("query#owner", {"pet": 7}, OWNER, {"owner": {"__typename": "Person", "name": "Ada"}}),
+    ("query#owner", {"pet": None}, OWNER, {"owner": {"__typename": "Shelter", "city": "Cork"}}),
+])  # fmt: skip
+async def test_a_query_gives_its_data(
+    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, expected: JSON
+) -> None:
+    """The schema is asked for once."""
+    for _ in range(2):
+        assert await functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection)) == expected
+    assert (endpoint.last.body["variables"], endpoint.introspections) == (arguments, 1)
 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
@@ -160,17 +156,6 @@ async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) 
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
 
 
-async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
-    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-
-
-async def test_a_deprecated_argument_has_its_type(endpoint: Endpoint, functions: Functions) -> None:
-    """A schema does not name a deprecated argument unless it is asked to."""
-    call = call_of(f"{endpoint.url}#query#echo", {"kind": "DOG"})
-    assert await functions.call(call) == {"echo": '{"note": "none", "kind": "DOG"}'}
-
-
 async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoint, functions: Functions) -> None:
     """It refuses to be asked for those, and is asked for the others."""
     endpoint.is_old = True
@@ -178,12 +163,6 @@ async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoi
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
     assert endpoint.introspections == 2
-
-
-async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
-    for _ in range(2):
-        await functions.call(call_of(f"{endpoint.url}#query#count"))
-    assert endpoint.introspections == 1
 
 
 async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: Functions) -> None:
@@ -214,18 +193,16 @@ async def test_what_cannot_be_asked(
 ) -> None:
     doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
     await fault_of(doing, code, told, retryable=False)
-    assert len(endpoint.asked) == endpoint.introspections
+    assert len(endpoint.requests) == endpoint.introspections
 
 
 async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
-    doing = functions.call(call_of(f"{endpoint.url}#query#broken"))
-    fault = await fault_of(doing, "CLOSED", "the kennel is closed", retryable=True)
+    fault = await fault_of(
+        functions.call(call_of(f"{endpoint.url}#query#broken")), "CLOSED", "the kennel is closed", retryable=True
+    )
     assert fault.body["data"] == {"broken": None}
-
-
-async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions) -> None:
-    doing = functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
-    await fault_of(doing, "GraphQLError", "wings")
+    wrong = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }")
+    await fault_of(functions.call(wrong), "GraphQLError", "wings")
 
 
 async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
@@ -245,17 +222,6 @@ async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: F
     call = call_of("/graphql#query#pet")
     assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
     assert all("__schema" in request.body["query"] for request in service.requests)
-
-
-async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
-    """The function's credentials go with the call, and with the question for the schema."""
-    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "bearer", {"token": "t0ken"}))
-    assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
-
-
-async def test_a_url_without_a_host(calling: Calling, endpoint: Endpoint) -> None:
-    functions = calling(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
-    assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
@@ -294,7 +260,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         language="serverless-workflow",
     )
     answer = await calls.perform(call, source="", key="k", attempt=1)
-    assert endpoint.asked[-1]["variables"] == {"note": "open-sesame-1001!"}
+    assert endpoint.last.body["variables"] == {"note": "open-sesame-1001!"}
     assert answer == {"echo": '{"note": "***"}'}
     await calls.aclose()
 
@@ -317,15 +283,6 @@ async def test_values_of_all_kinds(
     assert json.loads(answer["echo"]) == given
 
 
-@pytest.mark.parametrize(
-    ("pet", "expected"),
-    [(7, {"__typename": "Person", "name": "Ada"}), (None, {"__typename": "Shelter", "city": "Cork"})],
-)
-async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
-    selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
-    assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
-
-
 async def test_a_token_that_is_refused_without_a_status(
     endpoint: Endpoint, service: Service, functions: Functions
 ) -> None:
@@ -333,16 +290,24 @@ async def test_a_token_that_is_refused_without_a_status(
     service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
     call = showing_token(call_of(f"{endpoint.url}#query#secret"), service)
     await fault_of(functions.call(call), "UNAUTHENTICATED")
-    assert len([one for one in endpoint.asked if "secret" in one["query"]]) == 2
+    assert len([one for one in endpoint.requests if "secret" in one.body["query"]]) == 2
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
     assert await functions.call(call) == {"secret": 7}
 
 
-async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
-    """An endpoint may want its key in the query, of the question for its schema too."""
-    key = {"in": "query", "name": "key", "key": "k-9"}
-    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "apiKey", key))
-    assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
+@pytest.mark.parametrize(("scheme", "properties", "header", "query"), [
+    ("bearer", {"token": "t0ken"}, "Bearer t0ken", []),
+    ("apiKey", {"in": "query", "name": "key", "key": "k-9"}, None, [("key", "k-9")]),
+])  # fmt: skip
+async def test_credentials_are_sent(
+    calling: Calling, endpoint: Endpoint, scheme: str, properties: Any, header: str | None, query: Any
+) -> None:
+    """With the call, and with the question for the schema; here to an endpoint whose host the settings name."""
+    host = endpoint.url.removesuffix("/graphql")
+    functions = calling(settings=Settings(functions={"ask": Options(base_url=host)}))
+    assert await functions.call(showing(call_of("graphql#query#count"), scheme, properties)) == {"count": 2}
+    shown = [(request.headers.get("authorization"), request.query) for request in endpoint.requests]
+    assert shown == [(header, query)] * 2
 
 
 @pytest.mark.parametrize(("given", "read"), [

@@ -38,7 +38,7 @@ def ask(operation: str, arguments: JSON = None, key: str | None = None) -> Call:
 
 
 async def test_an_order_goes_through(orders: Functions) -> None:
-    """Each operation works. Charging fails the first time for an order, and only then; repeated, nothing is done twice."""
+    """Each operation works. Charging fails once for an order, and only once; what is repeated is not done twice."""
     charge = ask("chargeCard", {"orderId": "o1", "amount": 20}, "o1")
     reserve = ask("reserveItem", {"item": "mouse", "quantity": 2}, "run/reserve#1")
     refused = await fault_of(orders.call(charge), "502")

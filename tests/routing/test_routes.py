@@ -1,4 +1,4 @@
-"""Where events go: a pure function, the same for every language."""
+"""Where events go, and meet those who wait for them: a pure function, the same for every language."""
 
 from typing import Any
 
@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing import Route, digest_of, instance_id, route, single_id
+from swf_temporal.events.routing import (
+    HOPS,
+    Route,
+    digest_of,
+    hops_of,
+    instance_id,
+    next_hops,
+    route,
+    single_id,
+    subscription,
+)
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 
@@ -172,3 +182,90 @@ def test_a_digest_tells_keys_apart(one: dict[str, str], other: dict[str, str]) -
     """Two keys have the same digest exactly if they are equal, in whatever order they were written."""
     assert (digest_of(one) == digest_of(other)) == (one == other)
     assert digest_of(dict(reversed(one.items()))) == digest_of(one)
+
+
+BY_ORDER = {"contextAttributeName": "Order"}
+LEG = {"contextAttributeName": "leg"}
+MINE = {"contextAttributeName": "mine", "contextAttributeValue": "${ .id }"}
+FIXED = {"contextAttributeName": "kind", "contextAttributeValue": "big"}
+
+
+def definition(*correlation: dict[str, Any], start: tuple[dict[str, Any], ...] = (BY_ORDER,)) -> Definition:
+    """Return a definition that events start which are correlated by *start*, and that waits for others."""
+    return load(
+        {
+            "id": "order",
+            "version": "1.0",
+            "specVersion": "0.8",
+            "start": "Wait",
+            "events": [
+                {"name": "Placed", "type": "placed", "correlation": list(start)},
+                {"name": "Paid", "type": "paid", "correlation": list(correlation)},
+            ],
+            "states": [
+                {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Placed"]}], "transition": "Pay"},
+                {"name": "Pay", "type": "event", "onEvents": [{"eventRefs": ["Paid"]}], "end": True},
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(("correlation", "known", "key", "values", "started"), [
+    ((BY_ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((BY_ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, "order"),
+    ((BY_ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, None),
+    ((MINE, BY_ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, None),
+    ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, None),
+    ((LEG,), {}, {}, {}, None),
+])  # fmt: skip
+def test_both_know_where_they_meet(
+    correlation: tuple[dict[str, Any], ...],
+    known: dict[str, str],
+    key: dict[str, str],
+    values: dict[str, str] | None,
+    started: str | None,
+) -> None:
+    """An instance subscribes where an event comes that it may take, and says what it knows beside that."""
+    one = definition(*correlation)
+    found = subscription(one, "Paid", known)
+    assert found is not None
+    assert (found.key, found.values) == (key, known if values is None else values)
+    assert found.started == (instance_id("order", key) if started else None)
+    event = CloudEvent("1", "bank", "paid", None, {"order": 7, "leg": "x", "mine": 1, "kind": "big"})
+    [awaiting] = route(event, [one]).awaited
+    assert (awaiting.key, awaiting.instance_id) == (found.key, found.started)
+    assert found.values.items() <= awaiting.values.items()
+
+
+def test_what_does_not_subscribe() -> None:
+    """What is not correlated, what only starts instances, and an instance that does not know what it should."""
+    assert subscription(definition(), "Paid", {}) is None
+    assert subscription(definition(FIXED), "Paid", {"kind": "big"}) is None
+    assert subscription(definition(BY_ORDER), "Placed", {"order": "7"}) is None
+    assert subscription(definition(BY_ORDER), "Paid", {}) is None
+
+
+def test_an_event_that_is_compared_with_data_starts_nothing() -> None:
+    """An instance that was begun by hand waits for it where it starts."""
+    one = definition(BY_ORDER, start=(MINE,))
+    event = CloudEvent("1", "s", "placed", None, {"mine": 1})
+    assert not route(event, [one]).starts
+    [awaiting] = route(event, [one]).awaited
+    assert (awaiting.event, awaiting.key, awaiting.instance_id) == ("Placed", {"mine": "1"}, None)
+
+
+@pytest.mark.parametrize(("value", "hops"), [
+    (0, 0), (7, 7), ("7", 7), ("-7", 0), (-7, 0), ("x", 0), (True, 0), (1.5, 0), (2**31, 0), ([], 0),
+])  # fmt: skip
+def test_what_a_sender_may_write(value: Any, hops: int) -> None:
+    """An integer, or a text as the binary mode has it; anything else counts as none."""
+    assert hops_of(CloudEvent("1", "s", "t", attributes={HOPS: value})) == hops
+
+
+def test_the_longest_chain_counts() -> None:
+    """Of several events that start an instance; and the number stays an integer of CloudEvents."""
+    events = [CloudEvent("1", "s", "t", attributes={HOPS: 2}), CloudEvent("2", "s", "t")]
+    assert (hops_of(), hops_of(*events), next_hops(2)) == (0, 2, 3)
+    most = next_hops(next_hops(2**31 - 2))
+    assert most == hops_of(CloudEvent("1", "s", "t", attributes={HOPS: str(10**30)})) == 2**31 - 1

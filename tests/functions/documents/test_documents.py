@@ -1,15 +1,27 @@
-"""Where documents are looked for, and how they are read."""
+"""Where documents are looked for, how they are read, and what stands where in them."""
 
 import json
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from swf_temporal.functions.documents.documents import Documents, locate
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
+from swf_temporal.functions.documents.documents import Documents, check_openapi, locate
+from swf_temporal.functions.documents.parts import Document, DocumentPart, UnresolvedReference, beside
 from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.openapi.operations import find_operation
+from swf_temporal.functions.openapi.requests import build_request
+from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings
+from swf_temporal.text.parsing import read_data
 from tests.failing import failing
 from tests.functions.conftest import Service
 
@@ -102,3 +114,112 @@ async def test_a_document_that_is_refused(service: Service) -> None:
         with failing("NoDocument", "404 Not Found", retryable=True) as caught:
             await Documents(lambda: http, MINUTE).load(f"{service.url}/api.json", None)
     assert caught.value.status == 404
+
+
+CONTENT: dict[str, Any] = {
+    "a/b": {"~": {"": {"is": "deep"}}},
+    "list": [{"is": 0}, {"is": 1}],
+    "100%": {"is": "escaped"},
+    "to": {"$ref": "#/list/1"},
+    "named": {"schema": {"$anchor": "Pet", "is": "anchored"}},
+    "round": {"$ref": "#/round"},
+}
+
+
+def document(location: str = "/specs/api.yaml") -> Document:
+    return Document("api.yaml", location, CONTENT)
+
+
+@pytest.mark.parametrize(("reference", "found"), [
+    ("#/a~1b/~0/", {"is": "deep"}),
+    ("#/a%2Fb", None),
+    ("#/a~1b/%7E0/", {"is": "deep"}),
+    ("#/list/1", {"is": 1}),
+    ("#/list/2", None),
+    ("#/list/-1", None),
+    ("#/list/is", None),
+    ("#/100%25", {"is": "escaped"}),
+    ("#/to", {"is": 1}),
+    ("#/to/is", None),
+    ("#Pet", {"$anchor": "Pet", "is": "anchored"}),
+    ("#Dog", None),
+    ("#", CONTENT),
+    ("api.yaml#/list/0", {"is": 0}),
+    ("./api.yaml#/list/0", {"is": 0}),
+])  # fmt: skip
+def test_references_within_a_document(reference: str, found: dict[str, Any] | None) -> None:
+    if found is not None:
+        assert document().resolve({"$ref": reference}) == found
+        return
+    with failing("BadDocument", "which is not in it", retryable=False):
+        document().resolve({"$ref": reference})
+
+
+def test_a_cycle_is_reported() -> None:
+    with pytest.raises(CallFailed, match="circular"):
+        document().resolve({"$ref": "#/round"})
+
+
+def test_a_document_that_is_not_at_hand() -> None:
+    """Whoever can get it is told which; for everybody else it is a fault like any other."""
+    with pytest.raises(UnresolvedReference, match=r"'api\.yaml' refers to 'pets\.yaml#/Pet'") as caught:
+        document().resolve({"$ref": "pets.yaml#/Pet"})
+    assert (caught.value.location, caught.value.code) == ("/specs/pets.yaml", "BadDocument")
+
+
+def test_parts_know_their_document() -> None:
+    first = document()
+    other = Document("pets.yaml", "/specs/pets.yaml", {"Pet": {"$ref": "#/Dog"}, "Dog": {"is": "dog"}}, first.others)
+    first.others["/specs/pets.yaml"] = other
+    found = DocumentPart(first, {"pet": {"$ref": "pets.yaml#/Pet"}}).part("pet")
+    assert (found.document, found.value) == (other, {"is": "dog"})
+
+
+@pytest.mark.parametrize(("location", "name", "expected"), [
+    ("/specs/api.yaml", "../pets.yaml", "/pets.yaml"),
+    ("/specs/api.yaml", "my%20pets.yaml", "/specs/my pets.yaml"),
+    ("/specs/api.yaml", "file:///pets.yaml", "/pets.yaml"),
+    ("/specs/api.yaml", "https://h/pets.yaml", "https://h/pets.yaml"),
+    ("https://h/specs/api.yaml", "../pets.yaml", "https://h/pets.yaml"),
+    ("https://h/specs/api.yaml", "/pets.yaml", "https://h/pets.yaml"),
+])  # fmt: skip
+def test_documents_are_beside_each_other(location: str, name: str, expected: str) -> None:
+    assert beside(location, name) == expected
+
+
+FOLDER = Path(__file__).parents[1] / "data"
+JUNK = st.sampled_from(
+    [None, True, 5, -1.5, "", "text", "#/paths", [], [5], ["a"], [None], {}, {"a": 5}, {"$ref": "#"}]
+)
+ARGUMENTS: dict[str, JSON] = {"id": 7, "item": "mouse", "X-Trace": "t", "user": "ada", "roles": ["a"], "picture": "x"}
+OPERATIONS = ("getOrder", "putOrder", "readOrder", "login", "upload", "addNote", "checkStock")
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in entries for place in places(item, (*path, key)))]
+
+
+def damaged(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
+    changed = deepcopy(content)
+    holder = changed
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = junk
+    return changed
+
+
+@pytest.mark.parametrize("name", ["shop-2.0.json", "shop-3.0.yaml", "shop-3.1.yaml"])
+@given(data=st.data())
+def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
+    content = read_data((FOLDER / name).read_bytes())
+    path = data.draw(st.sampled_from(places(content)[1:]))
+    document = Document(name, f"https://shop.example.com/{name}", damaged(content, path, data.draw(JUNK)))
+    with suppress(CallFailed):
+        check_openapi(document)
+        operation = find_operation(document, data.draw(st.sampled_from(OPERATIONS)))
+        if operation.responses is not None:
+            operation.responses.expected()
+        named = {parameter.name for parameter in operation.parameters}
+        arguments = {key: value for key, value in ARGUMENTS.items() if operation.body or key in named}
+        build_request(operation, server_url(Settings(), Callee("f"), document, operation), arguments)

@@ -1,4 +1,4 @@
-"""What is read out of documents of each version."""
+"""What is read out of documents of each version: operations, bodies and answers."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,21 @@ from typing import Any
 import pytest
 import yaml
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.functions.documents.documents import Document
+from swf_temporal.functions.documents.parts import Document, DocumentPart
+from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
-from swf_temporal.functions.http.parameters import Parameter
-from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
+from swf_temporal.functions.http.parameters import FormField, Parameter
+from swf_temporal.functions.openapi.operations import (
+    OpenApiOperation,
+    RequestBody,
+    Responses,
+    find_operation,
+    read_body,
+    read_swagger_body,
+    violations,
+)
 from tests.failing import failing
 
 FOLDER = Path(__file__).parents[1] / "data"
@@ -120,3 +130,194 @@ def test_references_that_lead_nowhere(reference: str) -> None:
     with pytest.raises(CallFailed, match="refers to") as caught:
         find_operation(Document("d.json", "d.json", content), "a")
     assert reference in caught.value.message
+
+
+def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.1.0", **content: Any) -> RequestBody:
+    document = Document("d", "d", {"openapi": version})
+    operation = DocumentPart(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}})
+    body = read_body(operation, document)
+    assert body is not None
+    return body
+
+
+def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
+    body = body_of({"properties": {"f": schema}}, encoding={"f": encoding})
+    return body.contents[0].fields["f"]
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [
+    ({}, FormField()),
+    ({"style": "deepObject"}, FormField("deepObject")),
+    ({"explode": False}, FormField("form", explode=False)),
+    ({"style": "pipeDelimited"}, FormField("pipeDelimited", explode=False)),
+    ({"allowReserved": True}, FormField("form", allow_reserved=True)),
+    ({"contentType": "image/png, image/*"}, FormField(content_type="image/png, image/*")),
+    ({"headers": {"X-A": {"schema": {"default": 1}}, "X-B": {"schema": {"enum": ["b"]}}, "X-C": {}}},
+     FormField(headers={"X-A": "1", "X-B": "b"})),
+])  # fmt: skip
+def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
+    assert field_of({"type": "string"}, **encoding) == expected
+
+
+@pytest.mark.parametrize(("version", "kind", "is_styled"), [
+    ("3.0.3", FORM, True), ("3.0.3", MULTIPART, False), ("3.1.0", MULTIPART, True), ("3.1.0", "multipart/mixed", False),
+])  # fmt: skip
+def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) -> None:
+    """Styles are for forms in a query's encoding, and since version 3.1 for forms in parts."""
+    encoding = {"f": {"style": "form", "explode": False, "allowReserved": True}}
+    body = body_of({"properties": {"f": {"type": "array"}}}, kind, version=version, encoding=encoding)
+    styled = FormField("form", explode=False, allow_reserved=True)
+    assert body.contents[0].fields["f"] == (styled if is_styled else FormField())
+
+
+@pytest.mark.parametrize(("schema", "content_type"), [
+    ({"type": "string", "format": "binary"}, None),
+    ({"type": "array", "items": {"type": "string", "format": "binary"}}, None),
+    ({"type": "string", "contentMediaType": "image/png"}, "image/png"),
+    ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]}, "image/png"),
+])  # fmt: skip
+def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
+    assert field_of(schema) == FormField(is_file=True, content_type=content_type)
+
+
+def test_a_text_in_base64_is_no_file() -> None:
+    assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == FormField()
+
+
+def test_what_is_read_only_has_no_default() -> None:
+    properties = {"id": {"default": 1, "readOnly": True}, "kind": {"default": 2}}
+    body = body_of({"properties": properties, "required": ["id", "kind"]}, "application/json")
+    assert body.contents[0].defaults == {"kind": 2}
+
+
+def test_what_is_required_has_a_default() -> None:
+    """Required properties are filled; those that may be absent are left to the service."""
+    parts = [
+        {"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}, "d": {"default": 3}}, "required": ["d"]}
+    ]
+    body = body_of({"allOf": parts, "required": ["a", "c", "none"]}, "application/json")
+    either = body_of({"anyOf": parts}, "application/json")
+    assert body.contents[0].defaults == {"a": 1, "d": 3}
+    assert either.contents[0].defaults == {}
+
+
+def test_what_is_only_read_is_not_sent() -> None:
+    """A field that the service sets itself does not go into the body only because the path has its name."""
+    assert body_of({"properties": {"id": {"readOnly": True}, "a": {}}}).properties == {"a"}
+
+
+def test_forms_of_version_2() -> None:
+    """Fields have collection formats, files, and defaults if they are required."""
+    document = Document("d", "d", {"swagger": "2.0"})
+    nodes: list[dict[str, Any]] = [
+        {"name": "a", "type": "array"},
+        {"name": "b", "type": "array", "collectionFormat": "multi"},
+        {"name": "c", "type": "file"},
+        {"name": "d", "type": "string", "required": True, "default": "x"},
+        {"name": "e", "type": "string", "default": "y"},
+    ]
+
+    body = read_swagger_body([DocumentPart(document, {**node, "in": "formData"}) for node in nodes], [FORM])
+
+    assert body is not None
+    assert body.required
+    assert body.contents[0].media_type == MULTIPART
+    assert body.contents[0].fields == {
+        "a": FormField("form", explode=False),
+        "b": FormField("form", explode=True),
+        "c": FormField(is_file=True),
+        "d": FormField(),
+        "e": FormField(),
+    }
+    assert body.contents[0].defaults == {"d": "x"}
+
+
+TEXT: JSON = {"type": "string"}
+NOTHING: JSON = {"not": {}}
+
+
+def responses(declared: dict[str, Any], produces: tuple[str, ...] | None = None) -> Responses:
+    """Return the answers of an operation; *produces* makes it one of version 2.0."""
+    document = Document("d", "d", {"openapi": "3.0.0"} if produces is None else {"swagger": "2.0"})
+    return Responses(document, DocumentPart(document, {"responses": declared}), produces or ())
+
+
+def of(schema: JSON, kind: str = "application/json") -> dict[str, Any]:
+    return {"content": {kind: {"schema": schema}}}
+
+
+def told(declared: Responses, body: JSON, status: int = 200, kind: str = "application/json", **facts: Any) -> list[str]:
+    return violations(declared.expected(), HttpResponse(status, {"content-type": kind} if kind else {}, body, **facts))
+
+
+@pytest.mark.parametrize(("status", "schema"), [(200, "string"), (201, "integer"), (299, "integer"), (202, "boolean")])
+def test_the_status_decides(status: int, schema: str) -> None:
+    """A status that is declared goes before its range; `default` is for errors where successes are declared."""
+    declared = {
+        "200": of(TEXT),
+        "2xx": of({"type": "integer"}),
+        "202": of({"type": "boolean"}),
+        "404": {"$ref": "none.yaml"},
+        "default": of(NOTHING),
+    }
+    good: dict[str, JSON] = {"string": "a", "integer": 1, "boolean": True}
+    assert told(responses(declared), good[schema], status) == []
+    assert told(responses(declared), None, status) == [f"$: None is not of type '{schema}'"]
+
+
+def test_default_is_for_everything_where_nothing_else_is_said() -> None:
+    declared = responses({"default": of(TEXT), "500": of(NOTHING)})
+    assert told(declared, "a", 201) == []
+    assert told(declared, 1, 201) == ["$: 1 is not of type 'string'"]
+
+
+def test_a_status_that_is_not_declared() -> None:
+    assert told(responses({"200": of(TEXT)}), "a", 201) == ["the status 201 is not declared"]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("application/json; charset=utf-8", []),
+    ("application/hal+json", []),
+    ("text/html", ["it is text/html, and not application/json or application/*+json"]),
+    ("", ["it is of no content type, and not application/json or application/*+json"]),
+])  # fmt: skip
+def test_the_content_type(kind: str, expected: list[str]) -> None:
+    declared = {"200": {"content": {"application/json": {"schema": TEXT}, "application/*+json": {}}}}
+    assert told(responses(declared), "a", kind=kind) == expected
+
+
+def test_other_kinds_than_json_are_not_looked_into() -> None:
+    """A schema of XML or of a file says nothing about a text or about bytes."""
+    assert told(responses({"200": of({"type": "object"}, "text/xml")}), "<a/>", kind="text/xml") == []
+
+
+def test_an_empty_answer() -> None:
+    assert told(responses({"200": of(TEXT)}), None, is_empty=True) == ["it is empty, and not application/json"]
+    assert told(responses({"204": {"description": "done"}}), None, 204, "", is_empty=True) == []
+
+
+def test_version_2() -> None:
+    kinds = ("application/json", "text/plain")
+    assert told(responses({"200": {"schema": TEXT}}, kinds), 1) == ["$: 1 is not of type 'string'"]
+    assert told(responses({"200": {"schema": TEXT}}, kinds), "a", kind="text/plain") == []
+    assert told(responses({"200": {"schema": {"type": "file"}}}, ()), {}, kind="image/png") == []
+    assert told(responses({"200": {"schema": TEXT}}, ()), "a") == []
+    assert told(responses({"200": {}}, kinds), None, kind="", is_empty=True) == []
+
+
+def test_a_schema_that_is_none() -> None:
+    """It is the document's mistake, told before anything is sent."""
+    with failing("BadDocument", "has an invalid schema for an answer", retryable=False):
+        responses({"200": of({"type": "text"})}).expected()
+
+
+@pytest.mark.parametrize(("declared", "produces", "expected"), [
+    ({"200": of(TEXT, "image/png"), "201": of(TEXT), "400": of(TEXT, "text/html")}, None,
+     "application/json, image/png;q=0.9, */*;q=0.1"),
+    ({"default": of(TEXT, "text/plain")}, None, "text/plain, */*;q=0.1"),
+    ({"204": {}}, None, None),
+    ({}, None, None),
+    ({"200": {}}, ("text/plain", "application/json"), "application/json, text/plain;q=0.9, */*;q=0.1"),
+])  # fmt: skip
+def test_what_is_asked_for(declared: dict[str, Any], produces: tuple[str, ...] | None, expected: str | None) -> None:
+    assert responses(declared, produces).accepted() == expected

@@ -108,14 +108,6 @@ async def test_hosts_that_are_denied_are_not_called(bench: Bench) -> None:
     assert bench.memory.sent == []
 
 
-async def test_calls_wait_for_their_turn_at_a_host(bench: Bench) -> None:
-    """One at a time, if the operator says so: the second is sent when the first is."""
-    bench.given(functions={"127_0_0_1": Options(concurrency=1)}).has(publishing())
-    await bench.call("send", 1)
-    await bench.call("send", 2)
-    assert len(bench.memory.sent) == 2
-
-
 NUMBER: Any = {"id": {"schema": {"type": "integer"}}}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import AuthRef, Function
 from swf_temporal.events.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
@@ -120,18 +120,8 @@ async def test_an_answer_that_is_an_error_is_a_fault(service: Service, functions
 async def test_an_answer_is_the_reply(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/questions", {"answer": 42})
     assert await functions.call(call("questions.json#ask", "how?")) == {"answer": 42}
-
-
-async def test_a_broken_reply_is_a_fault(service: Service, functions: Functions, call: CallOf) -> None:
     service.answers_with("POST", "/questions", b"{oops")
-    assert (await fault_of(functions.call(call("questions.json#ask", "how?")))).code == "MalformedAnswer"
-
-
-async def test_credentials_are_headers(service: Service, functions: Functions, call: CallOf) -> None:
-    service.answers_with("POST", "/lights/a", None)
-    auth = Auth(name="by token", scheme="bearer", properties={"token": "t-1"})
-    await functions.call(call("tell", {"lamp": "a"}, AuthRef(invocation="by token"), auth=(auth,)))
-    assert service.last.headers["authorization"] == "Bearer t-1"
+    await fault_of(functions.call(call("questions.json#ask", "how?")), "MalformedAnswer")
 
 
 async def test_a_message_is_asked_for(service: Service, functions: Functions, call: CallOf) -> None:
@@ -168,13 +158,6 @@ async def test_a_server_may_hold_the_question(service: Service) -> None:
     await http.aclose()
 
 
-async def test_asking_ends_with_an_error(service: Service, broker: HttpBroker) -> None:
-    service.answers_with("GET", "/api/lights", "gone", status=410)
-    async with broker.receive(channel_of(service)) as deliveries:
-        with failing("410"):
-            await anext(deliveries)
-
-
 async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpBroker) -> None:
     """One that the operator wrote into the URL; a header that says who is calling wins over it."""
     service.answers_with("POST", "/api/lights", None)
@@ -187,7 +170,11 @@ async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpB
 
 
 async def test_the_method_for_asking_may_be_another(service: Service, broker: HttpBroker) -> None:
+    """Asking ends with an error."""
     service.answers_with("POST", "/api/lights", 5)
     channel = channel_of(service, bindings=Bindings(operation={"method": "post"}))
     async with broker.receive(channel) as deliveries:
         assert (await anext(deliveries)).message.payload == b"5"
+        service.answers_with("POST", "/api/lights", "gone", status=410)
+        with failing("410"):
+            await anext(deliveries)

@@ -25,14 +25,12 @@ X = Message(b"x")
 
 @pytest.fixture
 async def other(server: Server) -> AsyncIterator[Any]:
-    """Return a channel of another client."""
     async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{server.port}/") as connection:
         yield await connection.channel()
 
 
 @pytest.fixture
 async def queue(other: Any, topic: str) -> Any:
-    """Return a queue that is there, as another client sees it."""
     return await other.declare_queue(topic)
 
 
@@ -64,7 +62,6 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(chann
 async def test_a_message_is_encoded_as_it_says(
     channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes
 ) -> None:
-    """What says that it is compressed is, once, and is read so."""
     here = channel(queue.name, message={"contentEncoding": encoding})
     assert (await echo(AMQP, here, Message(sent))).payload == expected
 
@@ -139,7 +136,6 @@ async def test_a_virtual_host_is_the_server_s_path(channel: ChannelTo) -> None:
 
 
 async def test_what_is_not_accepted_goes_back(channel: ChannelTo, queue: Any) -> None:
-    """Also what was passed over, in its order."""
     await lost(AMQP, channel(queue.name), b"1", b"2", b"3")
     async with AMQP.receive(channel()) as deliveries:
         assert [(await anext(deliveries)).message.payload for _ in range(3)] == [b"1", b"2", b"3"]
@@ -156,7 +152,6 @@ async def test_no_more_is_taken_than_was_asked_for(channel: ChannelTo, queue: An
 
 
 async def test_a_repeated_attempt_gets_what_came_meanwhile(channel: ChannelTo, topic: str) -> None:
-    """The queue is the call's, not the attempt's, and goes when the call has what it waited for."""
     here = channel("key", channel={"exchange": {"name": topic, "type": "direct"}})
     await lost(AMQP, here, b"not accepted")
     await AMQP.send(here, Message(b"meanwhile"))
@@ -170,7 +165,6 @@ async def test_a_call_that_has_ended_leaves_no_queue(channel: ChannelTo, topic: 
 
 
 async def test_a_queue_or_an_exchange_that_is_not_there(channel: ChannelTo, topic: str) -> None:
-    """A document that only names it does not make it."""
     await fault_of(AMQP.send(channel(), X), "UnknownChannel")
     await fault_of(payloads(AMQP, channel()), "UnknownChannel")
     named = channel(channel={"is": "routingKey", "exchange": {"name": topic}})

@@ -144,7 +144,6 @@ async def test_what_cannot_be_sent_is_told(broker: Broker, channel: ChannelTo, a
 async def test_a_connection_that_breaks_is_told(
     protocol: Protocol, broker: Broker, channel: ChannelTo, link: Link
 ) -> None:
-    """Whether to wait again is for the definition to say."""
     doing = cut_while_receiving(broker, channel(port=link.port, **protocol.facts), link)
     await fault_of(doing, "ConnectionLost", retryable=True)
 

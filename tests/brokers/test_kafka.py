@@ -41,7 +41,6 @@ async def test_a_binding_may_name_the_topic(channel: ChannelTo, topic: str) -> N
 
 
 async def test_without_a_group_messages_come_from_now_on(channel: ChannelTo) -> None:
-    """Those sent before are for others."""
     await KAFKA.send(channel(), Message(b"before"))
     assert (await echo(KAFKA, channel(), Message(b"now"))).payload == b"now"
 
@@ -95,7 +94,6 @@ async def test_a_receiver_of_a_group_that_is_cancelled_leaves_nothing(channel: C
 
 
 async def test_messages_of_other_clients_are_understood(server: Server, channel: ChannelTo, topic: str) -> None:
-    """A message may have neither a value nor headers."""
     async with (
         AIOKafkaProducer(bootstrap_servers=f"{HOST}:{server.port}") as other,
         KAFKA.receive(channel()) as deliveries,

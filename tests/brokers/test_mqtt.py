@@ -40,7 +40,6 @@ async def test_version_3_carries_the_payload_alone(protocol: Protocol, channel: 
 
 
 async def test_a_retained_message_meets_later_subscribers(channel: ChannelTo) -> None:
-    """The broker keeps the latest one, if it is asked to."""
     await MQTT.send(channel(operation={"retain": True}), Message(b"the latest"))
     assert await payloads(MQTT, channel()) == [b"the latest"]
 
@@ -49,7 +48,6 @@ async def test_a_retained_message_meets_later_subscribers(channel: ChannelTo) ->
 async def test_a_repeated_attempt_gets_what_was_not_accepted_and_what_came_meanwhile(
     channel: ChannelTo, version: str
 ) -> None:
-    """The session is the call's, not the attempt's."""
     here = channel(version=version)
     await lost(MQTT, here, b"not accepted")
     await MQTT.send(here, Message(b"meanwhile"))
@@ -97,7 +95,6 @@ async def test_calls_at_the_same_time_share_the_document_s_client_id(channel: Ch
 
 
 async def test_a_connection_that_breaks_has_a_last_will(channel: ChannelTo, link: Link, topic: str) -> None:
-    """The broker publishes it for whoever watches."""
     will = {"topic": f"{topic}/gone", "message": "the worker is gone", "qos": 1}
     async with MQTT.receive(channel(f"{topic}/gone", client_id="watcher")) as watched:
         await fault_of(cut_while_receiving(MQTT, channel(port=link.port, server={"lastWill": will}), link))
@@ -119,5 +116,4 @@ async def test_version_3_tells_a_wrong_password(channel: ChannelTo) -> None:
     (ReasonCode(PacketTypes.PUBACK, "Quota exceeded"), "BrokerError"),
 ])  # fmt: skip
 def test_reasons_that_a_broker_may_give(reason: ReasonCode | int, code: str) -> None:
-    """Codes of both versions are told apart."""
     assert refused(reason).fault[0] == code

@@ -59,7 +59,6 @@ async def test_a_queue_group_gets_a_message_once(channel: ChannelTo) -> None:
 
 
 async def test_a_subject_that_a_user_may_not_receive_from_is_told(channel: ChannelTo) -> None:
-    """The server complains by the way, and that counts."""
     await fault_of(payloads(NATS, channel("his.orders", secure=True)), "AuthFailed")
 
 

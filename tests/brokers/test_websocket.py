@@ -198,7 +198,6 @@ async def test_a_reply_may_come_on_a_channel_of_its_own(lights: Lights, ask: Ask
 
 @pytest.mark.parametrize("code", [1000, 1011])
 async def test_a_connection_that_ends_is_a_fault(lights: Lights, ask: Ask, code: int) -> None:
-    """Whether the server takes leave or not."""
 
     async def leave(connection: ServerConnection) -> None:
         await connection.close(code, "enough")
@@ -208,7 +207,6 @@ async def test_a_connection_that_ends_is_a_fault(lights: Lights, ask: Ask, code:
 
 
 async def test_a_server_that_refuses_a_message_is_heard(lights: Lights, ask: Ask) -> None:
-    """If it says so by how it closes the connection."""
 
     async def refuse(connection: ServerConnection) -> None:
         await connection.close(1008, "not that")
@@ -220,21 +218,18 @@ async def test_a_server_that_refuses_a_message_is_heard(lights: Lights, ask: Ask
 
 @pytest.mark.parametrize("status", [401, 503])
 async def test_a_server_may_answer_as_http_does(lights: Lights, ask: Ask, status: int) -> None:
-    """Its status is the code, as for other services."""
     lights.refusal = Response(status, HTTPStatus(status).phrase, Headers(JSON_TYPE), b'{"no": 1}')
     fault = await fault_of(ask("hear", {"lamp": "a"}), str(status))
     assert (fault.status, fault.body) == (status, {"no": 1})
 
 
 async def test_a_redirect_to_another_server_is_not_followed(lights: Lights, ask: Ask) -> None:
-    """Who calls is shown to nobody else."""
     headers = Headers({**JSON_TYPE, "Location": "ws://localhost:1/"})
     lights.refusal = Response(307, "Temporary Redirect", headers, b"")
     await fault_of(ask("hear", {"lamp": "a"}), "BrokerError", "cross-origin")
 
 
 async def test_a_message_can_be_too_large(lights: Lights, ask: Ask) -> None:
-    """It is not even read to its end."""
     lights.on_connection = says('"' + "x" * 100 + '"')
     doing = ask("hear", {"lamp": "a"}, calls=Options(max_response_bytes=50))
     await fault_of(doing, "AnswerTooLarge", retryable=False)
@@ -246,7 +241,6 @@ async def test_a_server_that_is_not_there(lights: Lights, ask: Ask, unused_tcp_p
 
 
 async def test_secure_connections_are_checked(tmp_path: Path, lights: Lights, ask: Ask) -> None:
-    """Against the authorities that the operator trusts."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -260,7 +254,6 @@ async def test_secure_connections_are_checked(tmp_path: Path, lights: Lights, as
 
 
 async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, ask: Ask) -> None:
-    """What the workflow says wins over it."""
     lights.on_connection = says("1")
     along = Options(headers={"X-By": "operator", "X-Station": "north"})
     await ask("hear", {"lamp": "a", "headers": {"x-by": "ada"}}, calls=along)

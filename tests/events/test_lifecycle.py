@@ -200,7 +200,6 @@ states:
 async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
     bench: Bench, topic: str, *, ordered: bool
 ) -> None:
-    """Otherwise at once."""
     definition = load(PARALLEL.replace("ID", topic))
     async with working(bench, definition, ordered=ordered) as outside:
         handle = await outside.start(definition)
@@ -253,7 +252,6 @@ async def test_one_that_is_cancelled_as_it_continues_as_another_has_one_end(benc
 
 
 async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, topic: str) -> None:
-    """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
     definition = define(*states, id=topic)
     async with working(bench, definition, "workflow", "task") as outside:

@@ -83,7 +83,6 @@ states: [{id: a, type: generateEvent, event: {type: came-ID, source: s}}]
     AGAIN_IN_DIREKTIV,
 ], ids=["each event an instance", "one key", "direktiv"])  # fmt: skip
 async def test_a_chain_ends(bench: Bench, topic: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
-    """The event at its end starts nothing, and the log says so; those who send it are told."""
     definition = named(text, topic)
     worker = Worker(
         Client(bench.client), definitions=[definition], task_queue=f"chain-{topic}",

@@ -59,7 +59,6 @@ async def test_an_error_of_the_service(stage: Stage, users: Users) -> None:
 
 
 async def test_no_grpc_at_all(stage: Stage, service: Service) -> None:
-    """A server of HTTP answers in its own way."""
     await fails(stage, service.url.replace("http", "grpc"), "UNAVAILABLE", UNAVAILABLE)
 
 
@@ -87,7 +86,6 @@ async def _nonsense(_request: bytes, _context: Any) -> bytes:
 
 
 async def test_another_schema(stage: Stage, users: Users) -> None:
-    """The arguments are not what the message has; nothing is sent."""
     await fails(stage, at(users), "BadArguments", None, "fullname", arguments={"fullname": "Ada"})
     assert users.received == []
 

@@ -164,6 +164,5 @@ async def test_an_expired_token(fails: Fails, service: Service, kind: str) -> No
 
 @every_type
 async def test_no_token(fails: Fails, service: Service, kind: str) -> None:
-    """The token server refuses the client."""
     service.answers_with("POST", "/token", {"error": "invalid_client", "error_description": "who?"}, status=401)
     await fails(kind, "AuthFailed", "invalid_client", status=..., body=..., **by_client(service.url, "wrong"))

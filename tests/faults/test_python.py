@@ -60,14 +60,12 @@ def function(name: str, arguments: Any = None) -> Attempt:
 
 
 async def test_an_exception(stage: Stage) -> None:
-    """Its type is the code, its text the message."""
     order = {"order": {"item": "mouse", "count": 1}}
     told = await stage.fails(function("out_of_stock", order), "LookupError", "no mouse left")
     assert told.caught["name"] == "LookupError"
 
 
 async def test_an_error_with_all_facts(stage: Stage) -> None:
-    """A function may say code, status and body itself."""
     declined = function("declined")
     await stage.fails(declined, "Declined", "the card was declined", status=402, body={"reason": "limit"})
 
@@ -139,12 +137,10 @@ async def test_activities_of_others(stage: Stage) -> None:
 
 
 async def test_an_activity_that_nobody_has(stage: Stage) -> None:
-    """There is a worker, but not for this."""
     async with payments(stage, "refunds-of-faults"):
         await stage.fails(engine("refund@refunds-of-faults", timeout="PT5S"), "NotFoundError", "refund")
 
 
 async def test_a_queue_that_nobody_serves(stage: Stage) -> None:
-    """The call waits for a worker until its time is over."""
     waiting = {"metadata": {"scheduleToStartTimeout": "PT0.5S"}}
     await stage.fails(engine("charge@nobody-of-faults", function=waiting), "NoWorker", "nobody-of-faults")

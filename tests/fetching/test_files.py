@@ -29,12 +29,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("uri", ["f.json", "./f.json", "file:f.json", "file://f.json", "classpath:f.json", "f%2Ejson"])
 def test_ways_to_name_a_file(folder: Path, uri: str) -> None:
-    """A file beside the definition is named by a path or by a URI."""
     assert Resources().fetch(uri, folder).content.startswith(b'[{"name"')
 
 
 def test_absolute_uris(folder: Path) -> None:
-    """An absolute URI names a file too, which must lie where the definition may read."""
     for uri in (f"file://{folder}/f.json", f"file://localhost{folder}/f.json", str(folder / "f.json")):
         assert Resources().fetch(uri, folder).location == str(folder / "f.json")
 
@@ -85,7 +83,6 @@ def test_links_in_a_cycle(folder: Path) -> None:
 
 
 def test_what_is_no_file(folder: Path) -> None:
-    """A folder, and a name that no file can have, are not there or cannot be read."""
     (folder / "sub").mkdir()
     for uri in ("sub", "none.json", "%00.json"):
         with pytest.raises(MissingResourceError):
@@ -101,7 +98,6 @@ def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
 
 
 def test_files_of_any_size(folder: Path) -> None:
-    """A document may have two mebibytes, and not a byte more."""
     (folder / "f.json").write_bytes(b"[" + b" " * (2 * 1024 * 1024 - 2) + b"]")
     assert len(Resources().fetch("f.json", folder).content) == 2 * 1024 * 1024
     (folder / "f.json").write_bytes(b"[" + b" " * (2 * 1024 * 1024 - 1) + b"]")
@@ -124,7 +120,6 @@ def test_what_authors_are_told(folder: Path, uri: str, code: str, message: str) 
 
 
 def test_the_environment_allows_folders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folders in SWF_RESOURCE_FOLDERS may be read by every definition that is loaded from a file."""
     (folder / "a.yaml").write_text(WORKFLOW.replace("URI", "../other/f.json"))
     assert [problem.code for problem in check_file(folder / "a.yaml").errors] == ["external-forbidden"]
     monkeypatch.setenv("SWF_RESOURCE_FOLDERS", f"/nowhere:{folder.parent / 'other'}:")

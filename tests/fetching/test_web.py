@@ -76,7 +76,6 @@ def test_texts_fetch_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_problems_on_a_server(site: Site) -> None:
-    """A problem in a document from a server is told with its URL, line and column."""
     site.has("/f.yaml", b"functions:\n- name: f\n  type: rest\n")
     checked = check(WORKFLOW.replace("URI", f"{site.url}/f.yaml"), resources=Resources(hosts=(site.host,)))
     assert str(checked.problems[0]).startswith(f"{site.url}/f.yaml:2:3  error  function-operation  function 'f'")
@@ -115,7 +114,6 @@ def test_answers_that_are_no_document(site: Site, status: int, content: bytes, k
 
 
 def test_a_server_that_does_not_answer(site: Site) -> None:
-    """An answer that does not come in time is not waited for."""
     site.hangs("GET", "/f")
     web = Web([site.host], {}, timedelta(seconds=0.2), cache=OrderedDict())
     reason = "which cannot be read: there was no complete response within 0.2 seconds"
@@ -131,7 +129,6 @@ def test_an_answer_that_drips(site: Site) -> None:
 
 
 def test_a_server_that_is_not_there() -> None:
-    """A port on which nobody listens is an error with the host."""
     web = Web(["127.0.0.1:1"], {}, timedelta(seconds=5), cache=OrderedDict())
     assert refused_by(web, "http://127.0.0.1:1/f").startswith("which cannot be read: no response from 127.0.0.1:1 (")
 
@@ -143,7 +140,6 @@ def test_what_is_no_url(url: str) -> None:
 
 
 def test_credentials_in_a_uri(site: Site) -> None:
-    """A definition cannot hold credentials; the setting that gives them is told."""
     with pytest.raises(ForbiddenResourceError) as refused:
         asking(site).get(f"http://me:secret@{site.host}/f")
     assert refused.value.reason == "and a URI may not hold credentials"
@@ -152,7 +148,6 @@ def test_credentials_in_a_uri(site: Site) -> None:
 
 
 def test_credentials_of_a_host(new_site: Callable[[], Site], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host is shown its own credentials, and no other's."""
     one, other = new_site(), new_site()
     for site in (one, other):
         site.has("/f", FUNCTIONS)
@@ -180,7 +175,6 @@ def test_redirects(new_site: Callable[[], Site]) -> None:
 
 
 def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
-    """A redirect to a host that is not allowed is as forbidden as if the definition named it."""
     one, other = new_site(), new_site()
     one.has("/f", status=301, Location=f"{other.url}/f")
     other.has("/f", FUNCTIONS)
@@ -194,7 +188,6 @@ def test_redirects_elsewhere(new_site: Callable[[], Site]) -> None:
     ("file:///etc/passwd", "it redirects to 'file:///etc/passwd', which is not a URL"),
 ])  # fmt: skip
 def test_redirects_that_lead_nowhere(site: Site, location: str, reason: str) -> None:
-    """Redirects in a cycle, and to what is not a URL, come to an end."""
     site.has("/f", status=302, Location=location)
     assert refused_by(asking(site), f"{site.url}/f") == f"which cannot be read: {reason}"
 
@@ -225,7 +218,6 @@ def test_documents_are_kept_for_a_minute(site: Site) -> None:
 
 
 def test_kept_documents_are_not_for_everyone(site: Site) -> None:
-    """Who has other credentials, or may not ask the host at all, does not get what was kept."""
     site.has("/f", FUNCTIONS)
     kept: Cache = OrderedDict()
     length = timedelta(seconds=5)
@@ -262,7 +254,6 @@ def test_patterns(pattern: str, host: str, port: int, *, expected: bool) -> None
 
 
 def test_lists_of_hosts() -> None:
-    """Hosts stand in a list with commas; without it there are none."""
     assert hosts_in({"SWF_RESOURCE_HOSTS": " Example.com, ,*.example.org:81,"}) == ("example.com", "*.example.org:81")
     assert hosts_in({}) == ()
 
@@ -275,14 +266,12 @@ def test_what_is_no_host(text: str) -> None:
 
 
 def test_names_in_variables() -> None:
-    """A host has the name that a variable can have, with its port unless that is 443."""
     assert variable_name("docs.example.com", 443) == "DOCS_EXAMPLE_COM"
     assert variable_name("docs.example.com", 80) == "DOCS_EXAMPLE_COM_80"
     assert variable_name("127.0.0.1", 8080) == "127_0_0_1_8080"
 
 
 def test_credentials() -> None:
-    """Credentials are a user with a password, or a token."""
     found = credentials_in({"SWF_RESOURCE_AUTH_A_COM": "me:secret", "SWF_RESOURCE_AUTH_B_COM": "bearer abc", "X": "y"})
     assert found == {"A_COM": "Basic bWU6c2VjcmV0", "B_COM": "Bearer abc"}
 

@@ -101,7 +101,6 @@ def test_calls_may_be_local_only_where_their_requests_change_nothing(env: dict[s
 
 
 def test_a_function_that_sends_no_request_is_not_known_to_change_nothing() -> None:
-    """Even if the definition asks for local calls."""
     settings = read_settings({"SWF_LOCAL_CALLS": "safe"})
     assert not is_local(settings, asked=True, kind="custom", host=None)
 

@@ -54,7 +54,6 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() 
     [("custom", "service:java:org.acme.Greeter::greet"), ("custom", "knative:greeter"), ("rest", "no.yaml#greet")],
 )
 async def test_the_configuration_has_the_operation(calling: Calling, service: Service, kind: str, written: str) -> None:
-    """A request or a Python function in the place of what the definition says, which alone would fail."""
     function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
     service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
     await fault_of(Functions().call(Call(function)))

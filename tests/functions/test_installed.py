@@ -97,7 +97,6 @@ def test_a_name_is_offered_once(install: Install) -> None:
 
 
 def test_operators_limit_the_packages(install: Install) -> None:
-    """Code of a package that is not allowed does not even run."""
     install("swf_bad", "raise RuntimeError", "f = swf_bad:f")
     install("swf_good", "def f(): pass", "f = swf_good:f")
     assert list(installed(("swf_good",))) == ["f"]

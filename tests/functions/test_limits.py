@@ -76,7 +76,6 @@ async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[i
 
 
 async def test_so_many_calls_of_a_host(calling: Calling, service: Service) -> None:
-    """The limit of a host holds for whoever calls it; other hosts have their own."""
     service.answers_with("GET", "/a", {})
     host = read_pattern(service.url.removeprefix("http://"))
     limits = RateLimits(Settings(hosts={host: Options(concurrency=1)}))

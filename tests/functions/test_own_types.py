@@ -145,7 +145,6 @@ def test_its_operations_are_validated() -> None:
 
 
 async def test_it_is_looked_at_called_and_closed() -> None:
-    """One object, made from what all types share, does all of it."""
     made: list[Soap] = []
 
     def performer(services: Services) -> Performer:

@@ -35,7 +35,6 @@ def test_variables_are_secrets() -> None:
 
 
 def test_all_secrets_or_none() -> None:
-    """A call is given every secret that it may need, or is told which one is not known."""
     secrets = Secrets({"key": "k"})
     assert secrets.entrusted(["KEY"]) == {"KEY": "k"}
     with failing(
@@ -104,7 +103,6 @@ def test_results_lose_the_numbers_of_characters() -> None:
 
 
 def test_results_lose_strong_secrets_wherever_they_stand() -> None:
-    """Also as they are written elsewhere, and in keys."""
     secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}
     result: list[JSON] = [f"Bearer {STRONG}", b64encode(STRONG.encode()).decode(), "x=a-token-4711-Zx81Q&y"]
     assert withhold({STRONG: result}, secrets) == {"***": ["Bearer ***", "***", "x=***&y"]}
@@ -141,7 +139,6 @@ def test_weak_secrets() -> None:
 
 
 def test_an_operator_learns_which_secrets_are_weak() -> None:
-    """By their names, as they can be set, and the properties of those that are objects; never by their values."""
     secrets = Secrets({"env": "test", "shop": {"user": "orders", "password": STRONG, "more": [STRONG]}, "key": STRONG})
     assert secrets.unprotected() == ["ENV", "SHOP.user"]
 

@@ -95,7 +95,6 @@ def test_the_tests_that_mirror_a_file_come_first() -> None:
 
 
 def test_both_packages_are_mutated() -> None:
-    """What interprets definitions is mutated, and what evaluates expressions."""
     assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}
 
 
@@ -154,7 +153,6 @@ def test_the_type_checker_refuses_mutants(tmp_path: Path) -> None:
 
 
 def test_explanations_are_in_order() -> None:
-    """Every entry names a function that is there, a part of it, and a reason."""
     for one in explanations():
         source = (ROOT / one.file).read_text(encoding="utf-8")
         assert f"def {one.function.rpartition('.')[2]}(" in source, f"no such function: {one}"
@@ -171,7 +169,6 @@ def test_explanations_are_in_order() -> None:
     ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
 ])  # fmt: skip
 def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
-    """An entry without a place or a reason is an error, and so is one of an unknown kind."""
     file = tmp_path / "explained.yaml"
     file.write_text(f"- {entry}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=complaint):

@@ -96,7 +96,6 @@ async def test_plain_payloads_are_read_beside_encrypted_ones() -> None:
 
 @pytest.mark.parametrize("position", [0, 23, 24, -1])
 async def test_what_was_changed_does_not_decrypt(position: int) -> None:
-    """One bit of the nonce, of the text or of the tag."""
     encoded = await one(encrypting(), SECRET)
     data = bytearray(encoded.data)
     data[position] ^= 1
@@ -116,7 +115,6 @@ async def test_a_payload_is_bound_to_its_namespace_and_to_its_key() -> None:
 
 
 async def test_only_what_becomes_smaller_is_compressed() -> None:
-    """Text is, what is random or short is not; encryption compresses unless told otherwise."""
     noise = Payload(data=os.urandom(5000))
     compressed = await one(Compressing(), LONG)
     assert len(compressed.data) < len(LONG.data) // 50

@@ -65,17 +65,14 @@ states:
 
 
 def order(start: str = "One", extra: str = "") -> Definition:
-    """Return the definition that begins in that state; those that it does not reach are warned of."""
     return load(ORDER.format(start=start, keepActive=extra))
 
 
 def direktiv(start: str) -> Definition:
-    """Return the definition that events start so."""
     return load(DIREKTIV.format(start=start))
 
 
 def routed(definition: Definition, type_: str, source: str = "shop/1", **attributes: Any) -> Route:
-    """Return where an event goes."""
     return route(CloudEvent("1", source, type_, attributes=attributes), [definition])
 
 
@@ -89,7 +86,6 @@ def test_events_of_one_key_belong_to_one_instance() -> None:
 
 
 def test_an_event_without_correlation_has_an_instance_of_its_own() -> None:
-    """It is known again by its source and id, unless an instance goes on taking such events."""
     [start] = routed(order(), "loose").starts
     assert (start.key, start.instance_id) == (None, single_id("order", CloudEvent("1", "shop/1", "loose")))
     nameless = route(CloudEvent("", "s", "loose"), [order()])
@@ -123,7 +119,6 @@ def test_the_reason_is_told(start: str, event: tuple[str, str], name: str, reaso
 
 
 def test_a_fixed_value_is_a_filter() -> None:
-    """It tells no instances apart: it is the same for all of them."""
     [start] = routed(order("Const"), "fixed", kind="big").starts
     assert start.key is None
     [reason] = [one.reason for one in routed(order("Const"), "fixed", kind="small").passed if one.event == "Fixed"]
@@ -179,7 +174,6 @@ _KEYS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=4)
 
 @given(_KEYS, _KEYS)
 def test_a_digest_tells_keys_apart(one: dict[str, str], other: dict[str, str]) -> None:
-    """Two keys have the same digest exactly if they are equal, in whatever order they were written."""
     assert (digest_of(one) == digest_of(other)) == (one == other)
     assert digest_of(dict(reversed(one.items()))) == digest_of(one)
 

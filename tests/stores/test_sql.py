@@ -104,7 +104,6 @@ async def test_two_writers(opening: Opening) -> None:
 
 
 async def test_one_write_at_a_time_of_the_same_id(opening: Opening) -> None:
-    """Attempts of the same write that overlap are one write."""
     stores = [await opening() for _ in range(3)]
     for number in range(10):
         values = [Variable(f"{number}/{attempt}".encode()) for attempt in range(3)]
@@ -186,7 +185,6 @@ async def test_workers_that_come_at_once_create_one_store(opening: Opening) -> N
 
 
 async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None:
-    """They are not touched, and it is said what to do."""
     await opening()
     statement = "UPDATE swf_variable_store SET format = 2"
     if address.startswith("sqlite"):

@@ -58,7 +58,6 @@ async def test_one_message_is_taken_by_one_call(bench: Bench) -> None:
 
 
 async def test_the_whole_message_is_the_result_where_the_function_says_so(bench: Bench) -> None:
-    """`result: message` in the function's metadata shows headers, too."""
     bench.has(subscribing())
     facts: Any = {"headers": {"by": "ada"}, "correlation_id": "7", "reply_to": "back"}
     bench.memory.put("lights", {"on": True}, content_type="application/json", **facts)

@@ -112,7 +112,6 @@ NUMBER: Any = {"id": {"schema": {"type": "integer"}}}
 
 
 async def test_parameters_fill_the_address(bench: Bench) -> None:
-    """They are no part of the payload, unless its schema names them."""
     message = {"payload": {"properties": {"id": {"type": "integer"}}}}
     bench.has(publishing(message, "lights/{id}/{what}", parameters=NUMBER))
     await bench.call("send", {"id": 7, "what": "on", "by": "ada"})

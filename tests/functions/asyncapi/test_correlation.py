@@ -58,7 +58,6 @@ async def test_only_the_message_with_the_id_is_taken(bench: Bench, message: Any,
 
 
 async def test_a_broken_message_with_the_id_is_the_fault_of_the_call(bench: Bench) -> None:
-    """Its header says whose it is."""
     bench.has(subscribing(IN_HEADER))
     bench.memory.put("lights", b"{oops", content_type="application/json", headers={"nr": "7"})
     with failing("MalformedAnswer"):

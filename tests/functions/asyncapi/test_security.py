@@ -71,7 +71,6 @@ def by(auth: str | None) -> dict[str, Any]:
 async def test_a_broker_gets_what_its_scheme_asks_for(
     bench: Bench, scheme: str, auth: str, expected: Credentials
 ) -> None:
-    """From the auth that the function names."""
     await bench.has(secured(scheme)).call("send", 1, **by(auth))
     assert bench.memory.channel.credentials == expected
 
@@ -102,7 +101,6 @@ async def test_a_secret_called_like_the_scheme_is_used(bench: Bench, secret: Any
 
 
 async def test_the_first_possibility_counts_for_which_there_is_something(bench: Bench) -> None:
-    """Here the second, by a secret."""
     await bench.has(secured("login", "bearer")).call("send", 1, secrets={"bearer": TOKEN})
     assert bench.memory.channel.credentials == Credentials(token=TOKEN)
 
@@ -197,7 +195,6 @@ async def test_a_token_that_is_refused_is_fetched_anew_once(bench: Bench, servic
 
 
 async def test_the_document_is_fetched_with_the_auth_for_it(bench: Bench, service: Service) -> None:
-    """`resource` of the authRef is for the document, `invocation` for the broker."""
     service.answers_with("GET", "/api.json", secured())
     references = AuthRef(resource="by token", invocation="by password")
     await bench.call(f"{service.url}/api.json#send", 1, auth=AUTHS, auth_ref=references)

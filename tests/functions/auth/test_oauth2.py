@@ -137,7 +137,6 @@ async def test_an_authority_that_does_not(server: TokenServer, functions: Functi
 
 
 async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
-    """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
     await fault_of(functions.call(ask(server)), "AuthFailed")
     server.describes_itself, server.refusal = True, None
@@ -146,7 +145,6 @@ async def test_an_authority_that_describes_itself_later(server: TokenServer, fun
 
 
 async def test_calls_share_a_token(server: TokenServer, functions: Functions) -> None:
-    """Calls at the same time and later ones use one token, unless they ask for something else."""
     await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
     await functions.call(ask(server))
     assert len(server.forms) == 1
@@ -191,7 +189,6 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
 
 
 async def test_tokens_are_no_expressions(server: TokenServer, functions: Functions) -> None:
-    """A token that looks like an expression is sent as it is: its server learns nothing by it."""
     server.named = "${ $SECRETS.login.secret }"
     await functions.call(ask(server))
     assert server.valid == {"${ $SECRETS.login.secret }1"}
@@ -233,7 +230,6 @@ async def test_a_token_that_is_not_granted(
 
 
 async def test_calls_share_a_failure(server: TokenServer, functions: Functions) -> None:
-    """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
     server.refusal = (503, {})
     faults = await asyncio.gather(*(fault_of(functions.call(ask(server))) for _ in range(5)))
     assert {fault.code for fault in faults} == {"AuthFailed"}

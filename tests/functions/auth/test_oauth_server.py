@@ -51,7 +51,6 @@ async def test_grants(server: Server, functions: Functions, properties: dict[str
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
 async def test_how_a_client_proves_itself(server: Server, functions: Functions, method: str) -> None:
-    """A client shows its secret as the server says that it wants it; one without a secret just tells its name."""
     server.clients["app"].method = method
     server.methods = [method]
     secret = {"clientSecret": None} if method == "none" else {}

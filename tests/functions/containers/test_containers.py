@@ -31,7 +31,6 @@ def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Ca
 
 
 async def test_a_call_is_one_request(service: Service, functions: Functions) -> None:
-    """The input is the body; the id is one that a URL can have, and the same for every attempt."""
     service.answers_with("POST", "/", {"done": True})
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     assert await functions.call(call_of({"n": 1})) == {"done": True}
@@ -54,7 +53,6 @@ async def test_the_status_alone_is_no_error(service: Service, functions: Functio
 
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_header_tells_of_an_error(service: Service, functions: Functions, status: int) -> None:
-    """An error has a code of the function's own, whatever the status is."""
     headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
     service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
     fault = await fault_of(functions.call(call_of()))
@@ -69,7 +67,6 @@ async def test_a_message_alone_is_an_internal_error(service: Service, functions:
 
 @pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
 async def test_where_it_stands_is_configured(calling: Calling, service: Service, name: str) -> None:
-    """By the function's id, by its image, and by the image without a tag."""
     service.answers_with("POST", "/", 1)
     where = {name: Options(base_url=service.url)}
     settings = Settings(functions=where) if name == "request" else Settings(services=where)

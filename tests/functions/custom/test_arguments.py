@@ -95,7 +95,6 @@ async def test_only_a_few_mistakes_are_told() -> None:
 
 
 async def test_a_mistake_does_not_show_a_secret() -> None:
-    """What a secret made wrong is not told."""
     secrets = {"k": "xyzzy-is-secret"}
     doing = Functions({"f": at}).call(Call(Function(name="f", type="custom"), "xyzzy-is-secret", secrets=secrets))
     fault = await fault_of(doing)

@@ -141,7 +141,6 @@ async def test_wrong_arguments_are_told_before_the_call(arguments: JSON) -> None
 
 @pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt", "service:python:math::sqrt"])
 async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
-    """`module:function` needs no registration where the operator lists the module."""
     assert await Functions(settings=Settings(modules=("math",))).call(custom(operation, 9)) == 3.0
 
 
@@ -198,7 +197,6 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
 
 
 async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SWF_FUNCTION_MODULES opens a package, not what its modules import; `__all__` names more."""
     package = tmp_path / "listed_shop"
     package.mkdir()
     (package / "__init__.py").write_text("from listed_shop.inner import shout\nfrom os import system\n")
@@ -229,7 +227,6 @@ async def test_a_function_that_is_not_there_is_told(operation: str | None, told:
 
 @pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
 async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) -> None:
-    """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
     fault = await fault_of(functions.call(custom(f"{module}:nothing")))
     assert ("was not given the module" not in fault.message) is allowed

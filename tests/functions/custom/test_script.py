@@ -126,7 +126,6 @@ async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
-    """It is killed with what it started."""
     settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
     doing = Functions(settings=settings).call(script(_family(tmp_path)))
     await fault_of(doing, "Timeout", "within 1 s", retryable=True)
@@ -134,7 +133,6 @@ async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
 
 
 async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
-    """Cancelling kills it with what it started."""
     task = asyncio.create_task(Functions(settings=ALLOWED).call(script(_family(tmp_path))))
     async with asyncio.timeout(20):
         while not (tmp_path / "ready").exists():
@@ -146,7 +144,6 @@ async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
 
 
 async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
-    """A process that it started does not outlive it."""
     code = _family(tmp_path).replace("child.wait()", "result = 'done'")
     assert await Functions(settings=ALLOWED).call(script(code)) == "done"
     await _gone(tmp_path)

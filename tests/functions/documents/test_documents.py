@@ -43,7 +43,6 @@ MINUTE = timedelta(minutes=1)
     ("/a.json", "https://h/defs/", "/a.json"),
 ])  # fmt: skip
 def test_documents_are_found_beside_the_definition(name: str, base: str | None, expected: str) -> None:
-    """A relative document is relative to the definition; an absolute path is one of this machine."""
     assert locate(name, base) == expected
 
 
@@ -61,7 +60,6 @@ async def test_files_are_json_or_yaml(tmp_path: Path, text: str) -> None:
 
 
 async def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
-    """The same text is read once; another text is another document."""
     documents = Documents(lambda: Http(Settings()), MINUTE)
     file = tmp_path / "api.json"
     file.write_text(json.dumps(OPENAPI), encoding="utf-8")
@@ -96,7 +94,6 @@ async def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize(("lifetime", "fetched"), [(timedelta(hours=1), 1), (timedelta(0), 2)])
 async def test_a_url_is_fetched_again_in_time(service: Service, lifetime: timedelta, fetched: int) -> None:
-    """A document from a URL is kept for its lifetime, for those with the same credentials."""
     service.answers_with("GET", "/api.json", OPENAPI)
     async with aclosing(Http(Settings())) as http:
         documents = Documents(lambda: http, lifetime)

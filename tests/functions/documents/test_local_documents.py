@@ -74,7 +74,6 @@ async def test_an_openapi_document(functions: Functions) -> None:
     ("users.proto#UserService#AddUser", "rpc", PROTOS, {"procedure": "shop.users.UserService/AddUser"}),
 ])  # fmt: skip
 async def test_other_documents(functions: Functions, operation: str, kind: str, folder: Path, described: Any) -> None:
-    """What an AsyncAPI document or a proto file, with what it imports, says of an operation."""
     assert await functions.prepare(named(operation, kind), str(folder)) == Described(described)
 
 
@@ -103,7 +102,6 @@ async def test_without_the_libraries_of_grpc(functions: Functions, monkeypatch: 
 
 
 async def test_nothing_is_fetched(calling: Calling, service: Service, tmp_path: Path) -> None:
-    """Where a file leads to a document on the web, nothing is said, though a call may fetch it."""
     paths = {"/a": {"$ref": f"{service.url}/paths.json#/a"}}
     (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.0.0", "paths": paths}))
     functions = calling(settings=Settings(resources=Resources(hosts=(service.url.removeprefix("http://"),))))

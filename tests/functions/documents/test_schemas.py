@@ -66,7 +66,6 @@ def test_what_all_versions_share(version: str, schema: JSON, good: JSON, bad: JS
     ({"$ref": "#/x/Pet", "required": ["other"]}, {"name": "a"}, {}),
 ])  # fmt: skip
 def test_the_dialect_of_older_versions(version: str, schema: JSON, good: JSON, bad: JSON) -> None:
-    """Null is allowed by a word of its own, limits are excluded by a truth, and a reference stands alone."""
     assert fits(version, schema, good)
     assert not fits(version, schema, bad)
 
@@ -83,7 +82,6 @@ def test_the_dialect_of_older_versions(version: str, schema: JSON, good: JSON, b
     ({"$ref": "#/x/Tree"}, {"children": [{"children": []}]}, {"children": [1]}),
 ])  # fmt: skip
 def test_version_3_1_is_json_schema(schema: JSON, good: JSON, bad: JSON) -> None:
-    """Everything of draft 2020-12 counts, also beside a reference; words of older versions do not."""
     assert fits("3.1.0", schema, good)
     assert not fits("3.1.0", schema, bad)
 

@@ -157,7 +157,6 @@ async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) 
 
 
 async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoint, functions: Functions) -> None:
-    """It refuses to be asked for those, and is asked for the others."""
     endpoint.is_old = True
     call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
@@ -206,7 +205,6 @@ async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> No
 
 
 async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
-    """Errors that come with a status keep it; an answer that is none of GraphQL's is malformed."""
     service.answers_with(
         "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
     )
@@ -217,7 +215,6 @@ async def test_errors_with_a_status(service: Service, functions: Functions) -> N
 
 
 async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions) -> None:
-    """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
     service.answers_with("POST", "/graphql", None, status=503)
     call = call_of("/graphql#query#pet")
     assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
@@ -246,7 +243,6 @@ async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) ->
 
 
 async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
-    """A secret becomes a variable where the call is made."""
     calls = Calls(settings=Settings(), secrets=Secrets({"note": "open-sesame-1001"}))
     template: JSON = {"note": "${ $SECRETS.note }!"}
     call = FunctionCall(

@@ -75,7 +75,6 @@ def channel_of(service: Service, **facts: Any) -> Channel:
 
 
 async def test_a_message_is_posted(service: Service, functions: Functions, call: CallOf) -> None:
-    """To the path that the arguments name, with its headers; what is answered is no result."""
     service.answers_with("POST", "/lights/a%2Fb", {"accepted": True}, status=202)
     result = await functions.call(call("tell", {"lamp": "a/b", "on": True, "headers": {"X-By": "ada"}}))
     assert result is None
@@ -131,7 +130,6 @@ async def test_a_message_is_asked_for(service: Service, functions: Functions, ca
 
 
 async def test_it_is_asked_until_there_is_a_message(service: Service, broker: HttpBroker) -> None:
-    """An answer without content is none."""
     service.answers_with("GET", "/api/lights", None, status=204)
     async with broker.receive(channel_of(service)) as deliveries:
         coming = asyncio.ensure_future(anext(deliveries))
@@ -145,7 +143,6 @@ async def test_it_is_asked_until_there_is_a_message(service: Service, broker: Ht
 
 
 async def test_a_server_may_hold_the_question(service: Service) -> None:
-    """Longer than one attempt may take: then it is asked again."""
     service.hangs("GET", "/api/lights")
     http = Http(Settings(calls=Options(timeout=timedelta(milliseconds=200))))
     broker = HttpBroker(http, pause=0)
@@ -159,7 +156,6 @@ async def test_a_server_may_hold_the_question(service: Service) -> None:
 
 
 async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpBroker) -> None:
-    """One that the operator wrote into the URL; a header that says who is calling wins over it."""
     service.answers_with("POST", "/api/lights", None)
     user: dict[str, Any] = {"username": "ada", "password": "pw"}
     await broker.send(channel_of(service, credentials=Credentials(**user)), Message(b"1"))
@@ -170,7 +166,6 @@ async def test_a_user_is_shown_in_a_basic_header(service: Service, broker: HttpB
 
 
 async def test_the_method_for_asking_may_be_another(service: Service, broker: HttpBroker) -> None:
-    """Asking ends with an error."""
     service.answers_with("POST", "/api/lights", 5)
     channel = channel_of(service, bindings=Bindings(operation={"method": "post"}))
     async with broker.receive(channel) as deliveries:

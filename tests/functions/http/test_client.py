@@ -36,7 +36,6 @@ async def test_nothing_is_null(service: Service, functions: Functions, status: i
     "503 Service Unavailable", "599",
 ])  # fmt: skip
 async def test_every_other_status_is_a_fault(service: Service, functions: Functions, text: str) -> None:
-    """The fault has the status as its code and the answer as its body; the definition decides on retrying."""
     status = int(text[:3])
     service.answers_with("POST", "/a", None if status == 304 else {"why": "so"}, status=status)
     fault = await fault_of(functions.call(http_call("POST", "/a", {"token": "x"}, attempt=3)))
@@ -83,14 +82,12 @@ async def test_a_refused_connection(calling: Calling) -> None:
     (b"HTTP/1.1 302 Found\r\nLocation: http://xn--/\r\nContent-Length: 0\r\n\r\n", "BadUrl"),
 ])  # fmt: skip
 async def test_an_answer_that_is_none(service: Service, functions: Functions, raw: bytes, code: str) -> None:
-    """No HTTP, no JSON, what cannot be decompressed, or a redirect to what is no URL."""
     service.sends_raw("GET", "/a", raw)
     await fault_of(functions.call(http_call("GET", "/a")), code)
 
 
 @pytest.mark.parametrize("cancels", [True, False])
 async def test_who_waits_no_longer_hangs_up(calling: Calling, service: Service, *, cancels: bool) -> None:
-    """One that is cancelled, or whose time is over."""
     service.hangs("POST", "/a")
     functions = calling(at=service.url, **({} if cancels else {"timeout": timedelta(milliseconds=50)}))
     task = asyncio.create_task(functions.call(http_call("POST", "/a")))
@@ -140,7 +137,6 @@ async def test_a_body_goes_to_no_other_origin(service: Service, functions: Funct
 
 
 async def test_cookies_are_not_remembered(service: Service, functions: Functions) -> None:
-    """What a service gives to one workflow does not come back with the call of another."""
     service.answers_with("GET", "/a", {}, headers={"Set-Cookie": "session=mine; Path=/"})
     await functions.call(http_call("GET", "/a"))
     await functions.call(http_call("GET", "/a"))
@@ -173,7 +169,6 @@ async def test_a_bug_is_a_fault_too(calling: Calling) -> None:
     ("/a", {"HEADER_\u00fc": "x"}, "BadRequestHead"),
 ])  # fmt: skip
 async def test_what_cannot_be_sent(functions: Functions, url: str, arguments: Any, code: str) -> None:
-    """What no client could use as a URL, or as a header: it is not tried again."""
     await fault_of(functions.call(http_call("GET", url, arguments)), code, retryable=False)
 
 

@@ -52,7 +52,6 @@ def only_first(ending: Callable[[Wire], None], written: bytes = b"") -> Script:
 async def test_a_request_that_may_be_repeated_is_sent_again(
     server: RawServer, http: Http, ending: Callable[[Wire], None], method: str, headers: tuple[tuple[str, str], ...]
 ) -> None:
-    """Once, over a new connection, and the call has its answer."""
     server.scripts["/a"] = only_first(ending)
     request = Request(method, f"{server.url}/a", headers)
     for _ in range(3):

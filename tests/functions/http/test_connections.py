@@ -151,7 +151,6 @@ async def test_faults_of_the_library_below_are_those_of_the_one_above(kind: type
 
 
 async def test_no_more_connections_than_allowed(calling: Calling, service: Service) -> None:
-    """Calls beyond the bound wait for one to become free, and take it over."""
     service.answers_with("GET", "/a", {})
     functions = calling(settings=Settings(max_connections=2))
     await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
@@ -184,7 +183,6 @@ async def test_all_redirects_share_one_timeout(calling: Calling, service: Servic
 
 
 async def test_calls_go_through_a_proxy(calling: Calling, service: Service) -> None:
-    """The proxy gets the whole URL, and looks the name up itself; the guard need not know the name."""
     service.answers_with("GET", "/a", {"by": "proxy"})
     functions = calling(settings=read_settings({"SWF_PROXY_ASK": service.url}))
     assert await functions.call(http_call("GET", "http://api.invalid/a")) == {"by": "proxy"}

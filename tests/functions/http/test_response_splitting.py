@@ -158,7 +158,6 @@ async def test_half_a_record_of_tls_is_not_nothing(server: RawServer, http: Http
 async def test_a_connection_that_is_closed_meanwhile_is_no_attack(
     server: RawServer, http: Http, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Servers close what is idle."""
 
     def script(wire: Wire) -> None:
         wire.send(answer("/a"))

@@ -26,7 +26,6 @@ from tests.failing import failing
     ({"a": {"b": 1}, "c": "x&y=z"}, FORM, b"a=%7B%22b%22%3A1%7D&c=x%26y%3Dz"),
 ])  # fmt: skip
 def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: bytes) -> None:
-    """Objects become JSON or forms, texts stay texts, and base64 becomes the bytes that it stands for."""
     assert write_body(value, media_type) == (expected, media_type)
 
 
@@ -64,7 +63,6 @@ def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None
     (FormField(), [], b""),
 ])  # fmt: skip
 def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: bytes) -> None:
-    """A field that the document gives a style is written like a parameter of that style."""
     assert write_body({"f": value}, FORM, {"f": field}) == (expected, FORM)
 
 
@@ -114,7 +112,6 @@ def test_other_bodies_in_parts() -> None:
 
 @pytest.mark.parametrize("facts", [{"mediaType": "a\r\nb"}, {"headers": {"X": "a\r\nb"}}, {"headers": {"X\n": "a"}}])
 def test_the_head_of_a_part_cannot_be_left(facts: dict[str, JSON]) -> None:
-    """A line break in what an argument says of a part is refused."""
     with failing("BadArguments", "control character"):
         write_body({"f": {"base64": "", **facts}}, MULTIPART)
 
@@ -246,7 +243,6 @@ def test_the_collection_format_of_a_header() -> None:
 
 
 def test_a_parameter_with_content_is_written_so() -> None:
-    """A parameter that declares a media type is written in it, whatever its style; JSON quotes texts."""
     assert in_query(Parameter("c", "query", media_type="application/vnd.a+json"), "a") == "c=%22a%22"
     assert in_query(Parameter("c", "query", media_type="text/plain"), "a") == "c=a"
     assert in_path(Parameter("c", "path", media_type="application/json"), [1]) == "%5B1%5D"
@@ -279,7 +275,6 @@ PNG: JSON = {"mediaType": "image/png", "base64": "AAE="}
     ([X], {"a": 1}, X),
 ])  # fmt: skip
 def test_what_suits_a_value(declared: list[str], value: JSON, expected: str) -> None:
-    """Objects go as JSON or as forms, files in parts, texts as texts, bytes as what they are."""
     assert choose(declared, value) == expected
 
 
@@ -301,7 +296,6 @@ def test_a_range_is_not_sent(declared: str, value: JSON, expected: str) -> None:
     ([J], "", None),
 ])  # fmt: skip
 def test_the_narrowest_range_counts(declared: list[str], media_type: str, expected: str | None) -> None:
-    """An entry that is exact goes before a range, and that before one that has everything."""
     assert closest(declared, media_type) == expected
 
 

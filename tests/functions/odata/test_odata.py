@@ -162,7 +162,6 @@ async def test_what_cannot_be_asked(
 
 
 async def test_a_service_without_a_host_and_credentials(functions: Functions, service: Service) -> None:
-    """A service that is a path is found where the settings say, and is shown the function's credentials."""
     service.answers_with("GET", "/Service.svc/Persons(1)", ONE)
     call = showing(query("Service.svc", "Persons", {"key": 1}), "bearer", {"token": "t0ken"})
     assert await functions.call(call) == ONE

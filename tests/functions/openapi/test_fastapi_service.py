@@ -142,7 +142,6 @@ async def test_a_form(functions: Functions, url: str) -> None:
 
 
 async def test_files_go_up(functions: Functions, url: str) -> None:
-    """Files are bytes with a name and a type, or texts; an array is several."""
     png: JSON = {"mediaType": "image/png", "base64": base64.b64encode(b"\x89P").decode(), "fileName": "sun.png"}
     result: Any = await functions.call(ask(url, "upload", {"picture": png, "title": "Sun", "more": ["notes", png]}))
     sun, notes, again = result["files"]

@@ -45,7 +45,6 @@ async def test_an_order_is_written(service: Service, functions: Functions, versi
 
 
 async def test_every_kind_of_parameter_arrives(service: Service, functions: Functions) -> None:
-    """Lists, objects, JSON and cookies arrive in their styles."""
     service.answers_with("GET", "/orders/7", {})
     arguments: JSON = {
         "id": 7, "X-Trace": "gr\u00fcn", "fields": ["a", "b"], "sort": ["x", "y"], "filter": {"min": 1},

@@ -96,7 +96,6 @@ def test_bodies(*, version: str, operation_id: str, media_types: list[str], name
 
 @pytest.mark.parametrize("in_content", [False, True])
 def test_a_default_beside_a_reference(*, in_content: bool) -> None:
-    """Version 3.1 lets a default stand beside a reference, where it counts before that of the schema."""
     schema = {"$ref": "#/components/schemas/Colour", "default": "red"}
     own = {"content": {"application/json": {"schema": schema}}} if in_content else {"schema": schema}
     content = {
@@ -108,7 +107,6 @@ def test_a_default_beside_a_reference(*, in_content: bool) -> None:
 
 
 def test_path_items_are_followed() -> None:
-    """Version 3.1 may keep whole paths among its components, under names with a slash."""
     found = operation("3.1", "checkStock")
     assert found.path == "/stock/{item}"
     assert parameter(found, "item").style == "matrix"
@@ -191,7 +189,6 @@ def test_what_is_read_only_has_no_default() -> None:
 
 
 def test_what_is_required_has_a_default() -> None:
-    """Required properties are filled; those that may be absent are left to the service."""
     parts = [
         {"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}, "d": {"default": 3}}, "required": ["d"]}
     ]
@@ -207,7 +204,6 @@ def test_what_is_only_read_is_not_sent() -> None:
 
 
 def test_forms_of_version_2() -> None:
-    """Fields have collection formats, files, and defaults if they are required."""
     document = Document("d", "d", {"swagger": "2.0"})
     nodes: list[dict[str, Any]] = [
         {"name": "a", "type": "array"},
@@ -287,7 +283,6 @@ def test_the_content_type(kind: str, expected: list[str]) -> None:
 
 
 def test_other_kinds_than_json_are_not_looked_into() -> None:
-    """A schema of XML or of a file says nothing about a text or about bytes."""
     assert told(responses({"200": of({"type": "object"}, "text/xml")}), "<a/>", kind="text/xml") == []
 
 
@@ -306,7 +301,6 @@ def test_version_2() -> None:
 
 
 def test_a_schema_that_is_none() -> None:
-    """It is the document's mistake, told before anything is sent."""
     with failing("BadDocument", "has an invalid schema for an answer", retryable=False):
         responses({"200": of({"type": "text"})}).expected()
 

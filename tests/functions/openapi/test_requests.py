@@ -107,7 +107,6 @@ def test_what_no_request_can_be_made_of(operation: OpenApiOperation, arguments: 
     ({"body": 1, "a": 2}, b'{"body":1,"a":2}'), ([1, 2], b"[1,2]"), ("text", b'"text"'), ({}, None), (None, None),
 ])  # fmt: skip
 def test_what_is_no_parameter_is_the_body(arguments: JSON, expected: bytes | None) -> None:
-    """The rest is the body's fields; `body` alone is the whole body; nothing is no body."""
     assert post(arguments) == expected
 
 
@@ -152,12 +151,10 @@ def sent(arguments: JSON) -> tuple[str, bytes | None]:
     ({"body": {"mediaType": "image/png", "base64": "AAE="}}, ("image/png", b"\x00\x01")),
 ])  # fmt: skip
 def test_the_argument_chooses_the_media_type(arguments: JSON, expected: tuple[str, bytes]) -> None:
-    """What the body is decides how it is sent, unless the argument `Content-Type` does; defaults are filled in."""
     assert sent(arguments) == expected
 
 
 def test_what_is_asked_for_may_be_said() -> None:
-    """The argument `Accept` goes before what the document says."""
     assert ("Accept", "image/png") in build_request(GET, "http://shop", {"id": 1, "Accept": "image/png"}).headers
 
 
@@ -166,7 +163,6 @@ def test_what_is_asked_for_may_be_said() -> None:
     ("/orders?v=2", Parameter("page", "query", explode=True), {"page": 1}, "?v=2&page=1"),
 ])  # fmt: skip
 def test_the_query(path: str, parameter: Parameter, arguments: JSON, query: str) -> None:
-    """A default may be a list, and a path may have a query of its own."""
     operation = OpenApiOperation("x", "GET", path, (parameter,))
     assert build_request(operation, "http://shop", arguments).url == f"http://shop/orders{query}"
 
@@ -192,7 +188,6 @@ def url(
     ({"orders.json": "http://f"}, {"check-stock": "http://d"}, "http://all"),
 ])  # fmt: skip
 def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, str], expected: str) -> None:
-    """A function's URL goes before its document's, and the document's own servers come last."""
     settings = Settings(
         calls=Options(base_url="http://all"),
         functions={name: Options(base_url=url) for name, url in functions.items()},

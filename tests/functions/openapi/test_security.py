@@ -131,7 +131,6 @@ async def test_what_needs_nobody(service: Service, functions: Functions, securit
 
 
 async def test_the_first_that_is_possible(service: Service, functions: Functions) -> None:
-    """Of several possibilities the first is taken for which all is there."""
     declares(service, [{"inHeader": [], "basic": []}, {"basic": []}])
     await functions.call(ask(service, "basic", PASSWORD))
     assert service.last.headers["authorization"] == BASIC
@@ -139,7 +138,6 @@ async def test_the_first_that_is_possible(service: Service, functions: Functions
 
 
 async def test_secrets_named_like_schemes(service: Service, functions: Functions) -> None:
-    """Credentials may be in secrets that are called like the schemes, several of which may be needed at once."""
     declares(service, [{"inHeader": [], "basic": []}])
     await functions.call(ask(service, secrets={"inHeader": "k-9", "basic": PASSWORD}))
     assert (service.last.headers["x-key"], service.last.headers["authorization"]) == ("k-9", BASIC)

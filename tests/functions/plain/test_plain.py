@@ -16,7 +16,6 @@ def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
 
 
 async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions) -> None:
-    """What the URL does not name is the JSON body."""
     service.answers_with("POST", "/numbers/4/multiply", 20)
     result = await functions.call(http_call("post", "/numbers/{n}/multiply", {"n": 4, "by": 5}))
     assert result == 20
@@ -93,7 +92,6 @@ async def test_a_header_of_the_call_replaces_that_of_the_function(service: Servi
 
 @pytest.mark.parametrize("kind", ["http", "rest"])
 async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
-    """The function's headers and cookies are joined by the call's; the body is named."""
     service.answers_with("PUT", "/orders/7", "done")
     operation = {
         "method": "put",
@@ -128,7 +126,6 @@ async def test_a_whole_url_needs_no_method(service: Service, functions: Function
 @pytest.mark.parametrize("status", [200, 304, 404, 503])
 @pytest.mark.parametrize("place", ["operation", "metadata"])
 async def test_errors_may_be_answers(service: Service, functions: Functions, place: str, status: int) -> None:
-    """A function that does not fail on a status has the whole answer as its result."""
     service.answers_with("GET", "/a", None if status == 304 else {"n": 1}, status=status, headers={"X-A": "b"})
     switch = {"failOnStatusCode": False}
     operation = {"method": "GET", "uri": "/a", **(switch if place == "operation" else {})}

@@ -83,7 +83,6 @@ def offers(service: Service, path: str, text: str) -> None:
 
 
 async def test_the_same_texts_are_compiled_once(service: Service, http: Http) -> None:
-    """After its time a file is fetched again; only one that has changed is compiled again."""
     protos = FetchedProtos(http, timedelta(0))
     offers(service, "/users.proto", SERVICE % "")
     first = await protos.load("users.proto", f"{service.url}/users.proto")
@@ -142,7 +141,6 @@ def test_where_servers_are(url: str, target: Target) -> None:
     (["::1", "10.0.0.1"], "ipv6:[::1]:99,[::ffff:10.0.0.1]:99"),
 ])  # fmt: skip
 def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) -> None:
-    """All addresses of a server are tried; those of both families can be written as one."""
     assert endpoint_of(addresses, 99) == read
 
 

@@ -35,7 +35,6 @@ def _call(method: str, arguments: Any = None, source: str = "users.proto", **fac
 
 
 async def test_one_message_for_one(functions: Functions, users: Users) -> None:
-    """No arguments are an empty message."""
     result = await functions.call(_call("AddUser", {"fullName": "Ada", "since": "2024-02-29T12:00:00Z"}))
     assert result == {"id": "7", "full_name": "Ada"}
     assert await functions.call(_call("AddUser", {"full_name": ""})) == {"id": "7", "full_name": ""}
@@ -69,7 +68,6 @@ async def test_proto_files_by_uri(calling: Calling, users: Users, source: str | 
 
 
 async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> None:
-    """A proto file, and what it imports, may be fetched, with the credentials that the function names for it."""
     for path in ("users.proto", "shared/people.proto"):
         service.answers_with("GET", f"/protos/{path}", (PROTOS / path).read_bytes(), content_type="text/plain")
     auth = Auth(name="reader", scheme="bearer", properties={"token": "t-9"})

@@ -77,7 +77,6 @@ async def test_certificates(calling: Calling, files: Files, shown: str) -> None:
 async def test_a_server_that_nobody_vouches_for(
     calling: Calling, files: Files, name: str, message: str, *, knows_authority: bool
 ) -> None:
-    """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
         functions = securely(calling, users.port, Tls(ca=files.ca if knows_authority else None))
         fault = await fault_of(functions.call(remove()), "UNAVAILABLE", retryable=True)
@@ -136,7 +135,6 @@ async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
 async def test_through_a_proxy(
     calling: Calling, files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool
 ) -> None:
-    """A proxy, configured or of the environment, looks the server's name up; the server still proves that name."""
     async with serving(credentials=files.server("users.example")) as users, leading(users.port) as (proxy, url):
         if is_from_environment:
             monkeypatch.setenv("https_proxy", url)

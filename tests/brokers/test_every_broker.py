@@ -96,11 +96,15 @@ async def test_a_token_is_a_password(protocol: Protocol, broker: Broker, channel
     assert (await echo(broker, here)).payload == b"x"
 
 
+@pytest.mark.parametrize(("protocol", "version"), [
+    *((protocol, "") for protocol in PROTOCOLS), ("mqtt", "3.1.1"),
+], indirect=["protocol"])  # fmt: skip
 async def test_a_wrong_password_is_told(
-    protocol: Protocol, broker: Broker, channel: ChannelTo, server: Server, topic: str
+    protocol: Protocol, broker: Broker, channel: ChannelTo, server: Server, topic: str, version: str
 ) -> None:
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-    here = channel(f"{protocol.hers}{topic}", secure=True, credentials=wrong)
+    facts = {"version": version} if version else {}
+    here = channel(f"{protocol.hers}{topic}", secure=True, credentials=wrong, **facts)
     fault = await fault_of(broker.send(here, MESSAGE), "AuthFailed", retryable=False)
     assert fault.message.startswith(f"{protocol.name}://127.0.0.1:{server.secure_port} {protocol.hers}{topic}: ")
     assert "byron" not in fault.message

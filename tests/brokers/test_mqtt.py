@@ -10,7 +10,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from swf_temporal.events.brokers.mqtt import Mqtt
 from swf_temporal.events.brokers.mqtt_session import refused
-from swf_temporal.events.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.port import Message
 from tests.brokers.conftest import ChannelTo, Protocol, cut_while_receiving, echo, lost, payloads
 from tests.brokers.servers import HOST, Link, Server
 from tests.failing import fault_of
@@ -54,17 +54,17 @@ async def test_a_repeated_attempt_gets_what_was_not_accepted_and_what_came_meanw
     assert await payloads(MQTT, here, 2) == [b"not accepted", b"meanwhile"]
 
 
-async def test_what_was_accepted_does_not_come_again(channel: ChannelTo) -> None:
-    await lost(MQTT, channel(), b"accepted", accepted=True)
-    await MQTT.send(channel(), Message(b"the next"))
-    assert await payloads(MQTT, channel()) == [b"the next"]
-
-
 async def test_a_call_that_has_ended_leaves_no_subscription(channel: ChannelTo) -> None:
     await echo(MQTT, channel(), Message(b"accepted"))
     await MQTT.send(channel(), Message(b"for nobody"))
     next_ = Message(b"for the next call")
     assert (await echo(MQTT, channel(), next_)).payload == next_.payload
+
+
+async def test_what_was_accepted_does_not_come_again(channel: ChannelTo) -> None:
+    await lost(MQTT, channel(), b"accepted", accepted=True)
+    await MQTT.send(channel(), Message(b"the next"))
+    assert await payloads(MQTT, channel()) == [b"the next"]
 
 
 async def test_a_clean_session_forgets(channel: ChannelTo) -> None:
@@ -99,13 +99,6 @@ async def test_a_connection_that_breaks_has_a_last_will(channel: ChannelTo, link
     async with MQTT.receive(channel(f"{topic}/gone", client_id="watcher")) as watched:
         await fault_of(cut_while_receiving(MQTT, channel(port=link.port, server={"lastWill": will}), link))
         assert (await anext(watched)).message.payload == b"the worker is gone"
-
-
-async def test_version_3_tells_a_wrong_password(channel: ChannelTo) -> None:
-    wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-    here = channel("hers/orders", secure=True, credentials=wrong, version="3.1.1")
-    fault = await fault_of(MQTT.send(here, Message(b"x")), "AuthFailed", retryable=False)
-    assert "byron" not in fault.message
 
 
 @pytest.mark.parametrize(("reason", "code"), [

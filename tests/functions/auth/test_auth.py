@@ -13,7 +13,7 @@ from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from tests.failing import failing, fault_of
-from tests.functions.conftest import Service
+from tests.functions.conftest import Service, showing
 
 SECRETS: dict[str, JSON] = {
     "shop": {"username": "ada", "password": "pw:1", "token": "t-42"},
@@ -24,15 +24,21 @@ SECRETS: dict[str, JSON] = {
 BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 
-def headers(scheme: str, properties: Any) -> dict[str, str]:
-    auth = Auth(name="a", scheme=scheme, properties=properties)
+def headers(scheme: str | None, properties: Any) -> dict[str, str]:
+    auth = Auth(name="a", properties=properties) if scheme is None else Auth("a", scheme, properties)
     call = Call(Function(name="f"), auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     return dict(headers_for("a", call))
+
+
+def ask(scheme: str, properties: Any, arguments: JSON = None) -> Call:
+    function = Function(name="ask", type="http", operation="GET:/a")
+    return showing(Call(function, arguments, secrets=SECRETS, fill_auth=LANGUAGE.fill_auth), scheme, properties)
 
 
 @pytest.mark.parametrize(("scheme", "properties", "expected"), [
     ("basic", {"username": "ada", "password": "pw:1"}, BASIC),
     ("basic", "shop", BASIC),
+    (None, "shop", BASIC),
     ("basic", {"username": "ada", "password": "${ $SECRETS.shop.password }"}, BASIC),
     ("bearer", "shop", "Bearer t-42"),
     ("basic", "${ $SECRETS.shop }", BASIC),
@@ -46,13 +52,8 @@ def headers(scheme: str, properties: Any) -> dict[str, str]:
     ("bearer", "plain", "Bearer t-45"),
     ("bearer", {"token": "pa$$word"}, "Bearer pa$$word"),
 ])  # fmt: skip
-def test_credentials_become_a_header(scheme: str, properties: Any, expected: str) -> None:
+def test_credentials_become_a_header(scheme: str | None, properties: Any, expected: str) -> None:
     assert headers(scheme, properties) == {"Authorization": expected}
-
-
-def test_an_auth_without_a_scheme_is_basic() -> None:
-    auth = Auth(name="a", properties="shop")
-    assert dict(headers_for("a", Call(Function(name="f"), auth=(auth,), secrets=SECRETS))) == {"Authorization": BASIC}
 
 
 @pytest.mark.parametrize(("scheme", "properties", "code", "told"), [
@@ -96,10 +97,7 @@ async def test_keys(
     service: Service, functions: Functions, properties: Any, sent: dict[str, str], query: list[tuple[str, str]]
 ) -> None:
     service.answers_with("GET", "/a", "ok")
-    function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
-    auth = Auth(name="a", scheme="apiKey", properties=properties)
-    call = Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
-    assert await functions.call(call) == "ok"
+    assert await functions.call(ask("apiKey", properties, {"a": 1})) == "ok"
     assert sent.items() <= service.last.headers.items()
     assert service.last.query == [("a", "1"), *query]
 
@@ -136,9 +134,7 @@ async def test_document_and_service_have_each_their_own(service: Service, functi
 
 async def test_credentials_do_not_appear_in_faults(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {"got": "t-42"}, status=403)
-    function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
-    auth = Auth(name="a", scheme="bearer", properties="shop")
-    fault = await fault_of(functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)))
+    fault = await fault_of(functions.call(ask("bearer", "shop")))
     assert fault.body == {"got": "***"}
 
 
@@ -150,10 +146,8 @@ async def test_what_was_made_of_secrets_does_not_appear(
     service: Service, functions: Functions, scheme: str, properties: Any
 ) -> None:
     """A service that shows the headers that it was sent shows no credentials, though no secret is written like them."""
-    auth = Auth(name="a", scheme=scheme, properties=properties)
     sent = headers(scheme, properties)["Authorization"]
     service.answers_with("GET", "/a", {"got": sent})
-    function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
-    answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
+    answer = await functions.call(ask(scheme, properties))
     assert service.last.headers["authorization"] == sent
     assert answer == {"got": f"{sent.split()[0]} ***"}

@@ -51,33 +51,30 @@ async def test_the_status_alone_is_no_error(service: Service, functions: Functio
     assert await functions.call(call_of()) == {"found": False}
 
 
-@pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_tells_of_an_error(service: Service, functions: Functions, status: int) -> None:
-    headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
+@pytest.mark.parametrize(("code", "status", "told"), [
+    ("pay.refused", 200, "pay.refused"), ("pay.refused", 500, "pay.refused"), (None, 200, "direktiv.internal.error"),
+])  # fmt: skip
+async def test_a_header_tells_of_an_error(
+    service: Service, functions: Functions, code: str | None, status: int, told: str
+) -> None:
+    headers = {"Direktiv-ErrorMessage": "no money"} | ({"Direktiv-ErrorCode": code} if code else {})
     service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
-    fault = await fault_of(functions.call(call_of()))
-    assert (fault.code, fault.message) == ("pay.refused", "no money")
+    fault = await fault_of(functions.call(call_of()), told, retryable=False if code is None else None)
+    assert fault.message == "no money"
 
 
-async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions) -> None:
-    service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
-    fault = await fault_of(functions.call(call_of()), "direktiv.internal.error", retryable=False)
-    assert fault.message == "broken"
+ENDINGS = ("", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b")
 
 
-@pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
-async def test_where_it_stands_is_configured(calling: Calling, service: Service, name: str) -> None:
+@pytest.mark.parametrize(("image", "where"), [
+    *(("direktiv/request:latest", {"services": name}) for name in ("direktiv/request:latest", "direktiv/request")),
+    ("direktiv/request:latest", {"functions": "request"}),
+    *((f"hub:5000/request{ending}", {"services": "hub:5000/request"}) for ending in ENDINGS),
+])  # fmt: skip
+async def test_where_it_stands_is_configured(calling: Calling, service: Service, image: str, where: Any) -> None:
     service.answers_with("POST", "/", 1)
-    where = {name: Options(base_url=service.url)}
-    settings = Settings(functions=where) if name == "request" else Settings(services=where)
-    assert await calling(settings=settings).call(call_of()) == 1
-
-
-@pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
-async def test_a_registry_may_have_a_port(calling: Calling, service: Service, ending: str) -> None:
-    service.answers_with("POST", "/", 1)
-    functions = calling(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
-    assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
+    known: Any = {kind: {name: Options(base_url=service.url)} for kind, name in where.items()}
+    assert await calling(settings=Settings(**known)).call(call_of(image=image)) == 1
 
 
 async def test_it_is_configured_by_its_image(calling: Calling, service: Service) -> None:

@@ -45,27 +45,19 @@ class Receipt:
 
 
 @pytest.mark.parametrize(("function", "arguments", "expected"), [
-    (add, {"a": 1, "b": 2}, 3),
-    (add, {"a": 1}, 11),
-    (add, 5, 15),
-    (whole, {"y": 1, "x": 2}, ["x", "y"]),
-    (whole, {"order": {"z": 1}}, ["z"]),
-    (whole, ["b", "a"], ["a", "b"]),
-    (later, {"text": "hi"}, "hi"),
-    (later, None, "none"),
-    (lambda: later("inner"), None, "inner"),
-    (dict, {"a": 1}, {"a": 1}),
-    (len, [1, 2], 2),
-    (lambda **named: named, {"x": 1}, {"x": 1}),
+    (add, {"a": 1, "b": 2}, 3), (add, {"a": 1}, 11), (add, 5, 15),
+    (whole, {"y": 1, "x": 2}, ["x", "y"]), (whole, {"order": {"z": 1}}, ["z"]), (whole, ["b", "a"], ["a", "b"]),
+    (later, {"text": "hi"}, "hi"), (later, None, "none"), (lambda: later("inner"), None, "inner"),
+    (dict, {"a": 1}, {"a": 1}), (len, [1, 2], 2), (lambda **named: named, {"x": 1}, {"x": 1}),
+    (lambda: Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",)), None, {"at": "2026-01-02T00:00:00Z", "items": ["a"]}),
 ])  # fmt: skip
-async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
-    assert await Functions({"f": function}).call(custom("f", arguments)) == expected
-
-
-async def test_results_become_json() -> None:
-    receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
-    result = await Functions({"f": lambda: receipt}).call(custom("f"))
-    assert result == {"at": "2026-01-02T00:00:00Z", "items": ["a"]}
+async def test_data_become_pythons_and_json_again(
+    function: Callable[..., Any], arguments: JSON, expected: JSON
+) -> None:
+    """A function is found by its own name, too."""
+    functions = Functions({"f": function})
+    assert await functions.call(custom("f", arguments, name="other")) == expected
+    assert await functions.call(custom(None, arguments)) == expected
 
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
@@ -230,10 +222,6 @@ async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) ->
     functions = Functions(settings=Settings(modules=("json", "mat")))
     fault = await fault_of(functions.call(custom(f"{module}:nothing")))
     assert ("was not given the module" not in fault.message) is allowed
-
-
-async def test_a_function_is_found_by_its_own_name() -> None:
-    assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
 
 
 async def test_cancelling_reaches_the_function() -> None:

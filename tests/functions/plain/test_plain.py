@@ -59,26 +59,12 @@ async def test_a_body_without_a_declared_type_has_its_own(
     assert (service.last.content, service.last.headers["content-type"]) == (sent, media_type)
 
 
-@pytest.mark.parametrize(("name", "value"), [("a", {"x": 1}), ("b", [{"x": 2}]), ("c", [[1]])])
-async def test_a_query_holds_no_objects(service: Service, functions: Functions, name: str, value: JSON) -> None:
-    """They would lose the name under which they were given."""
-    doing = functions.call(http_call("GET", "/a", {name: value, "d": [1, 2]}))
-    await fault_of(doing, "BadArguments", f"the argument '{name}'", retryable=False)
-    assert service.requests == []
-
-
 async def test_null_is_no_cookie(service: Service, functions: Functions) -> None:
     service.answers_with("GET", "/a", {})
     await functions.call(call_of({"uri": "/a", "cookies": {"a": 1}}, {"cookies": {"b": None}}))
     assert service.last.headers["cookie"] == "a=1"
     await functions.call(call_of({"uri": "/a"}, {"cookies": {"b": None}}))
     assert "cookie" not in service.last.headers
-
-
-async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/a", {})
-    await functions.call(http_call("GET", "/a#part", {"page": 2}))
-    assert (service.last.path, service.last.query) == ("/a", [("page", "2")])
 
 
 async def test_a_header_of_the_call_replaces_that_of_the_function(service: Service, functions: Functions) -> None:
@@ -117,10 +103,18 @@ async def test_the_method_may_be_left_out(service: Service, functions: Functions
     assert service.last.query == [("q", "")]
 
 
-async def test_a_whole_url_needs_no_method(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/a", "found")
-    assert await functions.call(call_of(f"rest:{service.url}/a")) == "found"
-    assert await functions.call(call_of(f"rest:GET:{service.url}/a")) == "found"
+@pytest.mark.parametrize(("url", "arguments", "path", "query"), [
+    ("{}/a", None, "/a", []),
+    ("GET:{}/a", None, "/a", []),
+    ("GET:/a/{{x}}", {"x": "b/c?d"}, "/a/b%2Fc%3Fd", []),  # values cannot leave their place
+    ("GET:/a#part", {"page": 2}, "/a", [("page", "2")]),  # a fragment takes nothing with it
+])  # fmt: skip
+async def test_urls(
+    service: Service, functions: Functions, url: str, arguments: JSON, path: str, query: list[tuple[str, str]]
+) -> None:
+    service.answers_with("GET", path, "found")
+    assert await functions.call(call_of(f"rest:{url.format(service.url)}", arguments)) == "found"
+    assert service.last.query == query
 
 
 @pytest.mark.parametrize("status", [200, 304, 404, 503])
@@ -135,32 +129,32 @@ async def test_errors_may_be_answers(service: Service, functions: Functions, pla
     assert result["headers"]["x-a"] == "b"
 
 
-async def test_a_switch_is_true_or_false(functions: Functions) -> None:
-    doing = functions.call(call_of({"uri": "/a", "failOnStatusCode": "no"}))
-    await fault_of(doing, "BadOperation", "'failOnStatusCode' of function 'ask' is 'no'", retryable=False)
-
-
 async def test_no_answer_is_an_error_in_any_case(functions: Functions) -> None:
     fault = await fault_of(functions.call(call_of({"uri": "http://host.invalid:1/a", "failOnStatusCode": False})))
     assert fault.status is None
 
 
-async def test_a_missing_place_is_named(functions: Functions) -> None:
-    await fault_of(functions.call(http_call("GET", "/orders/{id}", {"ID": 7})), "BadArguments", "'id'", retryable=False)
+NO_OPERATIONS: list[Any] = ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5]
+# Objects would lose the name under which they were given.
+IN_QUERIES: dict[str, JSON] = {"a": {"x": 1}, "b": [{"x": 2}], "c": [[1]]}
 
 
-@pytest.mark.parametrize("operation", ["rest:FETCH:/a", "rest:GET", "/a", {"method": "GET"}, None, 5])
-async def test_an_operation_that_cannot_be_read(functions: Functions, operation: Any) -> None:
-    await fault_of(functions.call(call_of(operation)), "BadOperation", "rest:METHOD:URL", retryable=False)
+@pytest.mark.parametrize(("operation", "arguments", "code", "told"), [
+    *((operation, None, "BadOperation", "rest:METHOD:URL") for operation in NO_OPERATIONS),
+    *(("rest:GET:/a", {name: value, "d": [1, 2]}, "BadArguments", f"the argument '{name}'")
+      for name, value in IN_QUERIES.items()),
+    ("rest:GET:/orders/{id}", {"ID": 7}, "BadArguments", "'id'"),
+    ({"uri": "/a", "failOnStatusCode": "no"}, None, "BadOperation", "'failOnStatusCode' of function 'ask' is 'no'"),
+])  # fmt: skip
+async def test_what_cannot_be_called(
+    service: Service, functions: Functions, operation: Any, arguments: JSON, code: str, told: str
+) -> None:
+    await fault_of(functions.call(call_of(operation, arguments)), code, told, retryable=False)
+    assert service.requests == []
 
 
 async def test_a_relative_url_needs_a_server() -> None:
     await fault_of(Functions().call(http_call("GET", "/a")), "NoServer", "SWF_BASE_URL_ASK")
-
-
-async def test_values_cannot_leave_their_place(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
-    assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"
 
 
 async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service) -> None:

@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -77,15 +77,18 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(code: str, name: str
     assert told in fault.message
 
 
-@pytest.mark.parametrize(("call", "code", "told"), [
-    (script("object()"), "NotJSON", "ended with an object, not JSON"),
-    (script("float('nan')"), "NotJSON", "a float, not JSON"),
-    (script("'x' * 3_000_000"), "AnswerTooLarge", "larger than 2097152 bytes"),
-    (script(None), "BadOperation", "has no code"),
-    (script("1", operation="script:js"), "UnknownFunction", "is a script in a language other than Python"),
+@pytest.mark.parametrize(("settings", "call", "code", "told"), [
+    (ALLOWED, script("object()"), "NotJSON", "ended with an object, not JSON"),
+    (ALLOWED, script("float('nan')"), "NotJSON", "a float, not JSON"),
+    (ALLOWED, replace(script("result = 'x'\nfor _ in range(900):\n    result = [result]"), secrets={"a": "hunter2"}),
+     "NotJSON", ""),
+    (ALLOWED, script("'x' * 3_000_000"), "AnswerTooLarge", "larger than 2097152 bytes"),
+    (ALLOWED, script(None), "BadOperation", "has no code"),
+    (ALLOWED, script("1", operation="script:js"), "UnknownFunction", "is a script in a language other than Python"),
+    (Settings(), script("1"), "ScriptsOff", "SWF_SCRIPTS"),
 ])  # fmt: skip
-async def test_what_cannot_be_mended_is_not_tried_again(call: Call, code: str, told: str) -> None:
-    await fault_of(Functions(settings=ALLOWED).call(call), code, told, retryable=False)
+async def test_what_cannot_be_mended_is_not_tried_again(settings: Settings, call: Call, code: str, told: str) -> None:
+    await fault_of(Functions(settings=settings).call(call), code, told, retryable=False)
 
 
 @pytest.mark.parametrize(("code", "expected"), [
@@ -110,42 +113,34 @@ for pipe in range(3, 20):
     assert (await fault_of(Functions(settings=ALLOWED).call(script(code)))).code == "ScriptCrashed"
 
 
-async def test_operators_decide_whether_there_are_scripts() -> None:
-    await fault_of(Functions().call(script("1")), "ScriptsOff", "SWF_SCRIPTS", retryable=False)
-
-
 async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SWF_SECRET_KEY", "sesame")
     code = "import os\nresult = [sorted(os.environ), os.getcwd(), os.listdir(), sorted(os.listdir('/proc/self/fd'))]"
-    seen: Any = await Functions(settings=ALLOWED).call(script(code))
-    names, folder, files, handles = seen
+    names, folder, files, handles = cast("Any", await Functions(settings=ALLOWED).call(script(code)))
     assert names == ["HOME", "LC_ALL", "PATH", "TMPDIR", "TZ"]
     assert (Path(folder).name.startswith("swf-script-"), files) == (True, [])
     assert len(handles) <= 5  # its pipes, nowhere, and the folder that it lists
     assert not await asyncio.to_thread(Path(folder).exists)
 
 
-async def test_a_script_whose_time_is_up_ends(tmp_path: Path) -> None:
-    settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
-    doing = Functions(settings=settings).call(script(_family(tmp_path)))
-    await fault_of(doing, "Timeout", "within 1 s", retryable=True)
-    await _gone(tmp_path)
-
-
-async def test_a_script_ends_with_its_call(tmp_path: Path) -> None:
-    task = asyncio.create_task(Functions(settings=ALLOWED).call(script(_family(tmp_path))))
-    async with asyncio.timeout(20):
-        while not (tmp_path / "ready").exists():
-            await asyncio.sleep(0.02)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await _gone(tmp_path)
-
-
-async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
-    code = _family(tmp_path).replace("child.wait()", "result = 'done'")
-    assert await Functions(settings=ALLOWED).call(script(code)) == "done"
+@pytest.mark.parametrize("way", ["its time is up", "its call is cancelled", "it has ended"])
+async def test_what_a_script_started_ends_with_it(tmp_path: Path, way: str) -> None:
+    hasty = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
+    code = _family(tmp_path)
+    if way == "it has ended":
+        code = code.replace("child.wait()", "result = 'done'")
+    task = asyncio.create_task(Functions(settings=hasty if way == "its time is up" else ALLOWED).call(script(code)))
+    if way == "it has ended":
+        assert await task == "done"
+    elif way == "its time is up":
+        await fault_of(task, "Timeout", "within 1 s", retryable=True)
+    else:
+        async with asyncio.timeout(20):
+            while not (tmp_path / "ready").exists():
+                await asyncio.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
     await _gone(tmp_path)
 
 
@@ -211,9 +206,3 @@ result = child
     finally:
         os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
     assert child == int((tmp_path / "child").read_text())
-
-
-async def test_what_is_nested_too_deeply_is_a_fault() -> None:
-    call = script("result = 'x'\nfor _ in range(900):\n    result = [result]")
-    doing = Functions(settings=ALLOWED).call(replace(call, secrets={"a": "hunter2"}))
-    await fault_of(doing, "NotJSON", retryable=False)

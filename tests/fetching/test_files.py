@@ -37,26 +37,21 @@ def test_absolute_uris(folder: Path) -> None:
         assert Resources().fetch(uri, folder).location == str(folder / "f.json")
 
 
-@pytest.mark.parametrize(
-    "uri", ["../other/f.json", "../other/none.json", "x/../../other/f.json", "%2E%2E/other/f.json"]
-)
+@pytest.mark.parametrize("uri", [
+    "../other/f.json", "../other/none.json", "x/../../other/f.json", "%2E%2E/other/f.json", "../own-secrets/f.json",
+])  # fmt: skip
 def test_ways_out_of_the_folder(folder: Path, uri: str) -> None:
+    (folder.parent / "own-secrets").mkdir()
+    (folder.parent / "own-secrets" / "f.json").write_text("[]")
     with pytest.raises(ForbiddenResourceError) as refused:
         Resources().fetch(uri, folder)
     assert (refused.value.reason, refused.value.hint) == ("which is outside of the definition's folder", HINT)
-    allowed = Resources(folders=(folder.parent / "other",))
+    allowed = Resources(folders=(folder.parent / "other", folder.parent / "own-secrets"))
     if "none" in uri:
         with pytest.raises(MissingResourceError):
             allowed.fetch(uri, folder)
     else:
         assert allowed.fetch(uri, folder).content
-
-
-def test_a_folder_is_not_its_neighbour(folder: Path) -> None:
-    (folder.parent / "own-secrets").mkdir()
-    (folder.parent / "own-secrets" / "f.json").write_text("[]")
-    with pytest.raises(ForbiddenResourceError):
-        Resources().fetch("../own-secrets/f.json", folder)
 
 
 def test_links_count_as_where_they_lead(folder: Path) -> None:
@@ -75,26 +70,18 @@ def test_links_count_as_where_they_lead(folder: Path) -> None:
     assert Resources().fetch("f.json", linked).content
 
 
-def test_links_in_a_cycle(folder: Path) -> None:
-    (folder / "a.json").symlink_to("b.json")
-    (folder / "b.json").symlink_to("a.json")
-    with pytest.raises(MissingResourceError):
-        Resources().fetch("a.json", folder)
-
-
 def test_what_is_no_file(folder: Path) -> None:
     (folder / "sub").mkdir()
-    for uri in ("sub", "none.json", "%00.json"):
+    (folder / "a.json").symlink_to("b.json")
+    (folder / "b.json").symlink_to("a.json")
+    for uri in ("sub", "none.json", "%00.json", "a.json"):
         with pytest.raises(MissingResourceError):
             Resources().fetch(uri, folder)
     with pytest.raises(UnreadableResourceError, match="which cannot be read: File name too long"):
         Resources().fetch("x" * 300, folder)
-
-
-def test_a_folder_that_is_not_there(folder: Path, tmp_path: Path) -> None:
-    resources = Resources(folders=(tmp_path / "away",))
+    away = folder.parent / "away"
     with pytest.raises(UnreadableResourceError, match=r"the folder .*away does not exist"):
-        resources.fetch(str(tmp_path / "away" / "f.json"), folder)
+        Resources(folders=(away,)).fetch(str(away / "f.json"), folder)
 
 
 def test_files_of_any_size(folder: Path) -> None:

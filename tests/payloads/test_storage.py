@@ -63,30 +63,33 @@ async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
     return payload
 
 
-async def test_another_process_reads_what_one_has_stored(url: str) -> None:
-    claim = await stored(ObjectStorage(StorageSettings(url=url)))
-    assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
-
-
 async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> None:
-    """Neither the same driver nor another one writes it again; another payload is another object."""
+    """Neither the same driver nor another one, which reads it, writes it again; another payload is another object."""
     folder = Counting(folder_at(url, {}))
     first, second = ObjectStorage(StorageSettings(url=url), folder), ObjectStorage(StorageSettings(url=url), folder)
     claims = [await stored(first), await stored(first), await stored(second)]
     assert folder.writes == 1
     assert len({claim.claim_data["sha256"] for claim in claims}) == 1
+    assert await read(ObjectStorage(StorageSettings(url=url)), claims[0]) == PAYLOAD
     assert await stored(first, Payload(data=b"other")) not in claims
     assert folder.writes == 2
 
 
-async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Path) -> None:
-    """A rule that deletes old objects counts from the last use that stored it."""
+async def test_an_object_is_checked_and_kept_alive(tmp_path: Path) -> None:
+    """A rule that deletes old objects counts from the last use that stored it; one that was changed is refused."""
     url = f"file://{tmp_path}"
     claim = await stored(ObjectStorage(StorageSettings(url=url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     os.utime(path, (time.time() - 100_000,) * 2)
     await stored(ObjectStorage(StorageSettings(url=url)))
     assert time.time() - path.stat().st_mtime < 1000
+    assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
+    path.write_bytes(path.read_bytes()[:-1] + b"y")
+    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
+        await read(ObjectStorage(StorageSettings(url=url)), claim)
+    (tmp_path / "secret").write_bytes(b"")
+    with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
+        await read(ObjectStorage(StorageSettings(url=url)), StorageDriverClaim({"sha256": "../secret"}))
 
 
 async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str) -> None:
@@ -106,23 +109,6 @@ async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
     assert failed.value.message == f"the object ab/{digest} cannot be read in {url}: it does not exist"
     assert failed.value.hint is not None
     assert "the same storage" in failed.value.hint
-
-
-async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
-    url = f"file://{tmp_path}"
-    claim = await stored(ObjectStorage(StorageSettings(url=url)))
-    path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
-    path.write_bytes(path.read_bytes()[:-1] + b"y")
-    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
-        await read(ObjectStorage(StorageSettings(url=url)), claim)
-
-
-async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(b"")
-    with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
-        await read(
-            ObjectStorage(StorageSettings(url=f"file://{tmp_path}")), StorageDriverClaim({"sha256": "../secret"})
-        )
 
 
 async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import trustme
 
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.http.connections import Transport
 from swf_temporal.settings.calls import HostOptions, Options, Settings, read_settings
 from swf_temporal.settings.network import Network, Tls, read_pattern
@@ -182,11 +183,17 @@ async def test_all_redirects_share_one_timeout(calling: Calling, service: Servic
     await fault_of(hasty.call(http_call("GET", "/a")), "Timeout")
 
 
-async def test_calls_go_through_a_proxy(calling: Calling, service: Service) -> None:
+async def test_calls_go_through_a_proxy(calling: Calling, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy gets the whole URL, and looks the name up itself. The environment may name one, too."""
     service.answers_with("GET", "/a", {"by": "proxy"})
     functions = calling(settings=read_settings({"SWF_PROXY_ASK": service.url}))
     assert await functions.call(http_call("GET", "http://api.invalid/a")) == {"by": "proxy"}
-    assert service.last.headers["host"] == "api.invalid"
+    monkeypatch.setenv("HTTP_PROXY", service.url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for url in ("http://api.invalid", service.url):
+        await calling().call(http_call("GET", f"{url}/a"))
+    asked = [request.headers["host"] for request in service.requests]
+    assert asked == ["api.invalid", "api.invalid", service.url[7:]]
 
 
 async def test_a_proxy_does_not_lead_around_the_guard(calling: Calling, service: Service) -> None:
@@ -195,18 +202,6 @@ async def test_a_proxy_does_not_lead_around_the_guard(calling: Calling, service:
     for url in ("http://secret.invalid/a", "http://169.254.169.254/a", "http://127.1/a"):
         assert (await fault_of(functions.call(http_call("GET", url)))).code == "HostDenied"
     assert service.requests == []
-
-
-async def test_the_environment_may_name_a_proxy(
-    calling: Calling, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service.answers_with("GET", "/a", {"by": "somebody"})
-    monkeypatch.setenv("HTTP_PROXY", service.url)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    functions = calling()
-    await functions.call(http_call("GET", "http://api.invalid/a"))
-    await functions.call(http_call("GET", f"{service.url}/a"))
-    assert [request.headers["host"] for request in service.requests] == ["api.invalid", service.url[7:]]
 
 
 @pytest.fixture
@@ -234,37 +229,32 @@ def secure(authority: trustme.CA) -> Iterator[str]:
         yield f"https://localhost:{server.server_port}"
 
 
-async def test_a_server_must_prove_who_it_is(calling: Calling, secure: str) -> None:
-    await fault_of(calling().call(http_call("GET", f"{secure}/a")), "TlsFailed", "certificate")
-
-
-async def test_an_authority_of_our_own(calling: Calling, secure: str, authority: trustme.CA, tmp_path: Path) -> None:
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    settings = read_settings({"SWF_TLS_CA": str(tmp_path / "ca.pem")}, local=True)
-    functions = calling(settings=settings)
-    assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
-    await fault_of(functions.call(http_call("GET", f"{secure.replace('localhost', '127.0.0.1')}/a")), "TlsFailed")
-
-
-async def test_a_certificate_of_our_own(calling: Calling, secure: str, authority: trustme.CA, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("settings", "host", "expected"), [
+    ("", "localhost", None),
+    ("calls: {tls: {ca: ca.pem}}", "localhost", {"certificate": False}),
+    ("calls: {tls: {ca: ca.pem}}", "127.0.0.1", None),
+    ("hosts: {localhost: {tls: {ca: ca.pem, cert: client.pem}}}", "localhost", {"certificate": True}),
+    ("hosts: {localhost: {tls: {verify: false}}}", "localhost", {"certificate": False}),
+])  # fmt: skip
+async def test_certificates(
+    calling: Calling, secure: str, authority: trustme.CA, tmp_path: Path, settings: str, host: str, *, expected: JSON
+) -> None:
+    """A server proves who it is, by an authority that is known; it may be shown who is calling."""
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     authority.issue_cert("worker").private_key_and_cert_chain_pem.write_to_path(tmp_path / "client.pem")
-    (tmp_path / "swf.yaml").write_text("hosts: {localhost: {tls: {ca: ca.pem, cert: client.pem}}}", encoding="utf-8")
-    settings = read_settings({}, local=True, file=tmp_path / "swf.yaml")
-    assert await calling(settings=settings).call(http_call("GET", f"{secure}/a")) == {"certificate": True}
-
-
-async def test_a_single_host_may_go_unverified(calling: Calling, secure: str) -> None:
-    host = read_pattern(secure.removeprefix("https://"))
-    functions = calling(settings=Settings(hosts={host: HostOptions(tls=Tls(verify=False))}))
-    assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
+    (tmp_path / "swf.yaml").write_text(settings or "{}", encoding="utf-8")
+    functions = calling(settings=read_settings({}, local=True, file=tmp_path / "swf.yaml"))
+    call = http_call("GET", f"{secure.replace('localhost', host)}/a")
+    if expected is None:
+        await fault_of(functions.call(call), "TlsFailed", "certificate")
+    else:
+        assert await functions.call(call) == expected
 
 
 async def test_nobody_listens(calling: Calling) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    functions = calling()
-    for host in ("127.0.0.1", "localhost"):
-        assert (await fault_of(functions.call(http_call("GET", f"http://{host}:{port}/")))).code == "ConnectionRefused"
-    assert (await fault_of(functions.call(http_call("GET", "http://no.such.host.invalid/")))).code == "UnknownHost"
+    for host, code in (("127.0.0.1", "ConnectionRefused"), ("localhost", "ConnectionRefused"),
+                       ("no.such.host.invalid", "UnknownHost")):  # fmt: skip
+        await fault_of(calling().call(http_call("GET", f"http://{host}:{port}/")), code)

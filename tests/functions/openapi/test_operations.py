@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
@@ -47,11 +46,6 @@ def test_method_path_and_shared_parameters(version: str) -> None:
     assert parameter(found, "page").default == 1
 
 
-def test_an_operations_own_parameter_wins() -> None:
-    trace = parameter(operation("3.0", "getOrder"), "X-Trace")
-    assert (trace.required, trace.default) == (True, None)
-
-
 @pytest.mark.parametrize("version", [{"openapi": "3.0.3"}, {"swagger": "2.0"}])
 def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
     """The header `Authorization` is sent by an auth, so it is no argument that a definition has to give."""
@@ -60,21 +54,14 @@ def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
     assert not parameter(find_operation(Document("d", "d", content), "a"), "authorization").required
 
 
-@pytest.mark.parametrize(("name", "style", "explode"), [
-    ("csv", "form", False), ("bare", "form", False), ("ssv", "spaceDelimited", False), ("tsv", "tabDelimited", False),
-    ("pipes", "pipeDelimited", False), ("multi", "form", True),
+@pytest.mark.parametrize(("version", "name", "style", "explode"), [
+    ("2.0", "csv", "form", False), ("2.0", "bare", "form", False), ("2.0", "ssv", "spaceDelimited", False),
+    ("2.0", "tsv", "tabDelimited", False), ("2.0", "pipes", "pipeDelimited", False), ("2.0", "multi", "form", True),
+    ("3.0", "fields", "form", True), ("3.0", "sort", "form", False), ("3.0", "filter", "deepObject", True),
+    ("3.0", "session", "form", True), ("3.0", "id", "simple", False), ("3.0", "X-Trace", "simple", False),
 ])  # fmt: skip
-def test_collection_formats_are_styles(*, name: str, style: str, explode: bool) -> None:
-    found = parameter(operation("2.0", "getOrder"), name)
-    assert (found.style, found.explode) == (style, explode)
-
-
-@pytest.mark.parametrize(("name", "style", "explode"), [
-    ("fields", "form", True), ("sort", "form", False), ("filter", "deepObject", True), ("session", "form", True),
-    ("id", "simple", False), ("X-Trace", "simple", False),
-])  # fmt: skip
-def test_styles_have_defaults(*, name: str, style: str, explode: bool) -> None:
-    found = parameter(operation("3.0", "getOrder"), name)
+def test_styles_and_collection_formats(version: str, name: str, style: str, *, explode: bool) -> None:
+    found = parameter(operation(version, "getOrder"), name)
     assert (found.style, found.explode) == (style, explode)
 
 
@@ -112,22 +99,22 @@ def test_path_items_are_followed() -> None:
     assert parameter(found, "item").style == "matrix"
 
 
-def test_references_that_lead_round() -> None:
+def test_an_operations_own_parameter_wins() -> None:
+    trace = parameter(operation("3.0", "getOrder"), "X-Trace")
+    assert (trace.required, trace.default) == (True, None)
+
+
+@pytest.mark.parametrize(("reference", "told"), [
+    ("other.yaml#/x", "refers to 'other.yaml#/x'"), ("#/components/none", "refers to '#/components/none'"),
+])  # fmt: skip
+def test_references_that_lead_nowhere(reference: str, told: str) -> None:
+    content: dict[str, Any] = {"openapi": "3.0.0", "paths": {"/a": {"$ref": reference}}}
+    with failing("BadDocument", told):
+        find_operation(Document("d.json", "d.json", content), "a")
     with failing("BadDocument", "circular"):
         operation("3.1", "other")
-
-
-def test_an_operation_that_is_not_there() -> None:
     with failing("UnknownOperation", "did you mean 'getOrder'", retryable=False):
         operation("3.0", "getOrdr")
-
-
-@pytest.mark.parametrize("reference", ["other.yaml#/x", "#/components/none"])
-def test_references_that_lead_nowhere(reference: str) -> None:
-    content: dict[str, Any] = {"openapi": "3.0.0", "paths": {"/a": {"$ref": reference}}}
-    with pytest.raises(CallFailed, match="refers to") as caught:
-        find_operation(Document("d.json", "d.json", content), "a")
-    assert reference in caught.value.message
 
 
 def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.1.0", **content: Any) -> RequestBody:
@@ -168,24 +155,24 @@ def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) 
     assert body.contents[0].fields["f"] == (styled if is_styled else FormField())
 
 
-@pytest.mark.parametrize(("schema", "content_type"), [
-    ({"type": "string", "format": "binary"}, None),
-    ({"type": "array", "items": {"type": "string", "format": "binary"}}, None),
-    ({"type": "string", "contentMediaType": "image/png"}, "image/png"),
-    ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]}, "image/png"),
+@pytest.mark.parametrize(("schema", "expected"), [
+    ({"type": "string", "format": "binary"}, FormField(is_file=True)),
+    ({"type": "array", "items": {"type": "string", "format": "binary"}}, FormField(is_file=True)),
+    ({"type": "string", "contentMediaType": "image/png"}, FormField(is_file=True, content_type="image/png")),
+    ({"anyOf": [{"type": "array", "items": {"contentMediaType": "image/png"}}, {"type": "null"}]},
+     FormField(is_file=True, content_type="image/png")),
+    # A text in base64 is no file.
+    ({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}, FormField()),
 ])  # fmt: skip
-def test_files_are_known(schema: dict[str, Any], content_type: str | None) -> None:
-    assert field_of(schema) == FormField(is_file=True, content_type=content_type)
+def test_files_are_known(schema: dict[str, Any], expected: FormField) -> None:
+    assert field_of(schema) == expected
 
 
-def test_a_text_in_base64_is_no_file() -> None:
-    assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == FormField()
-
-
-def test_what_is_read_only_has_no_default() -> None:
+def test_what_is_read_only_has_no_default_and_is_not_sent() -> None:
+    """A field that the service sets itself does not go into the body only because the path has its name."""
     properties = {"id": {"default": 1, "readOnly": True}, "kind": {"default": 2}}
     body = body_of({"properties": properties, "required": ["id", "kind"]}, "application/json")
-    assert body.contents[0].defaults == {"kind": 2}
+    assert (body.contents[0].defaults, body.properties) == ({"kind": 2}, {"kind"})
 
 
 def test_what_is_required_has_a_default() -> None:
@@ -196,11 +183,6 @@ def test_what_is_required_has_a_default() -> None:
     either = body_of({"anyOf": parts}, "application/json")
     assert body.contents[0].defaults == {"a": 1, "d": 3}
     assert either.contents[0].defaults == {}
-
-
-def test_what_is_only_read_is_not_sent() -> None:
-    """A field that the service sets itself does not go into the body only because the path has its name."""
-    assert body_of({"properties": {"id": {"readOnly": True}, "a": {}}}).properties == {"a"}
 
 
 def test_forms_of_version_2() -> None:
@@ -242,8 +224,46 @@ def of(schema: JSON, kind: str = "application/json") -> dict[str, Any]:
     return {"content": {kind: {"schema": schema}}}
 
 
+EITHER = "application/json or application/*+json"
+SEVERAL: Any = {"200": {"content": {"application/json": {"schema": TEXT}, "application/*+json": {}}}}
+BY_DEFAULT: Any = {"default": of(TEXT), "500": of(NOTHING)}
+
+
 def told(declared: Responses, body: JSON, status: int = 200, kind: str = "application/json", **facts: Any) -> list[str]:
     return violations(declared.expected(), HttpResponse(status, {"content-type": kind} if kind else {}, body, **facts))
+
+
+@pytest.mark.parametrize(("declared", "body", "facts", "expected"), [
+    (BY_DEFAULT, "a", {"status": 201}, []),
+    (BY_DEFAULT, 1, {"status": 201}, ["$: 1 is not of type 'string'"]),
+    ({"200": of(TEXT)}, "a", {"status": 201}, ["the status 201 is not declared"]),
+    (SEVERAL, "a", {"kind": "application/json; charset=utf-8"}, []),
+    (SEVERAL, "a", {"kind": "application/hal+json"}, []),
+    (SEVERAL, "a", {"kind": "text/html"}, [f"it is text/html, and not {EITHER}"]),
+    (SEVERAL, "a", {"kind": ""}, [f"it is of no content type, and not {EITHER}"]),
+    # A schema of XML or of a file says nothing about a text or about bytes.
+    ({"200": of({"type": "object"}, "text/xml")}, "<a/>", {"kind": "text/xml"}, []),
+    ({"200": of(TEXT)}, None, {"is_empty": True}, ["it is empty, and not application/json"]),
+    ({"204": {"description": "done"}}, None, {"status": 204, "kind": "", "is_empty": True}, []),
+])  # fmt: skip
+def test_what_fits_an_answer(declared: Any, body: JSON, facts: Any, expected: list[str]) -> None:
+    assert told(responses(declared), body, **facts) == expected
+
+
+KINDS = ("application/json", "text/plain")
+
+
+@pytest.mark.parametrize(("declared", "kinds", "body", "facts", "expected"), [
+    ({"schema": TEXT}, KINDS, 1, {}, ["$: 1 is not of type 'string'"]),
+    ({"schema": TEXT}, KINDS, "a", {"kind": "text/plain"}, []),
+    ({"schema": {"type": "file"}}, (), {}, {"kind": "image/png"}, []),
+    ({"schema": TEXT}, (), "a", {}, []),
+    ({}, KINDS, None, {"kind": "", "is_empty": True}, []),
+])  # fmt: skip
+def test_what_fits_an_answer_of_version_2(
+    declared: Any, kinds: tuple[str, ...], body: JSON, facts: Any, expected: list[str]
+) -> None:
+    assert told(responses({"200": declared}, kinds), body, **facts) == expected
 
 
 @pytest.mark.parametrize(("status", "schema"), [(200, "string"), (201, "integer"), (299, "integer"), (202, "boolean")])
@@ -259,45 +279,6 @@ def test_the_status_decides(status: int, schema: str) -> None:
     good: dict[str, JSON] = {"string": "a", "integer": 1, "boolean": True}
     assert told(responses(declared), good[schema], status) == []
     assert told(responses(declared), None, status) == [f"$: None is not of type '{schema}'"]
-
-
-def test_default_is_for_everything_where_nothing_else_is_said() -> None:
-    declared = responses({"default": of(TEXT), "500": of(NOTHING)})
-    assert told(declared, "a", 201) == []
-    assert told(declared, 1, 201) == ["$: 1 is not of type 'string'"]
-
-
-def test_a_status_that_is_not_declared() -> None:
-    assert told(responses({"200": of(TEXT)}), "a", 201) == ["the status 201 is not declared"]
-
-
-@pytest.mark.parametrize(("kind", "expected"), [
-    ("application/json; charset=utf-8", []),
-    ("application/hal+json", []),
-    ("text/html", ["it is text/html, and not application/json or application/*+json"]),
-    ("", ["it is of no content type, and not application/json or application/*+json"]),
-])  # fmt: skip
-def test_the_content_type(kind: str, expected: list[str]) -> None:
-    declared = {"200": {"content": {"application/json": {"schema": TEXT}, "application/*+json": {}}}}
-    assert told(responses(declared), "a", kind=kind) == expected
-
-
-def test_other_kinds_than_json_are_not_looked_into() -> None:
-    assert told(responses({"200": of({"type": "object"}, "text/xml")}), "<a/>", kind="text/xml") == []
-
-
-def test_an_empty_answer() -> None:
-    assert told(responses({"200": of(TEXT)}), None, is_empty=True) == ["it is empty, and not application/json"]
-    assert told(responses({"204": {"description": "done"}}), None, 204, "", is_empty=True) == []
-
-
-def test_version_2() -> None:
-    kinds = ("application/json", "text/plain")
-    assert told(responses({"200": {"schema": TEXT}}, kinds), 1) == ["$: 1 is not of type 'string'"]
-    assert told(responses({"200": {"schema": TEXT}}, kinds), "a", kind="text/plain") == []
-    assert told(responses({"200": {"schema": {"type": "file"}}}, ()), {}, kind="image/png") == []
-    assert told(responses({"200": {"schema": TEXT}}, ()), "a") == []
-    assert told(responses({"200": {}}, kinds), None, kind="", is_empty=True) == []
 
 
 def test_a_schema_that_is_none() -> None:

@@ -15,35 +15,24 @@ def call_of(operation: Any, arguments: JSON = None, kind: str = "http") -> Call:
     return Call(Function(name="ask", type=kind, operation=operation), arguments)
 
 
-async def test_arguments_fill_the_url_and_the_body(service: Service, functions: Functions) -> None:
-    service.answers_with("POST", "/numbers/4/multiply", 20)
-    result = await functions.call(http_call("post", "/numbers/{n}/multiply", {"n": 4, "by": 5}))
-    assert result == 20
-    assert service.last.body == {"by": 5}
-    assert service.last.headers["content-type"] == "application/json"
-
-
-async def test_without_a_body_the_rest_is_the_query(service: Service, functions: Functions) -> None:
-    """A GET has no body; null says nothing; the URL's own query stays."""
-    service.answers_with("GET", "/find", [])
-    await functions.call(http_call("GET", "/find?v=2", {"q": "a b", "tag": ["x", "y"], "not": None}))
-    assert service.last.query == [("v", "2"), ("q", "a b"), ("tag", "x"), ("tag", "y")]
-    assert service.last.content == b""
-
-
-async def test_prefixes_say_where_an_argument_goes(service: Service, functions: Functions) -> None:
-    service.answers_with("POST", "/a", {})
-    await functions.call(http_call("POST", "/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}))
-    assert service.last.headers["x-who"] == "me"
-    assert service.last.query == [("page", "2")]
-    assert service.last.body == {"text": "hi"}
-
-
-@pytest.mark.parametrize("arguments", [["a"], 5, False])
-async def test_arguments_without_names_are_the_body(service: Service, functions: Functions, arguments: JSON) -> None:
-    service.answers_with("POST", "/a", {})
-    await functions.call(http_call("POST", "/a", arguments))
-    assert service.last.body == arguments
+@pytest.mark.parametrize(("operation", "arguments", "path", "query", "body"), [
+    ("rest:post:/numbers/{n}/multiply", {"n": 4, "by": 5}, "/numbers/4/multiply", [], {"by": 5}),
+    # A GET has no body; null says nothing; the URL's own query stays.
+    ("rest:GET:/find?v=2", {"q": "a b", "tag": ["x", "y"], "not": None}, "/find",
+     [("v", "2"), ("q", "a b"), ("tag", "x"), ("tag", "y")], None),
+    ("rest:POST:/a", {"HEADER_X-Who": "me", "QUERY_page": 2, "text": "hi"}, "/a", [("page", "2")], {"text": "hi"}),
+    *(("rest:POST:/a", arguments, "/a", [], arguments) for arguments in (["a"], 5, False)),
+])  # fmt: skip
+async def test_arguments_fill_the_url_and_the_body(
+    service: Service, functions: Functions, operation: str, arguments: JSON, path: str, query: list[Any], *, body: JSON
+) -> None:
+    method = operation.split(":")[1].upper()
+    service.answers_with(method, path, 20)
+    assert await functions.call(call_of(operation, arguments)) == 20
+    assert service.last.query == query
+    assert service.last.content == b"" if body is None else service.last.body == body
+    assert service.last.headers.get("content-type") == (None if body is None else "application/json")
+    assert service.last.headers.get("x-who") == ("me" if "HEADER_X-Who" in str(arguments) else None)
 
 
 @pytest.mark.parametrize(("body", "sent", "media_type"), [
@@ -59,37 +48,32 @@ async def test_a_body_without_a_declared_type_has_its_own(
     assert (service.last.content, service.last.headers["content-type"]) == (sent, media_type)
 
 
-async def test_null_is_no_cookie(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/a", {})
-    await functions.call(call_of({"uri": "/a", "cookies": {"a": 1}}, {"cookies": {"b": None}}))
-    assert service.last.headers["cookie"] == "a=1"
-    await functions.call(call_of({"uri": "/a"}, {"cookies": {"b": None}}))
-    assert "cookie" not in service.last.headers
-
-
-async def test_a_header_of_the_call_replaces_that_of_the_function(service: Service, functions: Functions) -> None:
+@pytest.mark.parametrize(("own", "given", "expected"), [
+    ({"cookies": {"a": 1}}, {"cookies": {"b": None}}, {"cookie": "a=1"}),
+    ({}, {"cookies": {"b": None}}, {"cookie": None}),
+    ({"headers": {"Content-Type": "text/plain", "X-A": "1", "X-B": "2"}},
+     {"headers": {"content-type": "application/json", "x-a": "3"}},
+     {"content-type": "application/json", "x-a": "3", "x-b": "2"}),
+])  # fmt: skip
+async def test_what_the_call_says_wins(
+    service: Service, functions: Functions, own: Any, given: Any, expected: dict[str, str | None]
+) -> None:
+    """Of headers and cookies; null is none."""
     service.answers_with("POST", "/a", {})
-    operation = {"method": "POST", "uri": "/a", "headers": {"Content-Type": "text/plain", "X-A": "1", "X-B": "2"}}
-    arguments: JSON = {"headers": {"content-type": "application/json", "x-a": "3"}, "body": {"n": 1}}
-    await functions.call(call_of(operation, arguments))
-    assert service.last.headers["content-type"] == "application/json"
-    assert (service.last.headers["x-a"], service.last.headers["x-b"]) == ("3", "2")
+    await functions.call(call_of({"method": "POST", "uri": "/a", **own}, {**given, "body": {"n": 1}}))
+    assert {name: service.last.headers.get(name) for name in expected} == expected
 
 
 @pytest.mark.parametrize("kind", ["http", "rest"])
 async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
     service.answers_with("PUT", "/orders/7", "done")
-    operation = {
-        "method": "put",
-        "uri": "/orders/{id}",
-        "headers": {"X-A": "1", "Content-Type": "text/plain"},
-        "cookies": {"c": "2"},
-    }
+    headers = {"X-A": "1", "Content-Type": "text/plain"}
+    operation = {"method": "put", "uri": "/orders/{id}", "headers": headers, "cookies": {"c": "2"}}
     arguments: JSON = {"id": 7, "body": "paid", "headers": {"X-B": 3}, "cookies": {"d": "x y"}, "notify": True}
     assert await functions.call(call_of(operation, arguments, kind)) == "done"
-    headers = service.last.headers
-    assert (headers["x-a"], headers["x-b"], headers["cookie"]) == ("1", "3", "c=2; d=x%20y")
-    assert (headers["content-type"], service.last.content) == ("text/plain", b"paid")
+    sent = service.last.headers
+    assert (sent["x-a"], sent["x-b"], sent["cookie"]) == ("1", "3", "c=2; d=x%20y")
+    assert (sent["content-type"], service.last.content) == ("text/plain", b"paid")
     assert service.last.query == [("notify", "true")]
 
 

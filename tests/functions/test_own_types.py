@@ -1,5 +1,7 @@
 """Types of functions that users add; one of ours is one package and one line in a table."""
 
+from contextlib import aclosing
+
 import pytest
 
 from swf_temporal import UsageError
@@ -137,11 +139,18 @@ def told(operation: str, kind: str = "soap") -> list[str]:
     return [one.message for one in check(DEFINITION.format(kind=kind, operation=operation)).problems]
 
 
-def test_its_operations_are_validated() -> None:
+def test_its_operations_are_validated_and_described() -> None:
+    """It says whether secrets may be needed, and its word is taken."""
     assert told(FINE) == []
     [problem] = told("https://example.com/quotes")
     assert problem.endswith("names no method: one of the type soap is written https://example.com/service#Method")
     assert told(FINE, "soup") == ["function 'getQuote': 'soup' is treated as a custom type"]
+    assert addresses_of(None, [GET_QUOTE]) == {"getQuote": {"soapAction": "GetQuote"}}
+    kind = operation_type("soap")
+    assert kind is not None
+    assert kind.may_need_credentials
+    with pytest.raises(UsageError, match="'soap' is reserved"):
+        Registry().type("soap")(Soap)
 
 
 async def test_it_is_looked_at_called_and_closed() -> None:
@@ -160,28 +169,5 @@ async def test_it_is_looked_at_called_and_closed() -> None:
     assert described.address == {"soapAction": "GetQuote"}
     assert result == {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}}
     assert [one.is_closed for one in made] == [True]
-
-
-async def test_the_line_in_the_table_is_enough() -> None:
-    functions = Functions()
-    assert await functions.call(Call(GET_QUOTE, 1)) == {
-        "service": "https://example.com/quotes",
-        "method": "GetQuote",
-        "body": 1,
-    }
-    await functions.aclose()
-
-
-def test_descriptions_show_where_it_leads() -> None:
-    assert addresses_of(None, [GET_QUOTE]) == {"getQuote": {"soapAction": "GetQuote"}}
-
-
-def test_it_says_whether_secrets_may_be_needed() -> None:
-    kind = operation_type("soap")
-    assert kind is not None
-    assert kind.may_need_credentials
-
-
-def test_its_word_is_taken() -> None:
-    with pytest.raises(UsageError, match="'soap' is reserved"):
-        Registry().type("soap")(Soap)
+    async with aclosing(Functions()) as usual:  # the line in the table is enough
+        assert await usual.call(Call(GET_QUOTE, {"symbol": "SWF"})) == result

@@ -124,16 +124,25 @@ async def test_grants(
     assert server.logins == ["app:hush-hush"]
 
 
-async def test_an_authority_that_describes_itself(server: TokenServer, functions: Functions) -> None:
-    """The token endpoint is where the authority says that it is. The token is not shown."""
+DESCRIBED = "GET /realm/.well-known/openid-configuration"
+
+
+@pytest.mark.parametrize(("describes_itself", "asked"), [
+    (True, [DESCRIBED, "POST /realm/token", "GET /orders"]),
+    (False, ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]),
+])  # fmt: skip
+async def test_an_authority_may_describe_itself(
+    server: TokenServer, functions: Functions, asked: list[str], *, describes_itself: bool
+) -> None:
+    """Then the token endpoint is where it says. The token is not shown."""
+    server.describes_itself = describes_itself
     assert await functions.call(ask(server)) == {"token": "***"}
-    assert server.asked_for == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
+    assert server.asked_for[-3:] == asked
 
 
-async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
-    server.describes_itself = False
-    await functions.call(ask(server))
-    assert server.asked_for[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
+async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
+    await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
+    assert (server.forms[0]["client_id"], server.logins) == (["app"], [""])
 
 
 async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
@@ -256,12 +265,6 @@ async def test_what_is_missing_is_told(
 ) -> None:
     await fault_of(functions.call(ask(server, **properties)), "BadAuth", shown, retryable=False)
     assert server.asked_for == []
-
-
-async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
-    await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
-    assert server.forms[0]["client_id"] == ["app"]
-    assert server.logins == [""]
 
 
 async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, server: TokenServer) -> None:

@@ -19,30 +19,31 @@ from tests.functions.conftest import Service
 PROTOS = Path(__file__).parents[1] / "protos"
 
 
-async def test_imports_from_the_definitions_folder(tmp_path: Path) -> None:
+ANNOTATED = """
+    syntax = "proto3";
+    import "google/api/annotations.proto";
+    import "google/protobuf/empty.proto";
+    message User { string name = 1; }
+    service UserService {
+      rpc AddUser(User) returns (google.protobuf.Empty) {
+        option (google.api.http) = { post: "/api/v1/users" body: "*" };
+      }
+    }
+"""
+
+
+async def test_imports(tmp_path: Path) -> None:
+    """From the definition's folder; the options by which a method is offered over HTTP need no files of one's own."""
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
     (folder / "services").mkdir()
     moved = (folder / "users.proto").rename(folder / "services" / "users.proto")
-    services = await Protos().load("services/users.proto", str(moved), str(folder))
-    assert services.method("UserService", "AddUser").input_type.full_name == "shop.people.Person"
-
-
-async def test_annotations_of_the_specifications_example(tmp_path: Path) -> None:
-    """The options by which a method is offered over HTTP too, as in the specification, need no files of one's own."""
-    text = """
-        syntax = "proto3";
-        import "google/api/annotations.proto";
-        import "google/protobuf/empty.proto";
-        message User { string name = 1; }
-        service UserService {
-          rpc AddUser(User) returns (google.protobuf.Empty) {
-            option (google.api.http) = { post: "/api/v1/users" body: "*" };
-          }
-        }
-    """
-    (tmp_path / "myuserservice.proto").write_text(text)
-    services = await Protos().load("myuserservice.proto", str(tmp_path / "myuserservice.proto"), None)
-    assert services.method("UserService", "AddUser").input_type.full_name == "User"
+    (tmp_path / "annotated.proto").write_text(ANNOTATED)
+    for name, file, found in (
+        ("services/users.proto", moved, "shop.people.Person"),
+        ("annotated.proto", tmp_path / "annotated.proto", "User"),
+    ):
+        services = await Protos().load(name, str(file), str(folder))
+        assert services.method("UserService", "AddUser").input_type.full_name == found
 
 
 async def test_a_changed_import_is_read_again(tmp_path: Path) -> None:
@@ -127,13 +128,20 @@ async def test_what_cannot_be_had(
 
 
 @pytest.mark.parametrize(("url", "target"), [
-    ("grpc://users:50051", Target("users", 50051)),
-    ("grpcs://users", Target("users", 443, is_secure=True)),
-    ("http://users/", Target("users", 80)),
-    ("[::1]:50051", Target("[::1]", 50051)),
+    ("grpc://users:50051", Target("users", 50051)), ("grpcs://users", Target("users", 443, is_secure=True)),
+    ("http://users/", Target("users", 80)), ("[::1]:50051", Target("[::1]", 50051)),
 ])  # fmt: skip
 def test_where_servers_are(url: str, target: Target) -> None:
     assert target_of(url) == target
+    settings = read_settings({"SWF_BASE_URL_USERS_PROTO": url})
+    assert settings.base_url_for(Callee("ask", ("users.proto",))) == url
+
+
+def test_what_cannot_be_reached() -> None:
+    with failing("BadUrl", "grpc://host:port"):
+        target_of("http://users/api")
+    with failing("NotInstalled", r"pip install 'swf-temporal\[grpc\]'", retryable=False):
+        library("grpc_that_nobody_has")
 
 
 @pytest.mark.parametrize(("addresses", "read"), [
@@ -142,18 +150,3 @@ def test_where_servers_are(url: str, target: Target) -> None:
 ])  # fmt: skip
 def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) -> None:
     assert endpoint_of(addresses, 99) == read
-
-
-def test_servers_of_the_environment() -> None:
-    settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
-    assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
-
-
-def test_a_url_that_is_no_server() -> None:
-    with failing("BadUrl", "grpc://host:port"):
-        target_of("http://users/api")
-
-
-def test_libraries_that_are_not_installed() -> None:
-    with failing("NotInstalled", r"pip install 'swf-temporal\[grpc\]'", retryable=False):
-        library("grpc_that_nobody_has")

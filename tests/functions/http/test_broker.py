@@ -84,7 +84,7 @@ async def test_a_message_is_sent(  # noqa: PLR0913 - the facts of a case
     service: Service, functions: Functions, call: CallOf, operation: str, arguments: JSON, method: str, *, path: str,
     query: list[tuple[str, str]], body: JSON,
 ) -> None:  # fmt: skip
-    """To the path that the arguments name, or as a binding says. A header cannot have a line's end, which is escaped."""
+    """To the path that the arguments name, or as a binding says. The end of a line in a header is escaped."""
     service.answers_with(method, path, {"accepted": True}, status=202)
     made = replace(call(operation, arguments), idempotency_key="order/run/Prüfen\n/ask#1")
     assert await functions.call(made) is None

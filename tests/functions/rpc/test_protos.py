@@ -133,8 +133,11 @@ async def test_what_cannot_be_had(
 ])  # fmt: skip
 def test_where_servers_are(url: str, target: Target) -> None:
     assert target_of(url) == target
-    settings = read_settings({"SWF_BASE_URL_USERS_PROTO": url})
-    assert settings.base_url_for(Callee("ask", ("users.proto",))) == url
+
+
+def test_servers_of_the_environment() -> None:
+    settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
+    assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
 
 
 def test_what_cannot_be_reached() -> None:

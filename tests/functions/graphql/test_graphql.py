@@ -149,31 +149,6 @@ async def test_a_query_gives_its_data(
     assert (endpoint.last.body["variables"], endpoint.introspections) == (arguments, 1)
 
 
-async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
-    pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
-    call = call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
-    assert await functions.call(call) == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
-    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
-
-
-async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoint, functions: Functions) -> None:
-    endpoint.is_old = True
-    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-    assert endpoint.introspections == 2
-
-
-async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: Functions) -> None:
-    """Arguments are written into the document if nobody tells their types; the refusal is remembered."""
-    endpoint.shows_schema = False
-    pet: JSON = {"id": 1, "name": 'the "great" one'}
-    created = await functions.call(call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ name }"))
-    assert created == {"createPet": {"name": 'the "great" one'}}
-    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
-    assert endpoint.introspections == 1
-
-
 @pytest.mark.parametrize(("operation", "arguments", "selection", "code", "told"), [
     ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
     ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
@@ -195,30 +170,50 @@ async def test_what_cannot_be_asked(
     assert len(endpoint.requests) == endpoint.introspections
 
 
+async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
+    pet: JSON = {"id": 43, "name": "Sadaharu", "favoriteTreatId": 9001, "kind": "DOG"}
+    call = call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ id, name, favoriteTreat { id } }")
+    assert await functions.call(call) == {"createPet": {"id": 43, "name": "Sadaharu", "favoriteTreat": {"id": 9001}}}
+    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
+
+
+@pytest.mark.parametrize(("facts", "operation", "arguments", "expected", "introspections"), [
+    # It refuses to be asked for arguments that are deprecated, and is asked for the others.
+    ({"is_old": True}, "query#pets", {"kinds": ["DOG"]}, {"pets": [{"name": "Rex"}]}, 2),
+    # Arguments are written into the document if nobody tells their types; the refusal is remembered.
+    ({"shows_schema": False}, "mutation#createPet", {"pet": {"id": 1, "name": 'the "great" one'}},
+     {"createPet": {"name": 'the "great" one'}}, 1),
+])  # fmt: skip
+async def test_an_endpoint_that_does_not_show_all_of_its_schema(
+    endpoint: Endpoint, functions: Functions, facts: dict[str, bool], operation: str, arguments: JSON, expected: JSON,
+    *, introspections: int,
+) -> None:  # fmt: skip
+    vars(endpoint).update(facts)
+    for _ in range(2):
+        assert await functions.call(call_of(f"{endpoint.url}#{operation}", arguments, "name")) == expected
+    assert endpoint.introspections == introspections
+
+
 async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
-    fault = await fault_of(
-        functions.call(call_of(f"{endpoint.url}#query#broken")), "CLOSED", "the kennel is closed", retryable=True
-    )
+    broken = call_of(f"{endpoint.url}#query#broken")
+    fault = await fault_of(functions.call(broken), "CLOSED", "the kennel is closed", retryable=True)
     assert fault.body["data"] == {"broken": None}
     wrong = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }")
     await fault_of(functions.call(wrong), "GraphQLError", "wings")
 
 
-async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
-    service.answers_with(
-        "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
-    )
-    fault = await fault_of(functions.call(call_of("/graphql#query#pet")))
-    assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
-    service.answers_with("POST", "/other", {"hello": "there"})
-    assert (await fault_of(functions.call(call_of("/other#query#pet")))).code == "MalformedAnswer"
-
-
-async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions) -> None:
-    service.answers_with("POST", "/graphql", None, status=503)
+async def test_what_is_no_answer_of_graphql(service: Service, functions: Functions) -> None:
+    """Errors keep their status. One that is overloaded when its schema is asked for is asked again."""
     call = call_of("/graphql#query#pet")
-    assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
+    service.answers_with("POST", "/graphql", None, status=503)
+    for _ in range(2):
+        assert (await fault_of(functions.call(call))).status == 503
     assert all("__schema" in request.body["query"] for request in service.requests)
+    errors = {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}
+    service.answers_with("POST", "/graphql", errors, status=401)
+    assert (await fault_of(functions.call(call), "NO", "who?")).status == 401
+    service.answers_with("POST", "/other", {"hello": "there"})
+    await fault_of(functions.call(call_of("/other#query#pet")), "MalformedAnswer")
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
@@ -307,15 +302,9 @@ async def test_credentials_are_sent(
 
 
 @pytest.mark.parametrize(("given", "read"), [
-    (None, ""),
-    (" ", ""),
-    ("{ id }", "{ id }"),
-    ("id, name", "{ id, name \n}"),
+    (None, ""), (" ", ""), ("{ id }", "{ id }"), ("id, name", "{ id, name \n}"),
     ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
 ])  # fmt: skip
-def test_selection_sets_are_read(given: JSON, read: str) -> None:
+def test_selection_sets_and_literals(given: JSON, read: str) -> None:
     assert selection_set(given) == read
-
-
-def test_literals() -> None:
     assert literal({"a": [1, 2.0, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, 2, "x", null, true], b: {c: 1.5}}'

@@ -30,6 +30,9 @@ def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: byt
     assert write_body(value, media_type) == (expected, media_type)
 
 
+NO_PARTS: list[JSON] = [{}, {"a": None}, {"a": []}]
+
+
 @pytest.mark.parametrize(("value", "media_type", "told"), [
     # Of what stands for bytes, no text fields are made.
     *(({"mediaType": "image/png", "base64": "AAE="}, kind, "give the bytes under the name of a field")
@@ -39,7 +42,7 @@ def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: byt
     *((value, kind, f"is sent as {kind}, and cannot be {told}")
       for value, told in (({"a": 1}, "an object"), ([1], "an array"))
       for kind in ("application/xml", "image/png", "application/octet-stream")),
-    *((value, MULTIPART, "has no part") for value in ({}, {"a": None}, {"a": []})),
+    *((value, MULTIPART, "has no part") for value in NO_PARTS),
     *(({"f": {"base64": "", **facts}}, MULTIPART, "control character")
       for facts in ({"mediaType": "a\r\nb"}, {"headers": {"X": "a\r\nb"}}, {"headers": {"X\n": "a"}})),
     ({"base64": "?"}, "image/png", "base64"),

@@ -108,7 +108,7 @@ async def test_a_key_in_the_query(service: Service, functions: Functions) -> Non
 
 
 @pytest.mark.parametrize(("security", "properties"), [
-    *((security, {"token": "t-9"}) for security in ([], [{}], [{"basic": []}, {}])), ([{"basic": []}], None),
+    ([], {"token": "t-9"}), ([{}], {"token": "t-9"}), ([{"basic": []}, {}], {"token": "t-9"}), ([{"basic": []}], None),
 ])  # fmt: skip
 async def test_what_is_sent_no_credentials(
     service: Service, functions: Functions, security: Any, properties: Any

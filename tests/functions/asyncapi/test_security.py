@@ -57,21 +57,32 @@ def by(auth: str | None) -> dict[str, Any]:
     return {"auth": AUTHS, "auth_ref": AuthRef(invocation=auth) if auth else None}
 
 
-@pytest.mark.parametrize(("scheme", "auth", "expected"), [
-    ("login", "by password", Credentials("ada", "pw-1")),
-    ("plain", "by password", Credentials("ada", "pw-1", mechanism="PLAIN")),
-    ("scram", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
-    ("scram512", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
-    ("asUser", "by token", Credentials(username="t-1")),
-    ("asPassword", "by token", Credentials(password=TOKEN)),
-    ("bearer", "by token", Credentials(token=TOKEN)),
-    ("signedUp", "by token", Credentials(token=TOKEN)),
-    ("certificate", "by token", Credentials()),
+ADA = Credentials("ada", "pw-1")
+
+
+@pytest.mark.parametrize(("schemes", "auth", "secrets", "expected"), [
+    (["login"], "by password", {}, ADA),
+    (["plain"], "by password", {}, Credentials("ada", "pw-1", mechanism="PLAIN")),
+    (["scram"], "by password", {}, Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
+    (["scram512"], "by password", {}, Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
+    (["asUser"], "by token", {}, Credentials(username="t-1")),
+    (["asPassword"], "by token", {}, Credentials(password=TOKEN)),
+    (["bearer"], "by token", {}, Credentials(token=TOKEN)),
+    (["signedUp"], "by token", {}, Credentials(token=TOKEN)),
+    (["certificate"], "by token", {}, Credentials()),
+    # A secret called like the scheme is used; without any that fits, the broker decides.
+    (["login"], None, {"login": PASSWORD}, ADA),
+    (["login"], None, {}, Credentials()),
+    (["login"], None, {"login": "just a text"}, Credentials()),
+    # Without security the function's auth counts.
+    ([], None, {}, Credentials()), ([], "by password", {}, ADA), ([], "by token", {}, Credentials(token=TOKEN)),
+    # The first possibility counts for which there is something: here the second, by a secret.
+    (["login", "bearer"], None, {"bearer": TOKEN}, Credentials(token=TOKEN)),
 ])  # fmt: skip
 async def test_a_broker_gets_what_its_scheme_asks_for(
-    bench: Bench, scheme: str, auth: str, expected: Credentials
+    bench: Bench, schemes: list[str], auth: str | None, secrets: Any, expected: Credentials
 ) -> None:
-    await bench.has(secured(scheme)).call("send", 1, **by(auth))
+    await bench.has(secured(*schemes)).call("send", 1, secrets=secrets, **by(auth))
     assert bench.memory.channel.credentials == expected
 
 
@@ -90,21 +101,6 @@ async def test_what_begins_as_http_does_gets_it_so(
     assert bench.memory.channel.address == address
 
 
-@pytest.mark.parametrize(("secret", "expected"), [
-    (PASSWORD, Credentials("ada", "pw-1")), (None, Credentials()), ("just a text", Credentials()),
-])  # fmt: skip
-async def test_a_secret_called_like_the_scheme_is_used(bench: Bench, secret: Any, expected: Credentials) -> None:
-    """Without any that fits, the broker decides."""
-    secrets = {} if secret is None else {"login": secret}
-    await bench.has(secured("login")).call("send", 1, secrets=secrets)
-    assert bench.memory.channel.credentials == expected
-
-
-async def test_the_first_possibility_counts_for_which_there_is_something(bench: Bench) -> None:
-    await bench.has(secured("login", "bearer")).call("send", 1, secrets={"bearer": TOKEN})
-    assert bench.memory.channel.credentials == Credentials(token=TOKEN)
-
-
 async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> None:
     secrets = {"login": PASSWORD, "bearer": "t-2"}
     await bench.has(secured("login", operation=["bearer"])).call("send", 1, secrets=secrets)
@@ -121,17 +117,6 @@ async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
     document["servers"]["broker"]["security"].append({})
     await bench.has(document).call("send", 1, **by("by token"))
     assert bench.memory.channel.credentials == Credentials()
-
-
-@pytest.mark.parametrize(
-    ("auth", "expected"),
-    [(None, Credentials()), ("by password", Credentials("ada", "pw-1")), ("by token", Credentials(token=TOKEN))],
-)
-async def test_without_security_the_functions_auth_counts(
-    bench: Bench, auth: str | None, expected: Credentials
-) -> None:
-    await bench.has(secured()).call("send", 1, **by(auth))
-    assert bench.memory.channel.credentials == expected
 
 
 async def test_a_server_may_have_a_user(bench: Bench) -> None:

@@ -95,9 +95,10 @@ async def test_the_functions_own_word_counts(calling: Calling, service: Service)
 
 
 async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
-    """A schema that leads nowhere is told while nothing has happened yet."""
+    """A schema that leads nowhere is told while nothing has happened yet, and so are bad arguments."""
     await fault_of(functions.call(with_metadata(shop("3.0", "writeNothing"), checkResponse=True)), "BadDocument")
-    assert service.requests == []
+    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
+    assert (fault.function, service.requests) == ("shop", [])
 
 
 async def test_a_server_has_variables(calling: Calling, service: Service) -> None:
@@ -141,8 +142,3 @@ async def test_the_id_of_an_operation_is_a_fragment(
     service.answers_with("GET", "/orders", [7])
     function = Function(name="shop", operation=f"api.yaml#{fragment}")
     assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
-
-
-async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
-    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
-    assert (fault.function, service.requests) == ("shop", [])

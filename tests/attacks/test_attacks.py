@@ -12,8 +12,7 @@ import pytest
 from swf_temporal.temporal.server import local_server
 from tests.attacks.crowds import CROWDS, crowding
 from tests.attacks.gateway import ATTACKS, Attack, Target, attacked, status_of
-from tests.attacks.others import Others
-from tests.attacks.probing import probed
+from tests.attacks.others import Others, probed
 from tests.attacks.streams import COOKIE, large_instance
 
 pytestmark = [pytest.mark.temporal, pytest.mark.skipif(sys.platform != "linux", reason="the kernel is asked")]

@@ -89,11 +89,7 @@ def settings_of(broker: BrokerAddress, **more: Any) -> ConsumerSettings:
 
 @asynccontextmanager
 async def consuming(
-    of: ConsumerSettings | BrokerAddress,
-    take: Take,
-    count: Callable[[str], None] = lambda _: None,
-    *,
-    is_there: bool = True,
+    of: ConsumerSettings | BrokerAddress, take: Take, count: Callable[[str], Any] = str, *, is_there: bool = True
 ) -> AsyncIterator[Consumer]:
     """Run a consumer, from when it has what its broker sends: unless there is nothing, or it comes another way."""
     settings = of if isinstance(of, ConsumerSettings) else settings_of(of)

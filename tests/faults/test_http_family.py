@@ -55,13 +55,7 @@ Fails = Callable[..., Awaitable[FailedCall]]
 @pytest.fixture
 def fails(stage: Stage, service: Service, tmp_path: Path) -> Fails:
     async def fails(
-        kind: str,
-        code: str | int,
-        *texts: str,
-        url: str = "",
-        status: int | None = None,
-        body: Any = None,
-        **facts: Any,
+        kind: str, code: str | int, *texts: str, url: str = "", status: Any = None, body: Any = None, **facts: Any
     ) -> FailedCall:
         made = attempt(kind, url or service.url, tmp_path, **facts)
         return await stage.fails(made, code, *texts, status=status, body=body)

@@ -50,15 +50,9 @@ class Service:
         self.hung_up = threading.Event()
 
     def answers_with(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        status: int = 200,
-        content_type: str = "application/json",
+        self, method: str, path: str, body: Any = None, *, status: int = 200, content_type: str = "application/json",
         headers: dict[str, str] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Answer with *body*: bytes as they are, anything else as JSON; None is an empty answer."""
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         typed = {"Content-Type": content_type} if content_type else {}

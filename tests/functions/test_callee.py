@@ -47,13 +47,11 @@ def test_the_function_may_have_another_name_for_it(metadata: dict[str, JSON], se
     assert secrets_for("login", callee) == (*(f"{one}.login" for one in services), "login")
 
 
+HOST = "api.example.com"
+
+
 def is_local(
-    settings: Settings,
-    *,
-    asked: bool,
-    kind: str = "rest",
-    host: str | None = "api.example.com",
-    method: str | None = "POST",
+    settings: Settings, *, asked: bool, kind: str = "rest", host: str | None = HOST, method: str | None = "POST"
 ) -> bool:
     """Tell whether a call of `price` at *host* is made locally, or without a host if it is None."""
     with locally(asked=asked):
@@ -123,4 +121,4 @@ def test_ordinary_calls_are_not_asked_about() -> None:
     """Whatever is said of local calls does not keep an activity from making its call."""
     settings = Settings().replace(calls=Settings().calls.replace(local_calls=False, timeout=timedelta(hours=1)))
     check_local_function(settings, Callee("price"), "rest")
-    check_local_host(settings, Callee("price"), "api.example.com", 443)
+    check_local_host(settings, Callee("price"), HOST, 443)

@@ -23,14 +23,18 @@ async def test_closing_what_was_never_opened() -> None:
     await functions.aclose()
 
 
-async def test_messages_can_be_read() -> None:
-    """JSON can hold half a character, and a message with one could not be written down."""
+@pytest.mark.parametrize(("cause", "told"), [("itself", "first"), (None, "?")])
+async def test_messages_can_be_read(cause: str | None, told: str) -> None:
+    """JSON can hold half a character, and a message with one could not be written down. Causes may go in a circle."""
 
     def fail() -> None:
-        raise ValueError("\ud800")
+        first, second = ValueError("first" if cause else "\ud800"), KeyError("second")
+        if cause:
+            first.__cause__, second.__cause__ = second, first
+        raise first
 
     fault = await fault_of(Functions({"f": fail}).call(Call(Function(name="f", type="custom", operation="f"))))
-    assert fault.message == "?"
+    assert (fault.code, fault.message) == ("ValueError", told)
 
 
 async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() -> None:

@@ -38,7 +38,4 @@ async def test_no_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     await Functions().call(_call("sysout", {"message": "the key is sesame-7"}, key="sesame-7"))
     assert "the key is ***" in caplog.text
     assert "sesame" not in caplog.text
-
-
-async def test_a_level_that_is_none_is_told() -> None:
     await fault_of(Functions().call(_call("sysout:INFOS", {})), "BadOperation", "did you mean 'INFO'", retryable=False)

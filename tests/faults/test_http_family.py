@@ -73,10 +73,19 @@ async def test_refused(fails: Fails, kind: str, closed_port: int) -> None:
 
 
 @every_type
-async def test_too_slow(fails: Fails, service: Service, kind: str) -> None:
-    service.hangs(*PATHS[kind])
-    settings = Settings(calls=Options(timeout=timedelta(milliseconds=50)))
-    await fails(kind, "Timeout", "there was no answer in time", settings=settings)
+@pytest.mark.parametrize(("answer", "options", "code", "text", "facts"), [
+    (None, {"timeout": timedelta(milliseconds=50)}, "Timeout", "there was no answer in time", {}),
+    (b'{"name": ', {}, "MalformedAnswer", "but it is not", {"status": 200, "body": '{"name": '}),
+    ({"name": "x" * 2000}, {"max_response_bytes": 1000}, "AnswerTooLarge", "larger than 1000 bytes", {"status": 200}),
+], ids=["too slow", "malformed", "too large"])  # fmt: skip
+async def test_no_answer_of_use(  # noqa: PLR0913 - the facts of a case
+    fails: Fails, service: Service, kind: str, answer: Any, options: dict[str, Any], code: str, *, text: str, facts: Any
+) -> None:
+    if answer is None:
+        service.hangs(*PATHS[kind])
+    else:
+        service.answers_with(*PATHS[kind], answer)
+    await fails(kind, code, text, settings=Settings(calls=Options(**options)), **facts)
 
 
 @every_type
@@ -88,12 +97,6 @@ async def test_an_error_of_the_service(fails: Fails, service: Service, kind: str
     service.answers_with(*PATHS[kind], body, status=status)
     told = await fails(kind, status, f"answered {status} {phrase}", status=status, body=body)
     assert "no such pet" in told.text
-
-
-@every_type
-async def test_malformed(fails: Fails, service: Service, kind: str) -> None:
-    service.answers_with(*PATHS[kind], b'{"name": ')
-    await fails(kind, "MalformedAnswer", "but it is not", status=200, body='{"name": ')
 
 
 CHECKED = {"metadata": {"checkResponse": True}}
@@ -129,13 +132,6 @@ async def test_an_answer_that_is_none(
 ) -> None:
     service.answers_with(*PATHS[kind], answer)
     await fails(kind, code, text, status=200, body=answer, **facts)
-
-
-@every_type
-async def test_too_large(fails: Fails, service: Service, kind: str) -> None:
-    service.answers_with(*PATHS[kind], {"name": "x" * 2000})
-    settings = Settings(calls=Options(max_response_bytes=1000))
-    await fails(kind, "AnswerTooLarge", "larger than 1000 bytes", status=200, settings=settings)
 
 
 @every_type

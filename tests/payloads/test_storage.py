@@ -120,6 +120,7 @@ async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str, m
     down = Counting(folder_at(url, {}), *[ConnectionError("reset")] * 4)
     with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
         await stored(ObjectStorage(StorageSettings(url=url), down), Payload(data=b"another"))
+    assert down.writes == 4
     refusing = Counting(folder_at(url, {}), PermissionError("AccessDenied"))
     with pytest.raises(PayloadUnavailable, match=r"permission denied \(AccessDenied\)"):
         await stored(ObjectStorage(StorageSettings(url=url), refusing), Payload(data=b"a third"))

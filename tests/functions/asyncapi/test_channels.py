@@ -1,5 +1,6 @@
 """A call goes to the server and the address that the settings, the document and the arguments come to."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.settings.calls import Options
-from swf_temporal.settings.network import Network
+from swf_temporal.settings.network import Network, read_pattern
 from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, sending, subscribing, version2
 
@@ -106,6 +107,21 @@ async def test_hosts_that_are_denied_are_not_called(bench: Bench) -> None:
     with failing("HostDenied", r"127\.0\.0\.1:1"):
         await bench.call("send", 1)
     assert bench.memory.sent == []
+
+
+async def test_calls_wait_for_their_turn_at_a_host(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One at a time, if the operator says so."""
+    bench.given(hosts={read_pattern("127.0.0.1:1"): Options(concurrency=1)}).has(publishing())
+    told: list[str] = []
+
+    async def send(*_: object) -> None:
+        told.append("begun")
+        await asyncio.sleep(0.01)
+        told.append("sent")
+
+    monkeypatch.setattr(bench.memory, "send", send)
+    await asyncio.gather(*(bench.call("send", number) for number in range(3)))
+    assert told == ["begun", "sent"] * 3
 
 
 NUMBER: Any = {"id": {"schema": {"type": "integer"}}}

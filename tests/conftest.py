@@ -28,6 +28,7 @@ LONGEST = (
     "leaks/test_leaks.py",
     "cli/test_outages.py",
     "faults/test_messages.py",
+    "attacks/test_attacks.py",
     "hostile/test_hostile.py",
     "temporal/test_scenarios.py",
     "temporal/test_outlasting.py",

@@ -8,8 +8,7 @@ from typing import Final
 from swf_temporal.temporal.server import local_server
 from tests.attacks.crowds import CROWDS, crowding
 from tests.attacks.gateway import ATTACKS, attacked, status_of
-from tests.attacks.others import Others
-from tests.attacks.probing import probed
+from tests.attacks.others import Others, probed
 from tests.attacks.streams import COOKIE, large_instance
 
 _CROWDS: Final = ((600, 1024), (4300, 20_000))

@@ -60,7 +60,6 @@ def posted(content_type: str, body: bytes, *headers: str) -> Callable[[], Iterat
 
 
 def endless(beginning: bytes, repeated: bytes) -> Callable[[], Iterator[bytes]]:
-    """Return a request that goes on and on."""
 
     def pieces() -> Iterator[bytes]:
         piece = repeated * (_PIECE // len(repeated))

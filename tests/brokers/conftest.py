@@ -5,10 +5,12 @@ import json
 import os
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -31,7 +33,6 @@ from tests.brokers.servers import HOST, Link, Server, free_ports, program, runni
 from tests.functions.conftest import calling
 
 __all__ = ["calling"]  # a fixture of the tests of functions
-
 ChannelTo: TypeAlias = Callable[..., Channel]
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the tests' own brokers
 
@@ -85,9 +86,9 @@ listener {secure_port} {host}
 allow_anonymous false
 password_file {folder}/passwords
 acl_file {folder}/permissions
-cafile {folder}/ca.pem
-certfile {folder}/server.pem
-keyfile {folder}/server.pem
+cafile {certificates}/ca.pem
+certfile {certificates}/server.pem
+keyfile {certificates}/server.pem
 """
 
 _GUARDED_NATS = """
@@ -101,67 +102,83 @@ authorization {{
 """
 
 
-@pytest.fixture(scope="session")
-def authority() -> trustme.CA:
+_RUNNING = ExitStack()
+"""What runs until the session ends."""
+
+
+def shared(start: Callable[[], Any]) -> Any:
+    """Return a fixture for the session, whose server is started once in a process: whatever conftest it stands in."""
+    started = cache(start)
+
+    @pytest.fixture(scope="session", name=start.__name__)
+    def fixture(request: pytest.FixtureRequest) -> Any:
+        request.config.add_cleanup(_RUNNING.close)
+        return started()
+
+    return fixture
+
+
+@cache
+def _authority() -> trustme.CA:
     return trustme.CA()
 
 
-@pytest.fixture(scope="session")
-def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-    write_certificates(authority, folder)
+@cache
+def _folder() -> Path:
+    """Return a folder with certificates, which is taken away in the end."""
+    folder = Path(_RUNNING.enter_context(TemporaryDirectory(prefix="swf-brokers-")))
+    write_certificates(_authority(), folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def trusting(authority: trustme.CA) -> ssl.SSLContext:
+def trusting() -> ssl.SSLContext:
     context = ssl.create_default_context()
-    authority.configure_trust(context)
+    _authority().configure_trust(context)
     return context
 
 
-@pytest.fixture(scope="session")
-def mosquitto(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@shared
+def mosquitto() -> Server:
     """Run Mosquitto, open on one port; the other knows ada, who may use what begins with `hers`."""
     broker, passwords = program("mosquitto", "mosquitto"), program("mosquitto_passwd", "mosquitto")
-    folder = tmp_path_factory.mktemp("mosquitto")
-    for name in ("ca.pem", "server.pem"):
-        (folder / name).write_bytes((certificates / name).read_bytes())
+    folder = _folder() / "mosquitto"
+    folder.mkdir()
     subprocess.run([passwords, "-b", "-c", folder / "passwords", "ada", "lovelace"], check=True, capture_output=True)
     (folder / "permissions").write_text("user ada\ntopic readwrite hers/#\n")
     port, secure_port = free_ports(2)
     user = "root" if os.getuid() == 0 else os.environ.get("USER", "nobody")
-    (folder / "mosquitto.conf").write_text(
-        _MOSQUITTO.format(user=user, port=port, secure_port=secure_port, host=HOST, folder=folder)
-    )
-    with running([broker, "-c", str(folder / "mosquitto.conf")], [port, secure_port], folder / "log"):
-        yield Server(port, secure_port)
+    known = {"user": user, "port": port, "secure_port": secure_port, "host": HOST, "folder": folder}
+    (folder / "mosquitto.conf").write_text(_MOSQUITTO.format(**known, certificates=_folder()))
+    command = [broker, "-c", str(folder / "mosquitto.conf")]
+    _RUNNING.enter_context(running(command, [port, secure_port], folder / "log"))
+    return Server(port, secure_port)
 
 
-@pytest.fixture(scope="session")
-def nats_server(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@shared
+def nats_server() -> Server:
     """Run two NATS servers, an open one, and one with TLS that knows ada, who may use what begins with `hers`."""
-    broker = program("nats-server", "nats-server")
-    folder = tmp_path_factory.mktemp("nats")
-    (folder / "guarded.conf").write_text(_GUARDED_NATS.format(folder=certificates))
+    broker, folder = program("nats-server", "nats-server"), _folder()
+    (folder / "guarded.conf").write_text(_GUARDED_NATS.format(folder=folder))
     port, secure_port = free_ports(2)
     guarded = [broker, "-c", str(folder / "guarded.conf"), "-a", HOST, "-p", str(secure_port)]
-    with (
-        running([broker, "-a", HOST, "-p", str(port)], [port], folder / "log"),
-        running(guarded, [secure_port], folder / "guarded.log"),
-    ):
-        yield Server(port, secure_port)
+    _RUNNING.enter_context(running([broker, "-a", HOST, "-p", str(port)], [port], folder / "nats.log"))
+    _RUNNING.enter_context(running(guarded, [secure_port], folder / "guarded.log"))
+    return Server(port, secure_port)
 
 
-@pytest.fixture(scope="session")
-def rabbitmq(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+@shared
+def rabbitmq() -> Server:
     """Run RabbitMQ on a port, and with TLS on another. It knows guest, and ada, who may use what begins with `hers`."""
-    with prepared_rabbitmq(tmp_path_factory.mktemp("rabbitmq"), certificates) as (server, serving), serving():
-        yield server
+    folder = _folder() / "rabbitmq"
+    folder.mkdir()
+    server, serving = _RUNNING.enter_context(prepared_rabbitmq(folder, _folder()))
+    _RUNNING.enter_context(serving())
+    return server
 
 
-@pytest.fixture(scope="session")
-def kafka_cluster() -> Iterator[Server]:
+@shared
+def kafka_cluster() -> Server:
     """Run librdkafka's mock cluster, in this process.
 
     It is no Kafka: no package index has one that runs without a download. It speaks Kafka's protocol over a port, keeps
@@ -169,15 +186,15 @@ def kafka_cluster() -> Iterator[Server]:
     """
     owner = Producer({"test.mock.num.brokers": 1, "log_level": 0})
     (broker,) = owner.list_topics(timeout=10).brokers.values()
-    yield Server(broker.port)
-    del owner  # and the cluster with it
+    _RUNNING.callback(owner.flush)  # which keeps it, and the cluster with it
+    return Server(broker.port)
 
 
 @pytest.fixture(scope="session")
-async def secured_kafka(kafka_cluster: Server, authority: trustme.CA) -> AsyncIterator[Server]:
+async def secured_kafka(kafka_cluster: Server) -> AsyncIterator[Server]:
     """Run a front of the cluster, which knows ada."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert(HOST).configure_cert(context)
+    _authority().issue_cert(HOST).configure_cert(context)
     async with Front(kafka_cluster.port, "ada", "lovelace").opened(context) as front:
         yield Server(kafka_cluster.port, front.port)
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -49,23 +51,19 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def running(
-    command: Sequence[str], ports: Sequence[int], log: Path, env: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen[bytes]]:
+    command: Sequence[str], ports: Sequence[int], log: Path, env: Mapping[str, str] | None = None, *,
+    stop: int = signal.SIGTERM, **options: Any,
+) -> Iterator[subprocess.Popen[bytes]]:  # fmt: skip
     """Run *command* until the context is left, from when it listens on all of *ports*."""
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            [*ending_with_us(), *command],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **(env or {})},
-        )
+        facts = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT, **options}
+        process = subprocess.Popen([*ending_with_us(), *command], env={**os.environ, **(env or {})}, **facts)
     try:
         for port in ports:
             _await_listening(port, process, log)
         yield process
     finally:
-        process.terminate()
+        process.send_signal(stop)
         try:
             process.wait(_STOPPING)
         except subprocess.TimeoutExpired:

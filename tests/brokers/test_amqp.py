@@ -25,14 +25,12 @@ X = Message(b"x")
 
 @pytest.fixture
 async def other(server: Server) -> AsyncIterator[Any]:
-    """Return a channel of another client."""
     async with await aio_pika.connect(f"amqp://guest:guest@{HOST}:{server.port}/") as connection:
         yield await connection.channel()
 
 
 @pytest.fixture
 async def queue(other: Any, topic: str) -> Any:
-    """Return a queue that is there, as another client sees it."""
     return await other.declare_queue(topic)
 
 
@@ -43,19 +41,12 @@ async def test_the_bindings_say_how_a_message_is_sent(channel: ChannelTo, queue:
         "replyTo": "answers", "timestamp": True,
     }  # fmt: skip
     binding = {"contentEncoding": "gzip", "messageType": "order"}
-
     await AMQP.send(channel(operation=operation, message=binding), X)
     received, copy = await queue.get(no_ack=True), await copied.get(no_ack=True)
-
     assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)
     assert (received.reply_to, received.content_encoding, received.type) == ("answers", "gzip", "order")
     assert received.timestamp is not None
     assert gzip.decompress(received.body) == gzip.decompress(copy.body) == b"x"
-
-
-async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(channel: ChannelTo, queue: Any) -> None:
-    await AMQP.send(channel(), X)
-    assert (await queue.get(no_ack=True)).delivery_mode == 2
 
 
 @pytest.mark.parametrize(
@@ -66,7 +57,6 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(chann
 async def test_a_message_is_encoded_as_it_says(
     channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes
 ) -> None:
-    """What says that it is compressed is, once, and is read so."""
     here = channel(queue.name, message={"contentEncoding": encoding})
     assert (await echo(AMQP, here, Message(sent))).payload == expected
 
@@ -84,7 +74,9 @@ async def test_headers_keep_their_types(channel: ChannelTo, queue: Any) -> None:
     operation = AsyncApiOperation("send", Document("d", "d", {}), sends=True, place=ChannelPlace(queue.name))
     _, message = write_message(operation, Given(headers=headers, payload="x", has_payload=True))
     await AMQP.send(channel(), message)
-    assert (await queue.get(no_ack=True)).headers == {**headers, "huge": str(2**63)}
+    received = await queue.get(no_ack=True)
+    assert received.headers == {**headers, "huge": str(2**63)}
+    assert received.delivery_mode == 2, "messages outlive the broker unless a binding says otherwise"
 
 
 async def test_headers_of_other_types_are_texts(channel: ChannelTo, queue: Any, other: Any) -> None:
@@ -141,7 +133,6 @@ async def test_a_virtual_host_is_the_server_s_path(channel: ChannelTo) -> None:
 
 
 async def test_what_is_not_accepted_goes_back(channel: ChannelTo, queue: Any) -> None:
-    """Also what was passed over, in its order."""
     await lost(AMQP, channel(queue.name), b"1", b"2", b"3")
     async with AMQP.receive(channel()) as deliveries:
         assert [(await anext(deliveries)).message.payload for _ in range(3)] == [b"1", b"2", b"3"]
@@ -158,7 +149,6 @@ async def test_no_more_is_taken_than_was_asked_for(channel: ChannelTo, queue: An
 
 
 async def test_a_repeated_attempt_gets_what_came_meanwhile(channel: ChannelTo, topic: str) -> None:
-    """The queue is the call's, not the attempt's, and goes when the call has what it waited for."""
     here = channel("key", channel={"exchange": {"name": topic, "type": "direct"}})
     await lost(AMQP, here, b"not accepted")
     await AMQP.send(here, Message(b"meanwhile"))
@@ -171,28 +161,24 @@ async def test_a_call_that_has_ended_leaves_no_queue(channel: ChannelTo, topic: 
     await fault_of(AMQP.send(here, Message(b"for nobody")), "UnknownChannel", retryable=True)
 
 
-async def test_a_queue_or_an_exchange_that_is_not_there(channel: ChannelTo, topic: str) -> None:
-    """A document that only names it does not make it."""
-    await fault_of(AMQP.send(channel(), X), "UnknownChannel")
-    await fault_of(payloads(AMQP, channel()), "UnknownChannel")
-    named = channel(channel={"is": "routingKey", "exchange": {"name": topic}})
-    await fault_of(AMQP.send(named, X), "UnknownChannel")
+NOBODYS: dict[str, Any] = {"is": "routingKey", "exchange": {"name": "nobodys"}}
 
 
-async def test_a_message_may_be_sent_for_nobody(channel: ChannelTo) -> None:
-    """The binding says that this is no error; without it, it is one."""
+@pytest.mark.parametrize(("facts", "code", "told"), [
+    ({}, "UnknownChannel", ""),
+    ({"channel": NOBODYS}, "UnknownChannel", ""),  # a document that only names an exchange does not make it
+    ({"credentials": ADA, "path": "/other"}, "AuthFailed", ""),
+    ({"credentials": ADA, "path": "/nowhere"}, "AuthFailed", ""),
+    ({"operation": {"priority": "high"}}, "BadDocument", "'priority' is 'high'; it must be a whole number"),
+])  # fmt: skip
+async def test_where_nothing_can_be_sent(channel: ChannelTo, facts: dict[str, Any], code: str, told: str) -> None:
+    await fault_of(AMQP.send(channel(**facts), X), code, told)
+
+
+async def test_a_queue_that_is_not_there(channel: ChannelTo) -> None:
+    """A binding may say that a message for nobody is no error."""
     await AMQP.send(channel(operation={"mandatory": False}), X)
-    await fault_of(AMQP.send(channel(), X), "UnknownChannel")
-
-
-@pytest.mark.parametrize("path", ["/other", "/nowhere"])
-async def test_a_virtual_host_that_a_user_may_not_use_is_told(channel: ChannelTo, path: str) -> None:
-    await fault_of(AMQP.send(channel("his", credentials=ADA, path=path), X), "AuthFailed")
-
-
-async def test_a_binding_that_cannot_be_is_told(channel: ChannelTo) -> None:
-    doing = AMQP.send(channel(operation={"priority": "high"}), X)
-    await fault_of(doing, "BadDocument", "'priority' is 'high'; it must be a whole number", retryable=False)
+    await fault_of(payloads(AMQP, channel()), "UnknownChannel")
 
 
 async def test_a_farewell_that_is_cancelled_leaves_no_connection(channel: ChannelTo, link: Link) -> None:

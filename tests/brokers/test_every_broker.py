@@ -41,18 +41,11 @@ def of(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("protocol", names, indirect=True)
 
 
-async def test_nobody_listens(protocol: Protocol, broker: Broker) -> None:
-    doing = broker.send(protocol.channel(free_ports(1)[0]), MESSAGE)
-    await fault_of(doing, "ConnectionRefused", retryable=True)
-
-
-async def test_an_unknown_host(protocol: Protocol, broker: Broker) -> None:
+async def test_nobody_answers(protocol: Protocol, broker: Broker) -> None:
+    await fault_of(broker.send(protocol.channel(free_ports(1)[0]), MESSAGE), "ConnectionRefused", retryable=True)
     await fault_of(payloads(broker, protocol.channel(1883, host="broker.invalid")), "UnknownHost")
-
-
-async def test_a_broker_that_says_nothing(protocol: Protocol, broker: Broker) -> None:
     async with silent() as nobody:
-        await fault_of(broker.send(protocol.channel(nobody.port, timeout=0.5), MESSAGE), "Timeout")
+        await fault_of(broker.send(protocol.channel(nobody.port, timeout=0.3), MESSAGE), "Timeout")
 
 
 async def test_connecting_can_be_cancelled(protocol: Protocol, broker: Broker) -> None:
@@ -96,11 +89,15 @@ async def test_a_token_is_a_password(protocol: Protocol, broker: Broker, channel
     assert (await echo(broker, here)).payload == b"x"
 
 
+@pytest.mark.parametrize(("protocol", "version"), [
+    *((protocol, "") for protocol in PROTOCOLS), ("mqtt", "3.1.1"),
+], indirect=["protocol"])  # fmt: skip
 async def test_a_wrong_password_is_told(
-    protocol: Protocol, broker: Broker, channel: ChannelTo, server: Server, topic: str
+    protocol: Protocol, broker: Broker, channel: ChannelTo, server: Server, topic: str, version: str
 ) -> None:
     wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-    here = channel(f"{protocol.hers}{topic}", secure=True, credentials=wrong)
+    facts = {"version": version} if version else {}
+    here = channel(f"{protocol.hers}{topic}", secure=True, credentials=wrong, **facts)
     fault = await fault_of(broker.send(here, MESSAGE), "AuthFailed", retryable=False)
     assert fault.message.startswith(f"{protocol.name}://127.0.0.1:{server.secure_port} {protocol.hers}{topic}: ")
     assert "byron" not in fault.message
@@ -127,18 +124,14 @@ async def test_a_message_that_is_too_large_is_told(protocol: Protocol, broker: B
     await fault_of(doing, "MessageTooLarge", retryable=False)
 
 
-@pytest.mark.parametrize(
-    ("protocol", "address", "message"),
-    [
-        ("mqtt", "orders/#", MESSAGE),
-        ("mqtt", "orders", Message(b"x", headers={"x": "y" * 65_536})),
-        ("amqp", "orders", Message(b"x", correlation_id="c" * 256)),
-        ("amqp", "orders", Message(b"x", headers={"name": "\ud800"})),
-        ("nats", "orders", Message(b"x", headers={"two words": "y"})),
-        ("nats", "orders", Message(b"x", headers={"x": "\ud800"})),
-    ],
-    indirect=["protocol"],
-)
+@pytest.mark.parametrize(("protocol", "address", "message"), [
+    ("mqtt", "orders/#", MESSAGE),
+    ("mqtt", "orders", Message(b"x", headers={"x": "y" * 65_536})),
+    ("amqp", "orders", Message(b"x", correlation_id="c" * 256)),
+    ("amqp", "orders", Message(b"x", headers={"name": "\ud800"})),
+    ("nats", "orders", Message(b"x", headers={"two words": "y"})),
+    ("nats", "orders", Message(b"x", headers={"x": "\ud800"})),
+], indirect=["protocol"])  # fmt: skip
 async def test_what_cannot_be_sent_is_told(broker: Broker, channel: ChannelTo, address: str, message: Message) -> None:
     """Such as a topic with wildcards, or a header longer than a packet can say: it is not tried again."""
     await fault_of(broker.send(channel(address), message), "BadArguments", retryable=False)
@@ -148,7 +141,6 @@ async def test_what_cannot_be_sent_is_told(broker: Broker, channel: ChannelTo, a
 async def test_a_connection_that_breaks_is_told(
     protocol: Protocol, broker: Broker, channel: ChannelTo, link: Link
 ) -> None:
-    """Whether to wait again is for the definition to say."""
     doing = cut_while_receiving(broker, channel(port=link.port, **protocol.facts), link)
     await fault_of(doing, "ConnectionLost", retryable=True)
 

@@ -14,16 +14,13 @@ from tests.failing import failing, fault_of
 KAFKA = Kafka()
 
 
-@pytest.mark.parametrize(
-    ("binding", "headers", "key", "left"),
-    [
-        ({}, {"key": "a"}, None, {"key": "a"}),
-        ({"key": {"type": "string"}}, {"key": "a", "x": "y"}, b"a", {"x": "y"}),
-        ({"key": {"type": "string"}}, {"x": "y"}, None, {"x": "y"}),
-        ({"key": {"type": "string", "const": "b"}}, {"key": "a"}, b"b", {"key": "a"}),
-        ({"key": {"type": "string", "enum": ["c"]}}, {}, b"c", {}),
-    ],
-)
+@pytest.mark.parametrize(("binding", "headers", "key", "left"), [
+    ({}, {"key": "a"}, None, {"key": "a"}),
+    ({"key": {"type": "string"}}, {"key": "a", "x": "y"}, b"a", {"x": "y"}),
+    ({"key": {"type": "string"}}, {"x": "y"}, None, {"x": "y"}),
+    ({"key": {"type": "string", "const": "b"}}, {"key": "a"}, b"b", {"key": "a"}),
+    ({"key": {"type": "string", "enum": ["c"]}}, {}, b"c", {}),
+])  # fmt: skip
 async def test_where_a_document_describes_a_key_it_is_a_constant_or_the_header_of_that_name(
     server: Server, channel: ChannelTo, topic: str, binding: Any, headers: Any, key: Any, left: Any
 ) -> None:
@@ -44,7 +41,6 @@ async def test_a_binding_may_name_the_topic(channel: ChannelTo, topic: str) -> N
 
 
 async def test_without_a_group_messages_come_from_now_on(channel: ChannelTo) -> None:
-    """Those sent before are for others."""
     await KAFKA.send(channel(), Message(b"before"))
     assert (await echo(KAFKA, channel(), Message(b"now"))).payload == b"now"
 
@@ -79,17 +75,14 @@ async def test_a_way_to_prove_oneself_that_the_broker_does_not_offer(
     assert "byron" not in fault.message
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (errors.UnknownTopicOrPartitionError(), "UnknownChannel"),
-        (errors.TopicAuthorizationFailedError("orders"), "AuthFailed"),
-        (errors.GroupAuthorizationFailedError("orders"), "AuthFailed"),
-        (errors.MessageSizeTooLargeError(), "MessageTooLarge"),
-        (errors.RequestTimedOutError(), "Timeout"),
-        (errors.NotEnoughReplicasError(), "BrokerError"),
-    ],
-)
+@pytest.mark.parametrize(("error", "code"), [
+    (errors.UnknownTopicOrPartitionError(), "UnknownChannel"),
+    (errors.TopicAuthorizationFailedError("orders"), "AuthFailed"),
+    (errors.GroupAuthorizationFailedError("orders"), "AuthFailed"),
+    (errors.MessageSizeTooLargeError(), "MessageTooLarge"),
+    (errors.RequestTimedOutError(), "Timeout"),
+    (errors.NotEnoughReplicasError(), "BrokerError"),
+])  # fmt: skip
 def test_what_the_mock_cluster_never_answers(channel: ChannelTo, error: Exception, code: str) -> None:
     """A real one does."""
     with failing(code), mapping_faults(channel()):
@@ -101,7 +94,6 @@ async def test_a_receiver_of_a_group_that_is_cancelled_leaves_nothing(channel: C
 
 
 async def test_messages_of_other_clients_are_understood(server: Server, channel: ChannelTo, topic: str) -> None:
-    """A message may have neither a value nor headers."""
     async with (
         AIOKafkaProducer(bootstrap_servers=f"{HOST}:{server.port}") as other,
         KAFKA.receive(channel()) as deliveries,

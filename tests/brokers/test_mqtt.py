@@ -10,7 +10,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from swf_temporal.events.brokers.mqtt import Mqtt
 from swf_temporal.events.brokers.mqtt_session import refused
-from swf_temporal.events.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.port import Message
 from tests.brokers.conftest import ChannelTo, Protocol, cut_while_receiving, echo, lost, payloads
 from tests.brokers.servers import HOST, Link, Server
 from tests.failing import fault_of
@@ -40,7 +40,6 @@ async def test_version_3_carries_the_payload_alone(protocol: Protocol, channel: 
 
 
 async def test_a_retained_message_meets_later_subscribers(channel: ChannelTo) -> None:
-    """The broker keeps the latest one, if it is asked to."""
     await MQTT.send(channel(operation={"retain": True}), Message(b"the latest"))
     assert await payloads(MQTT, channel()) == [b"the latest"]
 
@@ -49,17 +48,10 @@ async def test_a_retained_message_meets_later_subscribers(channel: ChannelTo) ->
 async def test_a_repeated_attempt_gets_what_was_not_accepted_and_what_came_meanwhile(
     channel: ChannelTo, version: str
 ) -> None:
-    """The session is the call's, not the attempt's."""
     here = channel(version=version)
     await lost(MQTT, here, b"not accepted")
     await MQTT.send(here, Message(b"meanwhile"))
     assert await payloads(MQTT, here, 2) == [b"not accepted", b"meanwhile"]
-
-
-async def test_what_was_accepted_does_not_come_again(channel: ChannelTo) -> None:
-    await lost(MQTT, channel(), b"accepted", accepted=True)
-    await MQTT.send(channel(), Message(b"the next"))
-    assert await payloads(MQTT, channel()) == [b"the next"]
 
 
 async def test_a_call_that_has_ended_leaves_no_subscription(channel: ChannelTo) -> None:
@@ -67,6 +59,12 @@ async def test_a_call_that_has_ended_leaves_no_subscription(channel: ChannelTo) 
     await MQTT.send(channel(), Message(b"for nobody"))
     next_ = Message(b"for the next call")
     assert (await echo(MQTT, channel(), next_)).payload == next_.payload
+
+
+async def test_what_was_accepted_does_not_come_again(channel: ChannelTo) -> None:
+    await lost(MQTT, channel(), b"accepted", accepted=True)
+    await MQTT.send(channel(), Message(b"the next"))
+    assert await payloads(MQTT, channel()) == [b"the next"]
 
 
 async def test_a_clean_session_forgets(channel: ChannelTo) -> None:
@@ -97,30 +95,18 @@ async def test_calls_at_the_same_time_share_the_document_s_client_id(channel: Ch
 
 
 async def test_a_connection_that_breaks_has_a_last_will(channel: ChannelTo, link: Link, topic: str) -> None:
-    """The broker publishes it for whoever watches."""
     will = {"topic": f"{topic}/gone", "message": "the worker is gone", "qos": 1}
     async with MQTT.receive(channel(f"{topic}/gone", client_id="watcher")) as watched:
         await fault_of(cut_while_receiving(MQTT, channel(port=link.port, server={"lastWill": will}), link))
         assert (await anext(watched)).message.payload == b"the worker is gone"
 
 
-async def test_version_3_tells_a_wrong_password(channel: ChannelTo) -> None:
-    wrong = Credentials(username="ada", password="byron")  # noqa: S106 - of the test's own broker
-    here = channel("hers/orders", secure=True, credentials=wrong, version="3.1.1")
-    fault = await fault_of(MQTT.send(here, Message(b"x")), "AuthFailed", retryable=False)
-    assert "byron" not in fault.message
-
-
-@pytest.mark.parametrize(
-    ("reason", "code"),
-    [
-        (4, "AuthFailed"),
-        (0x80, "AuthFailed"),
-        (ReasonCode(PacketTypes.SUBACK, "Not authorized"), "AuthFailed"),
-        (ReasonCode(PacketTypes.SUBACK, "Topic filter invalid"), "UnknownChannel"),
-        (ReasonCode(PacketTypes.PUBACK, "Quota exceeded"), "BrokerError"),
-    ],
-)
+@pytest.mark.parametrize(("reason", "code"), [
+    (4, "AuthFailed"),
+    (0x80, "AuthFailed"),
+    (ReasonCode(PacketTypes.SUBACK, "Not authorized"), "AuthFailed"),
+    (ReasonCode(PacketTypes.SUBACK, "Topic filter invalid"), "UnknownChannel"),
+    (ReasonCode(PacketTypes.PUBACK, "Quota exceeded"), "BrokerError"),
+])  # fmt: skip
 def test_reasons_that_a_broker_may_give(reason: ReasonCode | int, code: str) -> None:
-    """Codes of both versions are told apart."""
     assert refused(reason).fault[0] == code

@@ -40,7 +40,6 @@ async def test_a_wildcard_is_a_subject_to_receive_from(channel: ChannelTo) -> No
 async def test_a_queue_group_gets_a_message_once(channel: ChannelTo) -> None:
     """Two wait in a group, so each of four messages reaches one of them."""
     here, grouped = channel("sums.>"), channel("sums.*", operation={"queue": "all"})
-
     async with NATS.receive(grouped) as one, NATS.receive(grouped) as two, NATS.receive(here) as outside:
         for payload in (b"1", b"2", b"3", b"4"):
             await NATS.send(channel("sums.in"), Message(payload))
@@ -56,12 +55,10 @@ async def test_a_queue_group_gets_a_message_once(channel: ChannelTo) -> None:
             each.cancel()
         await asyncio.wait(waiting)
         everything = [(await anext(outside)).message.payload for _ in range(4)]
-
     assert sorted(arrived) == everything == [b"1", b"2", b"3", b"4"]
 
 
 async def test_a_subject_that_a_user_may_not_receive_from_is_told(channel: ChannelTo) -> None:
-    """The server complains by the way, and that counts."""
     await fault_of(payloads(NATS, channel("his.orders", secure=True)), "AuthFailed")
 
 

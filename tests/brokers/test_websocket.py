@@ -1,7 +1,5 @@
 """Messages of AsyncAPI documents go over real connections of WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import ssl
@@ -27,6 +25,15 @@ from tests.failing import fault_of
 from tests.functions.conftest import Calling
 
 Answers = Callable[[ServerConnection], Any]
+
+
+def says(frame: str) -> Answers:
+    return lambda connection: connection.send(frame)
+
+
+def leaves(code: int) -> Answers:
+    return lambda connection: connection.close(code, "enough")
+
 
 JSON_TYPE = {"Content-Type": "application/json"}
 NUMBERED = {"correlationId": {"location": "$message.payload#/nr"}}
@@ -96,13 +103,6 @@ class Lights:
             self.closed.set()
 
 
-def says(frame: str) -> Answers:
-    async def say(connection: ServerConnection) -> None:
-        await connection.send(frame)
-
-    return say
-
-
 @pytest.fixture
 async def lights() -> AsyncIterator[Lights]:
     lights = Lights()
@@ -130,11 +130,13 @@ async def test_a_message_is_sent_and_the_connection_closed(lights: Lights, ask: 
     arguments = {"lamp": "a/b", "tag": ["x", "y z"], "payload": {"on": True}, "headers": {"X-By": "ada"}}
     assert await ask("tell", arguments) is None
     await lights.closed.wait()
-
-    assert lights.received == ['{"on":true}']
+    assert (lights.received, lights.codes) == (['{"on":true}'], [1000])
     assert lights.paths == ["/api/lights/a%2Fb?tag=x&tag=y+z"]
     assert lights.headers[0].items() >= {"x-by": "ada", "idempotency-key": "k"}.items()
-    assert lights.codes == [1000]
+    lights.closed.clear()
+    await ask("tellBytes", {"payload": {"base64": "AP8="}})
+    await lights.closed.wait()
+    assert lights.received[1:] == [b"\x00\xff"]
 
 
 @pytest.mark.parametrize("name", ["X\r\nEvil", "\u00fc", "", "Host", "transfer-encoding"])
@@ -145,18 +147,14 @@ async def test_a_message_has_no_headers_of_the_connection(lights: Lights, ask: A
     assert lights.paths == []
 
 
-async def test_bytes_are_sent_as_bytes(lights: Lights, ask: Ask) -> None:
-    await ask("tellBytes", {"payload": {"base64": "AP8="}})
-    await lights.closed.wait()
-    assert lights.received == [b"\x00\xff"]
-
-
 async def test_a_message_is_waited_for(lights: Lights, ask: Ask) -> None:
+    """The connection begins with what the operator sends along, and with what the workflow says, which wins."""
     lights.on_connection = says('{"on": true}')
-    assert await ask("hear", {"lamp": "a", "page": 2, "headers": {"X-By": "ada"}}) == {"on": True}
+    along = Options(headers={"X-By": "operator", "X-Station": "north"})
+    heard = await ask("hear", {"lamp": "a", "page": 2, "headers": {"x-by": "ada"}}, calls=along)
     await lights.closed.wait()
-    assert (lights.paths, lights.headers[0]["x-by"]) == (["/api/lights/a?page=2"], "ada")
-    assert lights.codes == [1000]
+    assert (heard, lights.paths, lights.codes) == ({"on": True}, ["/api/lights/a?page=2"], [1000])
+    assert lights.headers[0].items() >= {"x-by": "ada", "x-station": "north"}.items()
 
 
 async def test_waiting_that_is_cancelled_closes_the_connection(lights: Lights, ask: Ask) -> None:
@@ -200,57 +198,42 @@ async def test_a_reply_may_come_on_a_channel_of_its_own(lights: Lights, ask: Ask
     assert lights.paths == ["/api/answers", "/api/questions"]
 
 
-@pytest.mark.parametrize("code", [1000, 1011])
-async def test_a_connection_that_ends_is_a_fault(lights: Lights, ask: Ask, code: int) -> None:
-    """Whether the server takes leave or not."""
-
-    async def leave(connection: ServerConnection) -> None:
-        await connection.close(code, "enough")
-
-    lights.on_connection = leave
-    await fault_of(ask("hear", {"lamp": "a"}), "ConnectionLost", "ws://127.0.0.1", retryable=True)
-
-
-async def test_a_server_that_refuses_a_message_is_heard(lights: Lights, ask: Ask) -> None:
-    """If it says so by how it closes the connection."""
-
-    async def refuse(connection: ServerConnection) -> None:
-        await connection.close(1008, "not that")
-
-    lights.on_connection = refuse
-    fault = await fault_of(ask("tell", {"lamp": "a", "payload": 5}), told="1008")
-    assert fault.code in {"BrokerError", "ConnectionLost"}, "it depends on who is first"
-
-
 @pytest.mark.parametrize("status", [401, 503])
 async def test_a_server_may_answer_as_http_does(lights: Lights, ask: Ask, status: int) -> None:
-    """Its status is the code, as for other services."""
     lights.refusal = Response(status, HTTPStatus(status).phrase, Headers(JSON_TYPE), b'{"no": 1}')
     fault = await fault_of(ask("hear", {"lamp": "a"}), str(status))
     assert (fault.status, fault.body) == (status, {"no": 1})
 
 
-async def test_a_redirect_to_another_server_is_not_followed(lights: Lights, ask: Ask) -> None:
-    """Who calls is shown to nobody else."""
-    headers = Headers({**JSON_TYPE, "Location": "ws://localhost:1/"})
-    lights.refusal = Response(307, "Temporary Redirect", headers, b"")
-    await fault_of(ask("hear", {"lamp": "a"}), "BrokerError", "cross-origin")
+REDIRECT = Response(307, "Temporary Redirect", Headers({**JSON_TYPE, "Location": "ws://localhost:1/"}), b"")
 
 
-async def test_a_message_can_be_too_large(lights: Lights, ask: Ask) -> None:
-    """It is not even read to its end."""
-    lights.on_connection = says('"' + "x" * 100 + '"')
-    doing = ask("hear", {"lamp": "a"}, calls=Options(max_response_bytes=50))
-    await fault_of(doing, "AnswerTooLarge", retryable=False)
+@pytest.mark.parametrize(("facts", "given", "code", "told", "retryable"), [
+    ({"on_connection": leaves(1000)}, {}, "ConnectionLost", "ws://127.0.0.1", True),
+    ({"on_connection": leaves(1011)}, {}, "ConnectionLost", "ws://127.0.0.1", True),
+    ({"refusal": REDIRECT}, {}, "BrokerError", "cross-origin", None),  # who calls is shown to nobody else
+    # It is not even read to its end.
+    ({"on_connection": says(f'"{"x" * 100}"')}, {"calls": Options(max_response_bytes=50)}, "AnswerTooLarge", "", False),
+    ({}, {"url": "ws://127.0.0.1:1"}, "ConnectionRefused", "", True),
+    ({"library": None}, {}, "NotInstalled", "pip install 'swf-temporal[websocket]'", False),
+])  # fmt: skip
+async def test_what_fails(  # noqa: PLR0913 - the facts of a case
+    lights: Lights, ask: Ask, monkeypatch: pytest.MonkeyPatch, facts: dict[str, Any], given: dict[str, Any], code: str,
+    told: str, *, retryable: bool | None,
+) -> None:  # fmt: skip
+    if "library" in facts:
+        monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
+    vars(lights).update(facts)
+    await fault_of(ask("hear", {"lamp": "a"}, **given), code, told, retryable=retryable)
 
 
-async def test_a_server_that_is_not_there(lights: Lights, ask: Ask, unused_tcp_port: int) -> None:
-    lights.port = unused_tcp_port
-    await fault_of(ask("hear", {"lamp": "a"}), "ConnectionRefused", retryable=True)
+async def test_a_server_that_refuses_a_message_is_heard(lights: Lights, ask: Ask) -> None:
+    lights.on_connection = leaves(1008)
+    fault = await fault_of(ask("tell", {"lamp": "a", "payload": 5}), told="1008")
+    assert fault.code in {"BrokerError", "ConnectionLost"}, "it depends on who is first"
 
 
 async def test_secure_connections_are_checked(tmp_path: Path, lights: Lights, ask: Ask) -> None:
-    """Against the authorities that the operator trusts."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -261,17 +244,3 @@ async def test_secure_connections_are_checked(tmp_path: Path, lights: Lights, as
         trusting = Options(tls=Tls(ca=str(tmp_path / "ca.pem")))
         assert await ask("hear", {"lamp": "a"}, url=url, calls=trusting) == 1
         await fault_of(ask("hear", {"lamp": "a"}, url=url), "TlsFailed")
-
-
-async def test_what_the_operator_sends_along_begins_the_connection(lights: Lights, ask: Ask) -> None:
-    """What the workflow says wins over it."""
-    lights.on_connection = says("1")
-    along = Options(headers={"X-By": "operator", "X-Station": "north"})
-    await ask("hear", {"lamp": "a", "headers": {"x-by": "ada"}}, calls=along)
-    assert lights.headers[0].items() >= {"x-by": "ada", "x-station": "north"}.items()
-
-
-async def test_the_library_is_an_extra(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
-    told = "pip install 'swf-temporal[websocket]'"
-    await fault_of(ask("hear", {"lamp": "a"}), "NotInstalled", told, retryable=False)

@@ -14,18 +14,18 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
+from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
-from tests.brokers.conftest import authority, certificates, kafka_cluster, mosquitto, rabbitmq, topic
+from tests.brokers.conftest import kafka_cluster, mosquitto, rabbitmq, topic
 from tests.brokers.servers import HOST, Link, Server, free_ports, program, running
 from tests.temporal.conftest import bench
 
-__all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
-
+__all__ = ["bench", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]
 Take = Callable[[CloudEvent], Any]
 SERVERS = {"amqp": "rabbitmq", "kafka": "kafka_cluster", "mqtt": "mosquitto", "nats": "jetstream"}
 _NUMBERS = count(1)
@@ -89,11 +89,7 @@ def settings_of(broker: BrokerAddress, **more: Any) -> ConsumerSettings:
 
 @asynccontextmanager
 async def consuming(
-    of: ConsumerSettings | BrokerAddress,
-    take: Take,
-    count: Callable[[str], None] = lambda _: None,
-    *,
-    is_there: bool = True,
+    of: ConsumerSettings | BrokerAddress, take: Take, count: Callable[[str], Any] = str, *, is_there: bool = True
 ) -> AsyncIterator[Consumer]:
     """Run a consumer, from when it has what its broker sends: unless there is nothing, or it comes another way."""
     settings = of if isinstance(of, ConsumerSettings) else settings_of(of)
@@ -116,6 +112,12 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 def named_event(id_: str | int) -> CloudEvent:
     return CloudEvent(str(id_), "shop", "placed")
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let consumers try again sooner than usual."""
+    monkeypatch.setattr(consumers, "_FIRST_PAUSE", 0.05)
 
 
 @pytest.fixture

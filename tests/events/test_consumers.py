@@ -29,7 +29,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
-from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Server
 from tests.events.conftest import Take, brokers, consuming, every_broker, led_by_link, publish, settings_of, until
@@ -52,7 +52,7 @@ def events_of(key: str) -> list[CloudEvent]:
     ]
 
 
-async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
+async def test_one_that_is_cancelled_while_its_connection_breaks_ends(take: Take) -> None:
     """It does not connect again, though the group of its tasks fails at that moment and hides that it is cancelled."""
 
     class Breaking:
@@ -69,9 +69,6 @@ async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
             task.cancel()
             raise ConnectionError
             yield  # a generator
-
-    async def take(_: CloudEvent) -> int:
-        return 1
 
     settings = ConsumerSettings(name="breaking", url="amqp://127.0.0.1", queue="q")
     task = asyncio.create_task(Consumer(settings, Breaking(), take, Settings()).run())
@@ -91,11 +88,10 @@ async def outputs(running: Running, number: int) -> list[Any]:
 
 
 @every_broker
-@pytest.mark.parametrize("mode", ["binary", "structured"])
-async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, mode: Mode) -> None:
+async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress) -> None:
     async with bench.worker(order()) as running, consuming(broker, router_to(running).take):
         sent = [event for key in "abc" for event in events_of(key)]
-        await publish(broker, [*sent, *sent], mode)
+        await publish(broker, [*sent, *sent])
         found = await outputs(running, 3)
     assert sorted(found, key=json.dumps) == [{"placed": {"of": key}, "paid": [key]} for key in "abc"]
 

@@ -4,8 +4,8 @@ import asyncio
 import json
 import logging
 from base64 import b64encode
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -16,6 +16,7 @@ from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, SinkSettings
+from tests.events.conftest import Take, until
 
 TOKEN = "t5Bn-62Yv/sL8m"  # noqa: S105 - it is none
 PASSWORD = "s3cr:et"  # noqa: S105 - as above
@@ -60,28 +61,19 @@ async def test_a_receiver_that_repeats_its_credentials_does_not_tell_them() -> N
 
 
 class _Broken:
-    def open(self) -> AbstractAsyncContextManager[AsyncGenerator[Incoming]]:
-        return self._open()
-
     @asynccontextmanager
-    async def _open(self) -> AsyncGenerator[AsyncGenerator[Incoming]]:
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         logging.getLogger("nats").warning("CONNECT %s", TOKEN)
         raise CallFailed(f"the token {TOKEN} is not known")
         yield  # a context manager has one
 
 
-async def test_a_consumer_that_is_refused_does_not_log_its_token(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_consumer_that_is_refused_does_not_log_its_token(take: Take, caplog: pytest.LogCaptureFixture) -> None:
     """Neither in its own words nor in those of the library."""
-
-    async def take(event: CloudEvent) -> int:
-        raise AssertionError(event)
-
     settings = ConsumerSettings(name="orders", url="nats://localhost", subject="orders", credentials={"token": TOKEN})
     consumer = Consumer(settings, _Broken(), take, Settings())
     running = asyncio.create_task(consumer.run())
-    async with asyncio.timeout(30):
-        while "is not known" not in caplog.text:
-            await asyncio.sleep(0.01)
+    await until(lambda: "is not known" in caplog.text)
     running.cancel()
     assert "the token *** is not known" in caplog.text
     assert "CONNECT ***" in caplog.text

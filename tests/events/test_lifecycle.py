@@ -200,7 +200,6 @@ states:
 async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
     bench: Bench, topic: str, *, ordered: bool
 ) -> None:
-    """Otherwise at once."""
     definition = load(PARALLEL.replace("ID", topic))
     async with working(bench, definition, ordered=ordered) as outside:
         handle = await outside.start(definition)
@@ -253,7 +252,6 @@ async def test_one_that_is_cancelled_as_it_continues_as_another_has_one_end(benc
 
 
 async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, topic: str) -> None:
-    """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
     definition = define(*states, id=topic)
     async with working(bench, definition, "workflow", "task") as outside:
@@ -268,15 +266,11 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
     assert len({event.id for event in outside.published}) == len(outside.published)
 
 
-@pytest.mark.parametrize(
-    ("suspend_after", "last", "called", "end"),
-    [
-        (10, "state-left Book", ["book", "undo"], "workflow.cancelled"),
-        (1000, "state-left Rest", ["book", "undo"], "workflow.cancelled"),
-        (1000, "workflow-completed ", ["book"], "workflow.completed"),
-    ],
-    ids=["between two steps", "about to continue as another", "complete"],
-)
+@pytest.mark.parametrize(("suspend_after", "last", "called", "end"), [
+    (10, "state-left Book", ["book", "undo"], "workflow.cancelled"),
+    (1000, "state-left Rest", ["book", "undo"], "workflow.cancelled"),
+    (1000, "workflow-completed ", ["book"], "workflow.completed"),
+], ids=["between two steps", "about to continue as another", "complete"])  # fmt: skip
 async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
     bench: Bench, topic: str, suspend_after: int, last: str, called: list[str], end: str
 ) -> None:

@@ -78,62 +78,6 @@ async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypat
     assert taken == ["0", "1", "2", "3", "4"]
 
 
-async def test_what_came_over_a_websocket_outlives_its_connection() -> None:
-    """The server ends it when it has sent all that it has, and does not send that again."""
-    taken: list[str] = []
-    is_here = asyncio.Event()
-    connections = 0
-
-    async def take(event: CloudEvent) -> int:
-        await is_here.wait()
-        taken.append(event.id)
-        return 1
-
-    async def serve(connection: ServerConnection) -> None:
-        nonlocal connections
-        connections += 1
-        if connections > 1:
-            await connection.wait_closed()
-            return
-        for number in range(3):
-            await connection.send(json.dumps(named_event(number).to_json()))
-        await connection.send("no event")
-        asyncio.get_running_loop().call_later(1, is_here.set)
-
-    async with websocket_server(serve, HOST, 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take, is_there=False):
-            await until(lambda: connections == 2)
-            assert taken == ["0", "1", "2"]
-
-
-async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
-    """One that is told to stop hands it on: the server does not send it again."""
-    begun: list[str] = []
-    taken: list[str] = []
-    is_here = asyncio.Event()
-
-    async def take(event: CloudEvent) -> int:
-        begun.append(event.id)
-        await is_here.wait()
-        taken.append(event.id)
-        return 1
-
-    async def serve(connection: ServerConnection) -> None:
-        for number in range(3):
-            await connection.send(json.dumps(named_event(number).to_json()))
-        await connection.wait_closed()
-
-    async with websocket_server(serve, HOST, 0) as server:
-        port = next(iter(server.sockets)).getsockname()[1]
-        async with consuming(
-            ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}", ordered=False), take, is_there=False
-        ):
-            await until(lambda: len(begun) == 3)
-            asyncio.get_running_loop().call_later(0.1, is_here.set)
-    assert taken == begun
-
-
 @pytest.mark.long
 @pytest.mark.timeout(660)
 @brokers("kafka")
@@ -164,3 +108,39 @@ async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog:
             while len(taken) < 300:
                 await asyncio.sleep(0.1)
     assert "reconnecting" not in caplog.text
+
+
+@pytest.mark.parametrize("ends", ["connection", "consumer"])
+async def test_what_came_over_a_websocket_outlives(ends: str) -> None:
+    """The connection, which a server ends when it has sent all, and a consumer that is told to stop."""
+    begun: list[str] = []
+    taken: list[str] = []
+    is_here = asyncio.Event()
+    connections = 0
+
+    async def take(event: CloudEvent) -> int:
+        begun.append(event.id)
+        await is_here.wait()
+        taken.append(event.id)
+        return 1
+
+    async def serve(connection: ServerConnection) -> None:
+        nonlocal connections
+        connections += 1
+        if connections == 1:  # it does not send again what it has sent
+            for number in range(3):
+                await connection.send(json.dumps(named_event(number).to_json()))
+            await connection.send("no event")
+        if connections > 1 or ends == "consumer":
+            await connection.wait_closed()
+
+    async with websocket_server(serve, HOST, 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        settings = ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}", ordered=ends == "connection")
+        async with consuming(settings, take, is_there=False):
+            await until(lambda: len(begun) == (1 if ends == "connection" else 3))
+            asyncio.get_running_loop().call_later(0.2, is_here.set)
+            if ends == "connection":
+                await until(lambda: connections == 2)
+    assert taken == begun
+    assert (sorted(taken) if ends == "consumer" else taken) == ["0", "1", "2"]

@@ -116,10 +116,9 @@ authorization: {{users: [
 """
 
 
-@pytest.mark.parametrize(
-    ("dead", "size", "why"),
-    [("dead.Denied", 100, "does not permit"), ("dead.all", 1950, "larger"), ("dead.small", 200, "larger")],
-)
+@pytest.mark.parametrize(("dead", "size", "why"), [
+    ("dead.Denied", 100, "does not permit"), ("dead.all", 1950, "larger"), ("dead.small", 200, "larger"),
+])  # fmt: skip
 async def test_a_dead_letter_that_is_refused_for_good_holds_up_nothing(
     tmp_path: Path, take: Take, taken: list[str], caplog: pytest.LogCaptureFixture, dead: str, size: int, why: str
 ) -> None:

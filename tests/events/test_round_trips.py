@@ -19,6 +19,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.kafka import Kafka
 from swf_temporal.events.brokers.port import Channel, Message
+from swf_temporal.events.messages import event_in, message_of
 from swf_temporal.events.sinks import Connection, Sinks
 from swf_temporal.settings.events import BrokerAddress, Mode, SinkSettings
 from tests.brokers.servers import HOST, Server
@@ -146,35 +147,23 @@ async def test_a_sink_keeps_its_connection_of_websocket() -> None:
     await sinks.aclose()
 
 
-async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None:
-    """It confirms that it has it; a repetition is not kept."""
+async def test_a_stream_has_an_event_once_on_each_of_its_subjects(jetstream: Server, topic: str) -> None:
+    """It confirms that it has it; a repetition is not kept. That of one sink is no repetition of that of another."""
     url = f"nats://{HOST}:{jetstream.port}"
-    connection = await nats.connect(url)
-    await connection.jetstream().add_stream(name=topic, subjects=[topic])
-    sink = SinkSettings(name="sink", url=url, subject=topic, stream=topic, mode="binary")
-    sinks = Sinks([sink])
-    for _ in range(3):
-        await sinks.publish(EVENTS[0])
-    await sinks.aclose()
-    info = await connection.jetstream().stream_info(topic)
-    assert info.state.messages == 1
-    await connection.close()
-    elsewhere = sink.replace(subject=f"{topic}-other", mode="structured")
-    await fault_of(Sinks([elsewhere]).publish(EVENTS[0]), told="no stream")
-
-
-async def test_a_stream_has_an_event_on_each_of_its_subjects(jetstream: Server, topic: str) -> None:
-    """That of one sink is no repetition of that of another."""
-    url = f"nats://{HOST}:{jetstream.port}"
-    connection = await nats.connect(url)
-    await connection.jetstream().add_stream(name=topic, subjects=[f"{topic}.*"])
-    both = [SinkSettings(name=name, url=url, subject=f"{topic}.{name}", stream=topic) for name in ("all", "some")]
-    async with aclosing(Sinks(both)) as sinks:
-        for _ in range(2):
-            assert await sinks.publish(EVENTS[0]) == ["all", "some"]
-    info = await connection.jetstream().stream_info(topic, subjects_filter=">")
+    async with await nats.connect(url) as connection:
+        streams = connection.jetstream()
+        await streams.add_stream(name=topic, subjects=[f"{topic}.*"])
+        both = [
+            SinkSettings(name=name, url=url, subject=f"{topic}.{name}", stream=topic, mode="binary")
+            for name in ("all", "some")
+        ]
+        async with aclosing(Sinks(both)) as sinks:
+            for _ in range(3):
+                assert await sinks.publish(EVENTS[0]) == ["all", "some"]
+        info = await streams.stream_info(topic, subjects_filter=">")
     assert info.state.subjects == {f"{topic}.all": 1, f"{topic}.some": 1}
-    await connection.close()
+    elsewhere = both[0].replace(subject=f"{topic}-other", mode="structured")
+    await fault_of(Sinks([elsewhere]).publish(EVENTS[0]), told="no stream")
 
 
 async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str, take: Take, taken: list[str]) -> None:
@@ -184,3 +173,20 @@ async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str, take: 
     async with aclosing(Sinks([SinkSettings(name="sink", **there)])) as sinks, consuming(settings, take):
         await sinks.publish(CloudEvent("1", "shop", f"{topic}.placed"))
         await until(lambda: taken == ["1"])
+
+
+HEADERS = {"ce_specversion": "1.0", "ce_id": "1", "ce_type": "t", "ce_source": "s"}
+
+
+@pytest.mark.parametrize(("payload", "content_type", "expected"), [
+    (b"\xef\xbb\xbfhello", "text/plain", "hello"),
+    (b"gr\xfc", "text/plain; charset=ISO-8859-1", "gr\u00fc"),
+    (b'{"a": "gr\xfc"}', "application/json; charset=ISO-8859-1", {"a": "gr\u00fc"}),
+])  # fmt: skip
+def test_the_charset_of_a_message_is_that_of_its_data(payload: bytes, content_type: str, expected: JSON) -> None:
+    event = event_in(Message(payload, content_type, HEADERS), "kafka")
+    assert event.data == expected
+    if isinstance(expected, str):
+        again = message_of(event, "kafka", "binary")
+        assert event_in(again, "kafka").data == expected
+        assert again.payload == payload.removeprefix(b"\xef\xbb\xbf")

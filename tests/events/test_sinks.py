@@ -118,25 +118,31 @@ async def receiver(answers: list[int]) -> AsyncIterator[tuple[str, list[Any]]]:
         yield f"http://{HOST}:{server.sockets[0].getsockname()[1]}/events", got
 
 
+async def produced(bench: Bench, topic: str, *sinks: SinkSettings) -> str:
+    """Run an instance that produces two events; return its id."""
+    definition = named(PRODUCING, topic)
+    async with working(bench, definition, sinks=sinks) as worker:
+        instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
+        assert await instance.result() == {"a": 1}
+    return instance.id
+
+
 async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str) -> None:
     """With the same id; and no more to a sink that has it."""
-    definition = named(PRODUCING, topic)
     async with receiver([500]) as (one, first), receiver([]) as (two, second):
-        sinks = (
+        id_ = await produced(
+            bench, topic,
             SinkSettings(name="one", url=one, headers={"X-Key": "k"}, mode="binary"),
             SinkSettings(name="two", url=two, credentials={"username": "ada", "password": "p"}),
             SinkSettings(name="other", url="http://127.0.0.1:1", types=("other",)),
-        )
-        async with working(bench, definition, sinks=sinks) as worker:
-            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
-            assert await instance.result() == {"a": 1}
+        )  # fmt: skip
     assert [(status, data) for status, _, data in first] == [(500, 1), (204, 1), (204, 2)]
     headers = first[0][1]
     assert headers["ce-id"] == first[1][1]["ce-id"]
-    assert (headers["ce-type"], headers["ce-swfinstanceid"], headers["x-key"]) == (f"made-{topic}", instance.id, "k")
+    assert (headers["ce-type"], headers["ce-swfinstanceid"], headers["x-key"]) == (f"made-{topic}", id_, "k")
     assert [whole["data"] for _, _, whole in second] == [1, 2]
     assert second[0][1]["authorization"].startswith("basic ")
-    assert (second[0][2]["swfinstanceid"], second[0][2]["swfdefinitionid"]) == (instance.id, topic)
+    assert (second[0][2]["swfinstanceid"], second[0][2]["swfdefinitionid"]) == (id_, topic)
 
 
 async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> None:
@@ -158,13 +164,9 @@ async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> No
 
 
 async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> None:
-    definition = named(PRODUCING, topic)
     async with receiver([500, 503, 500]) as (url, got):
-        sinks = (SinkSettings(name="one", url=url, max_attempts=2),)
-        async with working(bench, definition, sinks=sinks) as worker:
-            instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
-            with pytest.raises(RunEnded, match="503"):
-                await instance.result()
+        with pytest.raises(RunEnded, match="503"):
+            await produced(bench, topic, SinkSettings(name="one", url=url, max_attempts=2))
     assert len(got) == 2
 
 
@@ -172,10 +174,7 @@ async def test_an_event_that_no_sink_takes_is_logged_once(
     bench: Bench, topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """For all events of the instance."""
-    definition = named(PRODUCING, topic)
-    async with working(bench, definition, sinks=(ROUTED,)) as worker:
-        instance = await worker.client.start(definition, {}, task_queue=worker.settings.task_queue)
-        await instance.result()
+    await produced(bench, topic, ROUTED)
     assert [record.getMessage() for record in caplog.records if "no sink" in record.getMessage()] == [
         f"no sink takes the event of type 'made-{topic}' that it produces"
     ]

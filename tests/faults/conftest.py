@@ -29,7 +29,6 @@ from swf_temporal.temporal.worker import make_worker
 from tests.functions.conftest import Service, service
 
 __all__ = ["service"]
-
 _numbers = count(1)
 _MAX_SECONDS = 60
 
@@ -59,18 +58,12 @@ class Attempt:
         if expected is not None:
             ask["onErrors"] = [{"errorRef": "expected", "transition": "Caught"}]
             parts = {"states": [ask, caught], "errors": [{"name": "expected", "code": expected}]}
-        known = {"auth": self.auth} if self.auth else {}
-        secrets = {"secrets": list(self.secrets)} if self.secrets else {}
+        if self.auth:
+            parts["auth"] = self.auth
+        if self.secrets:
+            parts["secrets"] = list(self.secrets)
         functions = [{"name": "ask", **self.function, "metadata": metadata}]
-        return {
-            "id": "asking",
-            "version": "1",
-            "specVersion": "0.8",
-            **secrets,
-            **known,
-            "functions": functions,
-            **parts,
-        }
+        return {"id": "asking", "version": "1", "specVersion": "0.8", "functions": functions, **parts}
 
 
 @dataclass(frozen=True)
@@ -139,13 +132,8 @@ async def stage() -> AsyncIterator[Stage]:
 
 def by_client(url: str, secret: str = "s3cret-of-orders") -> dict[str, Any]:  # noqa: S107 - it is none
     """Return what a call has that shows a token, which a client gets from the service at *url*."""
-    client = {
-        "authority": f"{url}/token",
-        "grantType": "clientCredentials",
-        "clientId": "orders",
-        "clientSecret": secret,
-    }
-    auth = {"name": "by client", "scheme": "oauth2", "properties": client}
+    client = {"grantType": "clientCredentials", "clientId": "orders", "clientSecret": secret}
+    auth = {"name": "by client", "scheme": "oauth2", "properties": {**client, "authority": f"{url}/token"}}
     return {"function": {"authRef": {"invocation": "by client"}}, "auth": [auth]}
 
 

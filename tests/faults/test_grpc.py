@@ -16,7 +16,8 @@ from tests.faults.conftest import Attempt, FailedCall, Stage, by_client, grants_
 from tests.functions.conftest import Service
 from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving
 
-UNAVAILABLE, DEADLINE_EXCEEDED, NOT_FOUND, UNAUTHENTICATED = 14, 4, 5, 16
+STATUSES = {"UNAVAILABLE": 14, "DEADLINE_EXCEEDED": 4, "NOT_FOUND": 5, "UNAUTHENTICATED": 16}
+HASTY, LESS_HASTY = ({"timeout": timedelta(milliseconds=milliseconds)} for milliseconds in (300, 2000))
 
 
 @pytest.fixture
@@ -26,13 +27,12 @@ async def users() -> AsyncIterator[Users]:
 
 
 async def fails(  # noqa: PLR0913 - what tests say of it
-    stage: Stage, server: str, code: str, status: int | None, *texts: str, name: str = "Ada",
-    arguments: Any = None, expected: str | int = "", function: dict[str, Any] | None = None, auth: Any = (),
-    **options: Any,
+    stage: Stage, server: str, code: str, *texts: str, name: str = "Ada", arguments: Any = None,
+    expected: str | int = "", function: dict[str, Any] | None = None, auth: Any = (), **options: Any,
 ) -> FailedCall:  # fmt: skip
     """Add a person, which fails; where the service says so, with the body that gRPC has for it."""
     called = {"type": "rpc", "operation": f"file://{PROTOS}/users.proto#UserService#AddUser", **(function or {})}
-    settings = Settings(calls=Options(base_url=server, **options))
+    settings, status = Settings(calls=Options(base_url=server, **options)), STATUSES.get(code)
     attempt = Attempt(called, arguments or {"full_name": name}, settings, auth=list(auth))
     told = await stage.fails(attempt, code, *texts, status=status, body=..., match=expected or code)
     if status is not None:
@@ -41,77 +41,59 @@ async def fails(  # noqa: PLR0913 - what tests say of it
     return told
 
 
-async def test_refused(stage: Stage, closed_port: int) -> None:
-    host = f"127.0.0.1:{closed_port}"
-    await fails(stage, f"grpc://{host}", "UNAVAILABLE", UNAVAILABLE, host, "refused")
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> str:
+    """Return the URL of what is called: the form of it, with a fixture's value."""
+    fixture, form = request.param
+    url: str = form.format(request.getfixturevalue(fixture))
+    return url.replace("http://", "grpc://")
 
 
-async def test_too_slow(stage: Stage, users: Users) -> None:
-    """The method takes its time; the number of the status matches as well as its name."""
-    told = ("DEADLINE_EXCEEDED", DEADLINE_EXCEEDED, "UserService/AddUser")
-    await fails(stage, at(users), *told, name="sloth", expected=DEADLINE_EXCEEDED, timeout=timedelta(milliseconds=300))
+AT_USERS = ("users", "{.url}")
 
 
-async def test_an_error_of_the_service(stage: Stage, users: Users) -> None:
-    """The status, the message and what the server adds."""
-    told = await fails(stage, at(users), "NOT_FOUND", NOT_FOUND, "no such person", name="nobody")
-    assert told.caught["body"]["metadata"]["hint"] == "ask for somebody"
-
-
-async def test_no_grpc_at_all(stage: Stage, service: Service) -> None:
-    """A server of HTTP answers in its own way."""
-    await fails(stage, service.url.replace("http", "grpc"), "UNAVAILABLE", UNAVAILABLE)
-
-
-async def test_silence(stage: Stage, silent_port: int) -> None:
-    server, patience = f"grpc://127.0.0.1:{silent_port}", timedelta(milliseconds=300)
-    await fails(stage, server, "DEADLINE_EXCEEDED", DEADLINE_EXCEEDED, timeout=patience)
+@pytest.mark.parametrize(("server", "code", "text", "facts"), [
+    (("closed_port", "grpc://127.0.0.1:{}"), "UNAVAILABLE", "refused", {}),
+    (("silent_port", "grpc://127.0.0.1:{}"), "DEADLINE_EXCEEDED", "127.0.0.1", HASTY),
+    (("untrusted_port", "grpcs://localhost:{}"), "UNAVAILABLE", "ertificate", LESS_HASTY),
+    (("service", "{.url}"), "UNAVAILABLE", "127.0.0.1", {}),  # of HTTP alone
+    # The number of the status matches as well as its name.
+    (AT_USERS, "DEADLINE_EXCEEDED", "UserService/AddUser", {**HASTY, "name": "sloth", "expected": 4}),
+    (AT_USERS, "NOT_FOUND", "no such person", {"name": "nobody"}),
+    (AT_USERS, "AnswerTooLarge", "larger than", {"name": "loud", "max_response_bytes": 1000}),
+], indirect=["server"])  # fmt: skip
+async def test_a_call_that_fails(stage: Stage, server: str, code: str, text: str, facts: Any) -> None:
+    told = await fails(stage, server, code, text, **facts)
+    if code == "NOT_FOUND":
+        assert told.caught["body"]["metadata"]["hint"] == "ask for somebody"
 
 
 async def test_malformed(stage: Stage) -> None:
-    answer = GRPC.unary_unary_rpc_method_handler(_nonsense)
+    async def nonsense(_request: bytes, _context: Any) -> bytes:
+        return b"\xff\xff\xff"
+
     server = AIO.server()
-    handler = GRPC.method_handlers_generic_handler("shop.users.UserService", {"AddUser": answer})
-    server.add_generic_rpc_handlers((handler,))
+    answers = {"AddUser": GRPC.unary_unary_rpc_method_handler(nonsense)}
+    server.add_generic_rpc_handlers((GRPC.method_handlers_generic_handler("shop.users.UserService", answers),))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
         told = "the answer is not a 'shop.people.Person'"
-        await fails(stage, f"grpc://127.0.0.1:{port}", "MalformedAnswer", None, told)
+        await fails(stage, f"grpc://127.0.0.1:{port}", "MalformedAnswer", told)
     finally:
         await server.stop(None)
 
 
-async def _nonsense(_request: bytes, _context: Any) -> bytes:
-    return b"\xff\xff\xff"
-
-
 async def test_another_schema(stage: Stage, users: Users) -> None:
-    """The arguments are not what the message has; nothing is sent."""
-    await fails(stage, at(users), "BadArguments", None, "fullname", arguments={"fullname": "Ada"})
+    await fails(stage, users.url, "BadArguments", "fullname", arguments={"fullname": "Ada"})
     assert users.received == []
-
-
-async def test_too_large(stage: Stage, users: Users) -> None:
-    await fails(stage, at(users), "AnswerTooLarge", None, "larger than", name="loud", max_response_bytes=1000)
-
-
-async def test_not_to_be_trusted(stage: Stage, untrusted_port: int) -> None:
-    server = f"grpcs://localhost:{untrusted_port}"
-    told = await fails(stage, server, "UNAVAILABLE", UNAVAILABLE, timeout=timedelta(seconds=2))
-    assert "certificate" in told.text.lower()
 
 
 async def test_an_expired_token(stage: Stage, users: Users, service: Service) -> None:
     """The server refuses the token and the next one as well; none of them is shown to anybody."""
     users.tokens = set()
     grants_tokens(service)
-    facts = by_client(service.url)
-    told = await fails(stage, at(users), "UNAUTHENTICATED", UNAUTHENTICATED, "who are you?", **facts)
+    told = await fails(stage, users.url, "UNAUTHENTICATED", "who are you?", **by_client(service.url))
     granted_to = [request for request in service.requests if request.method == "POST"]
     assert len(granted_to) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)
-
-
-def at(users: Users) -> str:
-    return f"grpc://127.0.0.1:{users.port}"

@@ -24,8 +24,6 @@ PLAIN = ("mqtt", "amqp", "nats", "kafka", "ws", "http")
 SECURE = ("mqtts", "amqps", "kafka-secure", "wss", "https")
 """NATS is not among them: it begins in plain text, and is tried with a real server of its own."""
 MESSAGE = {"contentType": "application/json", "payload": {"type": "object", "required": ["lumens"]}}
-
-
 Fails = Callable[..., Awaitable[FailedCall]]
 
 
@@ -47,7 +45,7 @@ def fails(stage: Stage, tmp_path: Path) -> Fails:
         }
         file = tmp_path / "street.json"
         file.write_text(json.dumps(document), encoding="utf-8")
-        known = Settings(calls=Options(timeout=timedelta(seconds=1), **(settings or {})))
+        known = Settings(calls=Options(**{"timeout": timedelta(seconds=1), **(settings or {})}))
         called = {"type": "asyncapi", "operation": f"{file}#tell", **(function or {})}
         made = Attempt(called, None if receives else arguments or {"lumens": 7}, known, **facts)
         return await stage.fails(made, code, *texts, status=status, body=body)
@@ -62,7 +60,8 @@ async def test_refused(fails: Fails, closed_port: int, protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", PLAIN)
 async def test_silence(fails: Fails, silent_port: int, protocol: str) -> None:
-    await fails(protocol, f"127.0.0.1:{silent_port}", "Timeout", f"127.0.0.1:{silent_port}", "in time")
+    host, hasty = f"127.0.0.1:{silent_port}", {"timeout": timedelta(milliseconds=200)}
+    await fails(protocol, host, "Timeout", host, "in time", settings=hasty)
 
 
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
@@ -85,15 +84,11 @@ async def speaking(*messages: str | bytes) -> AsyncIterator[str]:
         yield f"127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
 
 
-@pytest.mark.parametrize(
-    ("said", "code", "text", "facts"),
-    [
-        ('{"lumens": ', "MalformedAnswer", "but it is not", {"body": ...}),
-        ('{"lux": 7}', "SchemaMismatch", "lumens", {"body": {"lux": 7}}),
-        (json.dumps({"lumens": "x" * 5000}), "AnswerTooLarge", "1000", {"settings": {"max_response_bytes": 1000}}),
-    ],
-    ids=["malformed", "another schema", "too large"],
-)
+@pytest.mark.parametrize(("said", "code", "text", "facts"), [
+    ('{"lumens": ', "MalformedAnswer", "but it is not", {"body": ...}),
+    ('{"lux": 7}', "SchemaMismatch", "lumens", {"body": {"lux": 7}}),
+    (json.dumps({"lumens": "x" * 5000}), "AnswerTooLarge", "1000", {"settings": {"max_response_bytes": 1000}}),
+], ids=["malformed", "another schema", "too large"])  # fmt: skip
 async def test_what_comes_does_not_fit(fails: Fails, said: str, code: str, text: str, facts: dict[str, Any]) -> None:
     async with speaking(said) as host:
         await fails("ws", host, code, text, receives=True, **facts)
@@ -116,9 +111,7 @@ async def test_an_expired_token(fails: Fails, service: Service, protocol: str) -
     expired, host = {"detail": "the token has expired"}, service.url.removeprefix("http://")
     for method in ("GET", "POST"):
         service.answers_with(method, "/lights", expired, status=401)
-
     told = await fails(protocol, host, 401, "401", status=401, body=expired, **by_client(service.url))
-
     shown = [request.headers["authorization"] for request in service.requests if request.path == "/lights"]
     assert len(set(shown)) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)

@@ -60,29 +60,24 @@ def function(name: str, arguments: Any = None) -> Attempt:
 
 
 async def test_an_exception(stage: Stage) -> None:
-    """Its type is the code, its text the message."""
     order = {"order": {"item": "mouse", "count": 1}}
     told = await stage.fails(function("out_of_stock", order), "LookupError", "no mouse left")
     assert told.caught["name"] == "LookupError"
 
 
 async def test_an_error_with_all_facts(stage: Stage) -> None:
-    """A function may say code, status and body itself."""
     declined = function("declined")
     await stage.fails(declined, "Declined", "the card was declined", status=402, body={"reason": "limit"})
 
 
-@pytest.mark.parametrize(
-    ("reason", "body"),
-    [
-        ("a time", {"at": "2026-01-31T00:00:00Z"}),
-        ("no number", "not JSON: NaN is not a JSON number (at .[0])"),
-        ("an object", "not JSON: Unable to serialize unknown type: <class 'object'>"),
-        ("for ever", None),
-        ("a duration", None),
-        ("half a character", None),
-    ],
-)
+@pytest.mark.parametrize(("reason", "body"), [
+    ("a time", {"at": "2026-01-31T00:00:00Z"}),
+    ("no number", "not JSON: NaN is not a JSON number (at .[0])"),
+    ("an object", "not JSON: Unable to serialize unknown type: <class 'object'>"),
+    ("for ever", None),
+    ("a duration", None),
+    ("half a character", None),
+])  # fmt: skip
 async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -> None:
     """It is the call's outcome all the same, and the call is not made again."""
     _MADE.clear()
@@ -91,15 +86,12 @@ async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -
     assert len(_MADE) == 4  # local and not, caught and not
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "code", "text"),
-    [
-        ("out_of_stock", {"order": {"item": "mouse", "count": "many"}}, "BadArguments", "count"),
-        ("out_of_stock", {"item": "mouse"}, "BadArguments", "order"),
-        ("not_json", None, "NotJSON", "object"),
-        ("nowhere", None, "UnknownFunction", "nowhere"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "code", "text"), [
+    ("out_of_stock", {"order": {"item": "mouse", "count": "many"}}, "BadArguments", "count"),
+    ("out_of_stock", {"item": "mouse"}, "BadArguments", "order"),
+    ("not_json", None, "NotJSON", "object"),
+    ("nowhere", None, "UnknownFunction", "nowhere"),
+])  # fmt: skip
 async def test_what_does_not_fit(stage: Stage, name: str, arguments: Any, code: str, text: str) -> None:
     await stage.fails(function(name, arguments), code, text)
 
@@ -109,16 +101,13 @@ def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
     return Attempt(operation, {}, Settings(scripts=scripts, calls=Options(**options)))
 
 
-@pytest.mark.parametrize(
-    ("attempt", "code", "text"),
-    [
-        (script("1 / 0"), "ZeroDivisionError", "division by zero"),
-        (script("def ("), "SyntaxError", "line 1"),
-        (script("while True: pass", timeout=timedelta(milliseconds=500)), "Timeout", "did not end within"),
-        (script("'x' * 5000", max_response_bytes=1000), "AnswerTooLarge", "1000"),
-        (script("1", scripts=False), "ScriptsOff", "SWF_SCRIPTS"),
-    ],
-)
+@pytest.mark.parametrize(("attempt", "code", "text"), [
+    (script("1 / 0"), "ZeroDivisionError", "division by zero"),
+    (script("def ("), "SyntaxError", "line 1"),
+    (script("while True: pass", timeout=timedelta(milliseconds=500)), "Timeout", "did not end within"),
+    (script("'x' * 5000", max_response_bytes=1000), "AnswerTooLarge", "1000"),
+    (script("1", scripts=False), "ScriptsOff", "SWF_SCRIPTS"),
+])  # fmt: skip
 async def test_scripts(stage: Stage, attempt: Attempt, code: str, text: str) -> None:
     await stage.fails(attempt, code, text)
 
@@ -148,12 +137,10 @@ async def test_activities_of_others(stage: Stage) -> None:
 
 
 async def test_an_activity_that_nobody_has(stage: Stage) -> None:
-    """There is a worker, but not for this."""
     async with payments(stage, "refunds-of-faults"):
         await stage.fails(engine("refund@refunds-of-faults", timeout="PT5S"), "NotFoundError", "refund")
 
 
 async def test_a_queue_that_nobody_serves(stage: Stage) -> None:
-    """The call waits for a worker until its time is over."""
     waiting = {"metadata": {"scheduleToStartTimeout": "PT0.5S"}}
     await stage.fails(engine("charge@nobody-of-faults", function=waiting), "NoWorker", "nobody-of-faults")

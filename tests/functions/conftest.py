@@ -3,10 +3,10 @@
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -50,15 +50,9 @@ class Service:
         self.hung_up = threading.Event()
 
     def answers_with(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        status: int = 200,
-        content_type: str = "application/json",
+        self, method: str, path: str, body: Any = None, *, status: int = 200, content_type: str = "application/json",
         headers: dict[str, str] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Answer with *body*: bytes as they are, anything else as JSON; None is an empty answer."""
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         typed = {"Content-Type": content_type} if content_type else {}
@@ -76,6 +70,9 @@ class Service:
         """Do not answer until the caller hangs up."""
         self.answers[method, path] = Answer(hangs=True)
 
+    def answer_to(self, request: Received) -> Answer:
+        return self.answers.get((request.method, request.path), Answer(b"no such page", 404))
+
     @property
     def last(self) -> Received:
         return self.requests[-1]
@@ -88,9 +85,10 @@ class _Handler(Quiet):
         url = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         query = parse_qsl(url.query, keep_blank_values=True)
-        self.service.requests.append(Received(self.command, url.path, query, headers, content, self.client_address))
+        request = Received(self.command, url.path, query, headers, content, self.client_address)
+        self.service.requests.append(request)
         self.service.asked.set()
-        answer = self.service.answers.get((self.command, url.path), Answer(b"no such page", 404))
+        answer = self.service.answer_to(request)
         if answer.hangs:
             self.connection.recv(1)
             self.service.hung_up.set()
@@ -103,13 +101,22 @@ class _Handler(Quiet):
             self.answer(body, answer.status, answer.headers)
 
 
-@pytest.fixture
-def service() -> Iterator[Service]:
+_S = TypeVar("_S", bound=Service)
+
+
+@contextmanager
+def serving(kind: Callable[[ThreadingHTTPServer], _S]) -> Iterator[_S]:
     handler = type("Handler", (_Handler,), {})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    handler.service = Service(server)  # type: ignore[attr-defined]  # each test has a class of its own
+    served = handler.service = kind(server)  # type: ignore[attr-defined]  # each service has a class of its own
     with listening(server):
-        yield handler.service  # type: ignore[attr-defined]  # as above
+        yield served
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    with serving(Service) as service:
+        yield service
 
 
 Calling = Callable[..., Functions]

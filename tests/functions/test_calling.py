@@ -1,7 +1,5 @@
 """Who performs which type of function."""
 
-from __future__ import annotations
-
 import pytest
 
 from swf_temporal.base.calls import Function
@@ -25,14 +23,18 @@ async def test_closing_what_was_never_opened() -> None:
     await functions.aclose()
 
 
-async def test_messages_can_be_read() -> None:
-    """JSON can hold half a character, and a message with one could not be written down."""
+@pytest.mark.parametrize(("cause", "told"), [("itself", "first"), (None, "?")])
+async def test_messages_can_be_read(cause: str | None, told: str) -> None:
+    """JSON can hold half a character, and a message with one could not be written down. Causes may go in a circle."""
 
     def fail() -> None:
-        raise ValueError("\ud800")
+        first, second = ValueError("first" if cause else "\ud800"), KeyError("second")
+        if cause:
+            first.__cause__, second.__cause__ = second, first
+        raise first
 
     fault = await fault_of(Functions({"f": fail}).call(Call(Function(name="f", type="custom", operation="f"))))
-    assert fault.message == "?"
+    assert (fault.code, fault.message) == ("ValueError", told)
 
 
 async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() -> None:
@@ -56,11 +58,9 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong() 
     [("custom", "service:java:org.acme.Greeter::greet"), ("custom", "knative:greeter"), ("rest", "no.yaml#greet")],
 )
 async def test_the_configuration_has_the_operation(calling: Calling, service: Service, kind: str, written: str) -> None:
-    """A request or a Python function in the place of what the definition says, which alone would fail."""
     function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
     service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
     await fault_of(Functions().call(Call(function)))
-
     asking = calling(settings=served_by(f"rest:POST:{service.url}/greet"))
     result = await asking.call(Call(function, {"name": "Ada"}))
     told = await asking.look(function, None)
@@ -70,7 +70,6 @@ async def test_the_configuration_has_the_operation(calling: Calling, service: Se
     assert (result["status"], result["body"]) == (404, {"said": "Hello!"})
     assert told is not None
     assert told.address == {"method": "POST", "url": f"{service.url}/greet"}
-
     own = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
     assert await own.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
     assert await own.prepare(function, "/no/folder") is None

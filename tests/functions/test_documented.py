@@ -35,17 +35,11 @@ def _call(section: str, arguments: JSON) -> Call:
     return Call(load(definition).functions[0].function, arguments)
 
 
-@pytest.mark.parametrize(
-    ("section", "arguments", "expected"),
-    [
-        ("Python", {"name": "Ada"}, {"greeting": "Hello, Ada!"}),
-        (
-            "Adding a function type",
-            {"symbol": "SWF"},
-            {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("section", "arguments", "expected"), [
+    ("Python", {"name": "Ada"}, {"greeting": "Hello, Ada!"}),
+    ("Adding a function type", {"symbol": "SWF"},
+     {"service": "https://example.com/quotes", "method": "GetQuote", "body": {"symbol": "SWF"}}),
+])  # fmt: skip
 async def test_registered_in_a_module(calling: Calling, section: str, arguments: JSON, expected: JSON) -> None:
 
     assert await calling(offered_by(_module(_blocks(section, "python")[0]))).call(_call(section, arguments)) == expected

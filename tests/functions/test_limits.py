@@ -1,18 +1,19 @@
 """How many calls are made at once, and how often."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import Callee
-from swf_temporal.functions.calling import Call
+from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
+from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service, http_call
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -32,20 +33,30 @@ class Crowd:
         self.inside -= 1
 
 
+ROOM = [Options(concurrency=1), Options(rate=Rate(1, 3600))]
+
+
 def call_of(name: str) -> Call:
     return Call(Function(name=name, type="custom"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "most"),
-    [
-        (Settings(), 8),
-        (Settings(functions={"VISIT": Options(concurrency=3)}), 3),
-        (Settings(functions={"OTHER": Options(concurrency=3)}), 8),
-        (Settings(calls=Options(concurrency=2)), 2),
-        (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
-    ],
-)
+async def made_beside(slow: Sequence[asyncio.Task[Any]], functions: Functions) -> set[asyncio.Task[Any]]:
+    """Return which of five quick calls are not made beside *slow* ones, which end then."""
+    quick = [asyncio.create_task(functions.call(call_of("quick"))) for _ in range(5)]
+    _, waiting = await asyncio.wait(quick, timeout=5)
+    for task in (*slow, *quick):
+        task.cancel()
+    await asyncio.gather(*slow, *quick, return_exceptions=True)
+    return waiting
+
+
+@pytest.mark.parametrize(("settings", "most"), [
+    (Settings(), 8),
+    (Settings(functions={"VISIT": Options(concurrency=3)}), 3),
+    (Settings(functions={"OTHER": Options(concurrency=3)}), 8),
+    (Settings(calls=Options(concurrency=2)), 2),
+    (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
+])  # fmt: skip
 async def test_so_many_calls_at_once(calling: Calling, settings: Settings, most: int) -> None:
     crowd = Crowd()
     functions = calling({"visit": crowd.visit}, settings)
@@ -53,21 +64,18 @@ async def test_so_many_calls_at_once(calling: Calling, settings: Settings, most:
     assert crowd.most == most
 
 
-@pytest.mark.parametrize(
-    ("limited", "most"),
-    [
-        ({"services": {"visits.yaml": Options(concurrency=3)}}, (3, 3)),
-        ({"services": {"other.yaml": Options(concurrency=3)}}, (8, 4)),
-        (
-            {
-                "services": {"visits.yaml": Options(concurrency=3)},
-                "functions": {"visit": Options(concurrency=2)},
-                "calls": Options(concurrency=4),
-            },
-            (3, 2),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("limited", "most"), [
+    ({"services": {"visits.yaml": Options(concurrency=3)}}, (3, 3)),
+    ({"services": {"other.yaml": Options(concurrency=3)}}, (8, 4)),
+    (
+        {
+            "services": {"visits.yaml": Options(concurrency=3)},
+            "functions": {"visit": Options(concurrency=2)},
+            "calls": Options(concurrency=4),
+        },
+        (3, 2),
+    ),
+])  # fmt: skip
 async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[int, int]) -> None:
     """Whichever functions call it, beside what holds for these; none waits for another in a circle."""
     limits, crowd, own = RateLimits(Settings(**limited)), Crowd(), Crowd()
@@ -82,7 +90,6 @@ async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[i
 
 
 async def test_so_many_calls_of_a_host(calling: Calling, service: Service) -> None:
-    """The limit of a host holds for whoever calls it; other hosts have their own."""
     service.answers_with("GET", "/a", {})
     host = read_pattern(service.url.removeprefix("http://"))
     limits = RateLimits(Settings(hosts={host: Options(concurrency=1)}))
@@ -112,59 +119,40 @@ async def test_so_many_calls_in_a_time(calling: Calling) -> None:
     for task in pending:
         task.cancel()
     await asyncio.gather(*pending, return_exceptions=True)
-
     assert (len(done), len(pending), len(made)) == (3, 2, 3)
 
 
-async def test_a_failed_call_leaves_its_place(calling: Calling) -> None:
-    settings = Settings(calls=Options(concurrency=1))
-
-    def fail() -> None:
-        raise ValueError("no")
-
-    functions = calling({"fail": fail}, settings)
-    results = await asyncio.gather(*(functions.call(call_of("fail")) for _ in range(3)), return_exceptions=True)
-    assert [getattr(result, "code", None) for result in results] == ["ValueError"] * 3
-
-
-@pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
+@pytest.mark.parametrize("own", ROOM, ids=["concurrency", "rate"])
 async def test_calls_that_wait_for_their_function_leave_others_room(calling: Calling, own: Options) -> None:
     """However many wait: of the calls that may be made at once, they take what one of them takes."""
     settings = Settings(calls=Options(concurrency=3), functions={"SLOW": own})
-
     functions = calling({"slow": asyncio.Event().wait, "quick": dict}, settings)
     slow = [asyncio.create_task(functions.call(call_of("slow"))) for _ in range(5)]
     await asyncio.sleep(0)
-    quick = [asyncio.create_task(functions.call(call_of("quick"))) for _ in range(5)]
-    done, _ = await asyncio.wait(quick, timeout=5)
-    for task in (*slow, *quick):
-        task.cancel()
-    await asyncio.gather(*slow, *quick, return_exceptions=True)
-
-    assert done == {*quick}
+    assert not await made_beside(slow, functions)
 
 
-@pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
+@pytest.mark.parametrize("own", ROOM, ids=["concurrency", "rate"])
 async def test_calls_that_wait_for_their_host_leave_others_room(
     calling: Calling, service: Service, own: Options
 ) -> None:
     """However many wait, and though each has had its place before it is known which host it asks."""
     service.hangs("GET", "/slow")
-    slow_host = service.url.removeprefix("http://")
-    settings = Settings(calls=Options(concurrency=3), hosts={read_pattern(slow_host): own})
-    crowd = Crowd()
-
-    functions = calling({"visit": crowd.visit}, settings)
+    host, crowd = read_pattern(service.url.removeprefix("http://")), Crowd()
+    settings = Settings(calls=Options(concurrency=3), hosts={host: own})
+    functions = calling({"quick": crowd.visit}, settings)
     slow = [asyncio.create_task(functions.call(http_call("GET", f"{service.url}/slow"))) for _ in range(6)]
     await asyncio.to_thread(service.asked.wait, 5)
-    quick = [asyncio.create_task(functions.call(call_of("visit"))) for _ in range(5)]
-    done, _ = await asyncio.wait(quick, timeout=5)
-    for task in (*slow, *quick):
-        task.cancel()
-    await asyncio.gather(*slow, *quick, return_exceptions=True)
+    assert not await made_beside(slow, functions)
     at_once, crowd.most = crowd.most, 0
-    await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
-
-    assert done == {*quick}
+    await asyncio.gather(*(functions.call(call_of("quick")) for _ in range(8)))
     assert at_once <= 2, "those that are made count still"
     assert crowd.most == 3, "those that were cancelled as they waited have given no place back twice"
+
+
+async def test_a_failed_call_leaves_its_place(calling: Calling) -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    functions = calling({"fail": fail}, Settings(calls=Options(concurrency=1)))
+    await asyncio.gather(*(fault_of(functions.call(call_of("fail")), "ValueError") for _ in range(3)))

@@ -43,18 +43,15 @@ async def test_a_connection_that_needs_a_file(calling: Calling, host: str, servi
     assert fault.message.startswith("too many open files: raise the limit of this process (ulimit -n")
 
 
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one")],
-)
+@pytest.mark.parametrize(("kind", "operation"), [
+    ("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one"),
+])  # fmt: skip
 async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("[")
     call = Call(Function(name="ask", type=kind, operation=operation), base=str(tmp_path))
-    functions = Functions(
-        {"one": lambda: int(file.read_text())}, Settings(calls=Options(base_url="http://127.0.0.1:1"))
-    )
-    async with aclosing(functions):
+    settings = Settings(calls=Options(base_url="http://127.0.0.1:1"))
+    async with aclosing(Functions({"one": lambda: int(file.read_text())}, settings)) as functions:
         usual = await fault_of(functions.call(call))
         with none_left():
             fault = await fault_of(functions.call(call), "TooManyOpenFiles", retryable=True)
@@ -83,14 +80,3 @@ async def test_a_channel_that_cannot_be_made(calling: Calling) -> None:
     with none_left():
         fault = await fault_of(functions.call(next_))
     assert (usual.code, fault.code) == ("UNAVAILABLE", "TooManyOpenFiles")
-
-
-async def test_errors_that_are_causes_of_each_other(calling: Calling) -> None:
-    def cycle() -> None:
-        first, second = ValueError("first"), KeyError("second")
-        first.__cause__, second.__cause__ = second, first
-        raise first
-
-    assert (
-        await fault_of(calling({"f": cycle}).call(Call(Function(name="f", type="custom", operation="f"))))
-    ).code == "ValueError"

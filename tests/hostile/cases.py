@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
+
 from tests.hostile.costs import SLOW, counting
 
 Made = Callable[[], Any]
@@ -415,7 +418,6 @@ def _sizes() -> Iterator[Case]:
 
 def _depths() -> Iterator[Case]:
     case, once = _making("depth")
-
     for depth in (100, 500, 900, 3_000, 100_000):
         yield (once if depth in (900, 100_000) else case)(f"input {depth}", deep_input(depth, put({})))
         yield case(f"input {depth} and jq", deep_input(depth, computing("[..] | length")))
@@ -623,3 +625,14 @@ def _subflows() -> Iterator[Case]:
 def cases() -> list[Case]:
     families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts, _subflows)
     return [case for family in families for case in family()]
+
+
+def arguments(definition: Any, data: Any) -> list[RawValue]:
+    """Return the arguments of a run of *definition*, which it brings along, with *data* as its input."""
+    text = definition if isinstance(definition, str) else json.dumps(definition)
+    pin = {"definitions": [{"text": text, "name": "hostile"}]}
+    return [_value(data if isinstance(data, RAW) else json.dumps(data)), _value(json.dumps(pin))]
+
+
+def _value(text: str) -> RawValue:
+    return RawValue(Payload(metadata={"encoding": b"json/plain"}, data=text.encode("utf-8", "surrogatepass")))

@@ -15,8 +15,7 @@ from itertools import count
 from temporalio.client import Client
 
 from swf_temporal.temporal.converter import CONVERTER
-from tests.hostile.cases import flow, put
-from tests.hostile.starting import arguments
+from tests.hostile.cases import arguments, flow, put
 
 _PROBE = json.dumps(flow(put({"a": 1}, "A"), put({}, "B", stateDataFilter={"output": "${ [.a] | map(1) | {b: .} }"})))
 _EVERY = 0.1

@@ -17,8 +17,7 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
-from tests.hostile.cases import Case
-from tests.hostile.starting import arguments
+from tests.hostile.cases import Case, arguments
 from tests.hostile.worker import READY
 from tests.processes import ending_with_us
 

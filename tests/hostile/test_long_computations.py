@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.temporal,
     pytest.mark.timeout(900),  # on a busy machine a second of processor time is a minute
 ]
-
 TASK_SECONDS: Final = 4
 """Seconds that the expressions may take, together, that a run has evaluated in one workflow task."""
 
@@ -41,7 +40,7 @@ async def output(hostile: Hostile, definition: Any, data: Any) -> Any:
 
 
 async def test_conditions_of_which_each_takes_some_time(hostile: Hostile) -> None:
-    seconds, count = 0.15, 40
+    seconds, count = 0.15, 28
     slow, _ = await asyncio.to_thread(counting, seconds)
     assert seconds * count > TASK_SECONDS
     choice = switch([*[f"{slow} < 0"] * (count - 1), f"{slow} > 0"])
@@ -66,7 +65,7 @@ async def test_thousands_of_expressions(hostile: Hostile) -> None:
 
 
 async def test_thousands_of_branches(hostile: Hostile) -> None:
-    count = 3_000
+    count = sampling.count(1_000, 3_000)
     argument = "${ [.a] | map(. + 1) | .[0] }"
     branches = [
         {"name": f"b{number}", "actions": [action({"v": [number, argument]}, f".b{number}")]} for number in range(count)

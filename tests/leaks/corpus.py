@@ -19,7 +19,6 @@ SECRETS: Final[dict[str, JSON]] = {
     "pin": {"number": PIN, "on": True},
     "word": "postgres",
 }
-
 RESEMBLING: Final = "postgres is a word, latest contest: 100% of p8Xz; ada & more &amp; less; a+b=c"
 """A text that has weak secrets in it, which nothing tells from words."""
 BUSINESS: Final[JSON] = {

@@ -8,12 +8,13 @@ waited for. At each of these moments the history, the description, the queries, 
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -44,9 +45,9 @@ from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
+from tests.cli.forked import Forked, forking
 from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak
 from tests.leaks.finding import QUERIES, Found, Service, logged, places_of, texts
-from tests.processes import ending_with_us
 
 PLACED: Final = tuple(
     one
@@ -133,12 +134,13 @@ def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
 
 
 class _Places:
-    def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient) -> None:
+    def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient, forked: Forked) -> None:
         self.kept: dict[str, list[str]] = {}
         self.children: set[str] = set()
         self._server = server
         self._handle = handle
         self._asking = asking
+        self._forked = forked
 
     async def look(self) -> None:
         id_ = self._handle.id
@@ -165,20 +167,19 @@ class _Places:
 
     async def _told(self, *command: str) -> str:
         address = self._server.client.service_client.config.target_host
-        process = await asyncio.create_subprocess_exec(
-            *ending_with_us(), sys.executable, "-m", "swf_temporal.cli", *command, "--address", address,
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-        )  # fmt: skip
-        printed, _ = await process.communicate()
-        assert printed, f"swf {' '.join(command)} printed nothing"
-        return printed.decode()
+        arguments = [*command, "--address", address]
+        run = partial(self._forked.run, arguments, Path.cwd(), os.environ, "", _LIMIT)
+        _, out, err = await asyncio.to_thread(run)
+        assert out + err, f"swf {' '.join(command)} printed nothing"
+        return out + err
 
 
 async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    return [await _find(server, leak) for leak in leaks]
+    with forking() as forked:
+        return [await _find(server, leak, forked) for leak in leaks]
 
 
-async def _find(server: Server, leak: Leak) -> Found:
+async def _find(server: Server, leak: Leak, forked: Forked) -> Found:
     service, outside = _Held(leak), _Outside()
     queue = f"places-{os.getpid()}-{next(_numbers)}"
     with logged() as lines, _beating():
@@ -190,7 +191,7 @@ async def _find(server: Server, leak: Leak) -> Found:
             await stack.enter_async_context(_worker(server, service, url, queue))
             asking = await stack.enter_async_context(_gateway(server, definitions, queue))
             handle = await swf.start(server.client, definitions, {}, workflow_id=queue, task_queue=queue)
-            places = _Places(server, handle, asking)
+            places = _Places(server, handle, asking, forked)
             try:
                 await asyncio.wait_for(_through(handle, leak, service, places), _LIMIT)
             finally:

@@ -57,7 +57,6 @@ class Tried:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
     options = _options(arguments)
     started = time.monotonic()
     chosen = [file for file in files() if not options.files or any(part in str(file) for part in options.files)]

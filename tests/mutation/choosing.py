@@ -83,7 +83,6 @@ def place_of(mutant: Mutant, baseline: Baseline) -> tuple[str, int]:
 
 
 def _running(baseline: Baseline, file: str, lines: tuple[int, int]) -> set[int]:
-    """Return which lines of a function ever run."""
     begin, end = lines
     return {one for trial in baseline for one in trial.passes.get(file, ()) if begin < one <= end}
 

@@ -16,8 +16,6 @@ PACKAGES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of one function."""
-
     name: str
     """As mutmut calls it, with its module."""
     file: str

@@ -11,6 +11,7 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 from swf_temporal.expressions.guarding import jq_process
 from swf_temporal.expressions.guarding.guard import JAVASCRIPT, JQ, JSONPATH, Engine, Guard
 from tests.mutation.choosing import place_of, trials_for
+from tests.mutation.explained import EXPLAINED, Kind, explanations
 from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.mutants import _make_tables_again, choose, files, mutate
 from tests.mutation.trials import Kind as Trying
@@ -94,7 +95,6 @@ def test_the_tests_that_mirror_a_file_come_first() -> None:
 
 
 def test_both_packages_are_mutated() -> None:
-    """What interprets definitions is mutated, and what evaluates expressions."""
     assert {file.parent.name for file in files()} >= {"runtime", "execution", "states", "expressions"}
 
 
@@ -113,14 +113,11 @@ def test_what_was_made_at_import_is_made_again(monkeypatch: pytest.MonkeyPatch) 
     assert module.OTHER is other
 
 
-@pytest.mark.parametrize(
-    ("name", "after", "engine", "program", "data"),
-    [
-        ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
-        ("jsonpath.py", "return [write_json(None)]", JSONPATH, "$..a", "{}"),
-        ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "after", "engine", "program", "data"), [
+    ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
+    ("jsonpath.py", "return [write_json(None)]", JSONPATH, "$..a", "{}"),
+    ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
+])  # fmt: skip
 def test_mutants_run_in_helper_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: str, engine: Engine, program: str, data: str
 ) -> None:
@@ -153,3 +150,27 @@ def test_the_type_checker_refuses_mutants(tmp_path: Path) -> None:
     told = {mutant.after for mutant in mutated.mutants if mutant.name in by_type}
     assert any("None" in after for after in told)
     assert not any("or True" in after or "and False" in after for after in told)
+
+
+def test_explanations_are_in_order() -> None:
+    for one in explanations():
+        source = (ROOT / one.file).read_text(encoding="utf-8")
+        assert f"def {one.function.rpartition('.')[2]}(" in source, f"no such function: {one}"
+        assert all(line.strip() in source for line in one.before.split("\n")), f"no such lines: {one}"
+        assert one.kind in Kind
+
+
+@pytest.mark.parametrize(("entry", "complaint"), [
+    ("{file: README.md, in: f, kind: text, why: w}", "no file of ours"),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: ' '}",
+     "nothing says why"),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: text, why: w, if: x}",
+     "nobody reads"),
+    ("{file: swf_temporal/languages/serverless_workflow/execution/lane.py, in: f, kind: whim, why: w}", "whim"),
+])  # fmt: skip
+def test_an_entry_that_says_too_little_is_refused(tmp_path: Path, entry: str, complaint: str) -> None:
+    file = tmp_path / "explained.yaml"
+    file.write_text(f"- {entry}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=complaint):
+        explanations(file)
+    assert EXPLAINED.is_file()

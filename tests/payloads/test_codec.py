@@ -37,13 +37,10 @@ async def one(codec: PayloadCodec, payload: Payload) -> Payload:
     return encoded
 
 
-@pytest.mark.parametrize(
-    ("key", "associated", "encrypted"),
-    [
-        (1, b"", "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271"),
-        (3, b"c2sp.org/XAES-256-GCM", "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"),
-    ],
-)
+@pytest.mark.parametrize(("key", "associated", "encrypted"), [
+    (1, b"", "ce546ef63c9cc60765923609b33a9a1974e96e52daf2fcf7075e2271"),
+    (3, b"c2sp.org/XAES-256-GCM", "986ec1832593df5443a179437fd083bf3fdb41abd740a21f71eb769d"),
+])  # fmt: skip
 def test_the_cipher_is_that_of_its_specification(key: int, associated: bytes, encrypted: str) -> None:
     cipher, nonce = Xaes(bytes([key] * 32)), b"ABCDEFGHIJKLMNOPQRSTUVWX"
     assert cipher.encrypt(nonce, b"XAES-256-GCM", associated).hex() == encrypted
@@ -73,7 +70,6 @@ async def test_a_payload_that_is_stored_is_encrypted_alike() -> None:
         await one(encrypting(context="shop", stored_from=1000), LONG),
         await one(codec, other),
     ]
-
     assert encoded[0] == encoded[1]
     assert len({each.data[:24] for each in (*encoded, *others)}) == 4
     assert (await one(codec, SECRET)).data != (await one(codec, SECRET)).data
@@ -100,7 +96,6 @@ async def test_plain_payloads_are_read_beside_encrypted_ones() -> None:
 
 @pytest.mark.parametrize("position", [0, 23, 24, -1])
 async def test_what_was_changed_does_not_decrypt(position: int) -> None:
-    """One bit of the nonce, of the text or of the tag."""
     encoded = await one(encrypting(), SECRET)
     data = bytearray(encoded.data)
     data[position] ^= 1
@@ -120,13 +115,11 @@ async def test_a_payload_is_bound_to_its_namespace_and_to_its_key() -> None:
 
 
 async def test_only_what_becomes_smaller_is_compressed() -> None:
-    """Text is, what is random or short is not; encryption compresses unless told otherwise."""
     noise = Payload(data=os.urandom(5000))
     compressed = await one(Compressing(), LONG)
     assert len(compressed.data) < len(LONG.data) // 50
     assert await Compressing().encode([noise, SECRET]) == [noise, SECRET]
     assert await Compressing().decode([compressed, noise]) == [LONG, noise]
-
     plain = Encrypting(Keys({"1": "env:KEY_1"}, ENV), "orders", "1", compression=False)
     assert len((await one(plain, LONG)).data) > len(LONG.data) > 50 * len((await one(encrypting(), LONG)).data)
     with pytest.raises(PayloadUnavailable, match="no keys are configured here"):
@@ -141,7 +134,7 @@ async def test_payloads_of_others_are_inflated_up_to_their_limit_of_size(codec: 
     """One that has more bytes, and those of a list that have more together, are refused without being inflated."""
     small, large, huge = (
         Payload(metadata=COMPRESSED, data=zlib.compress(Payload(data=bytes(size)).SerializeToString()))
-        for size in (1_000_000, 2_100_000, 300_000_000)
+        for size in (1_000_000, 2_100_000, 100_000_000)
     )
     tracemalloc.start()
     found = [reason_of(one) for one in await codec.decode([huge, large, small, *[large] * 100])]
@@ -151,7 +144,6 @@ async def test_payloads_of_others_are_inflated_up_to_their_limit_of_size(codec: 
     assert found[1:3] == [None, None]
     assert len([one for one in found if one is None]) < 6
     assert peak < 50_000_000
-
     stored = codec_of(PayloadSettings(storage=StorageSettings(url="file:///tmp", max_bytes=1 << 28)), "orders")
     assert reason_of((await stored.decode([large]))[0]) is None
 
@@ -179,7 +171,6 @@ async def test_keys_of_functions_are_asked_for_once(monkeypatch: pytest.MonkeyPa
     monkeypatch.syspath_prepend(tmp_path)
     named = {"kms": "kms", "down": "kms", "slow": "asynchronous", "short": "asynchronous"}
     keys = Keys({key_id: f"function:operators_keys:{name}" for key_id, name in named.items()})
-
     assert await keys.get("kms") == bytes([9] * 32)
     assert await keys.get("slow") == bytes([2] * 32)
     for _ in range(2):
@@ -202,15 +193,12 @@ async def test_keys_of_files_and_their_rights(tmp_path: Path) -> None:
             Keys({"1": f"file:{path}"})
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("env:NOWHERE", "the variable NOWHERE with the key '1' is not set"),
-        ("env:SHORT", "the key '1' in SHORT is not a key of 32 bytes"),
-        ("env:WRONG", "the key '1' in WRONG is not a key"),
-        ("file:/no/such/file", "the file /no/such/file with the key '1' cannot be read: No such file or directory"),
-    ],
-)
+@pytest.mark.parametrize(("source", "message"), [
+    ("env:NOWHERE", "the variable NOWHERE with the key '1' is not set"),
+    ("env:SHORT", "the key '1' in SHORT is not a key of 32 bytes"),
+    ("env:WRONG", "the key '1' in WRONG is not a key"),
+    ("file:/no/such/file", "the file /no/such/file with the key '1' cannot be read: No such file or directory"),
+])  # fmt: skip
 def test_what_is_no_key_is_told_without_showing_it(source: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         Keys({"1": source}, ENV)

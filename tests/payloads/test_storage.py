@@ -3,7 +3,10 @@
 import asyncio
 import os
 import stat
+import subprocess
+import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,7 +17,9 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import StorageSettings
+from swf_temporal.temporal.payloads import storage
 from swf_temporal.temporal.payloads.storage import Folder, ObjectStorage, RemoteFolder, folder_at, storage_of
+from tests.processes import ending_with_us
 
 PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
 
@@ -58,30 +63,33 @@ async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
     return payload
 
 
-async def test_another_process_reads_what_one_has_stored(url: str) -> None:
-    claim = await stored(ObjectStorage(StorageSettings(url=url)))
-    assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
-
-
 async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> None:
-    """Neither the same driver nor another one writes it again; another payload is another object."""
+    """Neither the same driver nor another one, which reads it, writes it again; another payload is another object."""
     folder = Counting(folder_at(url, {}))
     first, second = ObjectStorage(StorageSettings(url=url), folder), ObjectStorage(StorageSettings(url=url), folder)
     claims = [await stored(first), await stored(first), await stored(second)]
     assert folder.writes == 1
     assert len({claim.claim_data["sha256"] for claim in claims}) == 1
+    assert await read(ObjectStorage(StorageSettings(url=url)), claims[0]) == PAYLOAD
     assert await stored(first, Payload(data=b"other")) not in claims
     assert folder.writes == 2
 
 
-async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Path) -> None:
-    """A rule that deletes old objects counts from the last use that stored it."""
+async def test_an_object_is_checked_and_kept_alive(tmp_path: Path) -> None:
+    """A rule that deletes old objects counts from the last use that stored it; one that was changed is refused."""
     url = f"file://{tmp_path}"
     claim = await stored(ObjectStorage(StorageSettings(url=url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     os.utime(path, (time.time() - 100_000,) * 2)
     await stored(ObjectStorage(StorageSettings(url=url)))
     assert time.time() - path.stat().st_mtime < 1000
+    assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
+    path.write_bytes(path.read_bytes()[:-1] + b"y")
+    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
+        await read(ObjectStorage(StorageSettings(url=url)), claim)
+    (tmp_path / "secret").write_bytes(b"")
+    with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
+        await read(ObjectStorage(StorageSettings(url=url)), StorageDriverClaim({"sha256": "../secret"}))
 
 
 async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str) -> None:
@@ -103,32 +111,16 @@ async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
     assert "the same storage" in failed.value.hint
 
 
-async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
-    url = f"file://{tmp_path}"
-    claim = await stored(ObjectStorage(StorageSettings(url=url)))
-    path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
-    path.write_bytes(path.read_bytes()[:-1] + b"y")
-    with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
-        await read(ObjectStorage(StorageSettings(url=url)), claim)
-
-
-async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_bytes(b"")
-    with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
-        await read(
-            ObjectStorage(StorageSettings(url=f"file://{tmp_path}")), StorageDriverClaim({"sha256": "../secret"})
-        )
-
-
-async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -> None:
+async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that does not answer is asked four times, one that refuses once."""
+    monkeypatch.setattr(storage, "_PAUSE", 0.01)
     folder = Counting(folder_at(url, {}), ConnectionError("reset"), TimeoutError())
     await stored(ObjectStorage(StorageSettings(url=url), folder))
     assert folder.writes == 3
-
     down = Counting(folder_at(url, {}), *[ConnectionError("reset")] * 4)
     with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
         await stored(ObjectStorage(StorageSettings(url=url), down), Payload(data=b"another"))
+    assert down.writes == 4
     refusing = Counting(folder_at(url, {}), PermissionError("AccessDenied"))
     with pytest.raises(PayloadUnavailable, match=r"permission denied \(AccessDenied\)"):
         await stored(ObjectStorage(StorageSettings(url=url), refusing), Payload(data=b"a third"))
@@ -173,3 +165,42 @@ def test_places_that_cannot_be_reached_are_told() -> None:
     with pytest.raises(UsageError, match="pip install gcsfs"):
         storage_of(StorageSettings(url="gs://bucket/prefix"))
     assert isinstance(folder_at("memory://x", {}), RemoteFolder)
+
+
+WRITER = """
+import asyncio, sys
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import StorageDriverStoreContext
+from swf_temporal.settings.payloads import StorageSettings
+from swf_temporal.temporal.payloads.storage import ObjectStorage
+
+async def main():
+    driver = ObjectStorage(StorageSettings(url=f"file://{sys.argv[1]}"))
+    for number in range(100_000):
+        await driver.store(StorageDriverStoreContext(), [Payload(data=number.to_bytes(4) * 2_000_000)])
+
+asyncio.run(main())
+"""
+
+
+def test_a_writer_that_is_killed_leaves_whole_objects(tmp_path: Path) -> None:
+    """Each object has the SHA-256 that is its name, however often a writer was killed; what was begun is no object."""
+    for _ in range(3):
+        seen = set(objects(tmp_path))
+        command = [*ending_with_us(), sys.executable, "-c", WRITER, str(tmp_path)]
+        with subprocess.Popen(command) as writer:
+            end = time.monotonic() + 60
+            # In the midst of an object: its file is there, and has no name yet.
+            while not (set(objects(tmp_path)) - seen and list(tmp_path.rglob(".*.partial"))):
+                assert time.monotonic() < end
+                assert writer.poll() is None
+            writer.kill()
+        for path in objects(tmp_path):
+            if path not in seen:
+                assert sha256(path.read_bytes()).hexdigest() == path.name
+        for path in objects(tmp_path):
+            path.unlink()
+
+
+def objects(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("??/*") if path.is_file() and not path.name.startswith(".")]

@@ -1,4 +1,4 @@
-"""Where events go: a pure function, the same for every language."""
+"""Where events go, and meet those who wait for them: a pure function, the same for every language."""
 
 from typing import Any
 
@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing import Route, digest_of, instance_id, route, single_id
+from swf_temporal.events.routing import (
+    HOPS,
+    Route,
+    digest_of,
+    hops_of,
+    instance_id,
+    next_hops,
+    route,
+    single_id,
+    subscription,
+)
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 
@@ -55,17 +65,14 @@ states:
 
 
 def order(start: str = "One", extra: str = "") -> Definition:
-    """Return the definition that begins in that state; those that it does not reach are warned of."""
     return load(ORDER.format(start=start, keepActive=extra))
 
 
 def direktiv(start: str) -> Definition:
-    """Return the definition that events start so."""
     return load(DIREKTIV.format(start=start))
 
 
 def routed(definition: Definition, type_: str, source: str = "shop/1", **attributes: Any) -> Route:
-    """Return where an event goes."""
     return route(CloudEvent("1", source, type_, attributes=attributes), [definition])
 
 
@@ -79,7 +86,6 @@ def test_events_of_one_key_belong_to_one_instance() -> None:
 
 
 def test_an_event_without_correlation_has_an_instance_of_its_own() -> None:
-    """It is known again by its source and id, unless an instance goes on taking such events."""
     [start] = routed(order(), "loose").starts
     assert (start.key, start.instance_id) == (None, single_id("order", CloudEvent("1", "shop/1", "loose")))
     nameless = route(CloudEvent("", "s", "loose"), [order()])
@@ -97,17 +103,14 @@ def test_several_events_share_what_all_of_them_have() -> None:
     assert [one.event for one in routed(order("All"), "paid", "bank/a/b", order=7).awaited] == ["Paid"]
 
 
-@pytest.mark.parametrize(
-    ("start", "event", "name", "reason"),
-    [
-        ("One", ("placed", "shop"), "Placed", "its source is 'shop', not 'shop/+'"),
-        ("One", ("placed", "shop/1/2"), "Placed", "its source is 'shop/1/2', not 'shop/+'"),
-        ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which tells to which instance"),
-        ("One", ("made", "us"), "Placed", "its type is 'made', not 'placed'"),
-        ("Const", ("fixed", "s"), "Fixed", "it has no attribute 'kind', which is to be 'big'"),
-        ("Calc", ("mine", "s"), "Mine", "its attribute 'who' is compared with data of an instance"),
-    ],
-)
+@pytest.mark.parametrize(("start", "event", "name", "reason"), [
+    ("One", ("placed", "shop"), "Placed", "its source is 'shop', not 'shop/+'"),
+    ("One", ("placed", "shop/1/2"), "Placed", "its source is 'shop/1/2', not 'shop/+'"),
+    ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which tells to which instance"),
+    ("One", ("made", "us"), "Placed", "its type is 'made', not 'placed'"),
+    ("Const", ("fixed", "s"), "Fixed", "it has no attribute 'kind', which is to be 'big'"),
+    ("Calc", ("mine", "s"), "Mine", "its attribute 'who' is compared with data of an instance"),
+])  # fmt: skip
 def test_the_reason_is_told(start: str, event: tuple[str, str], name: str, reason: str) -> None:
     """Each event of a definition has a reason of its own."""
     found = routed(order(start), *event)
@@ -116,7 +119,6 @@ def test_the_reason_is_told(start: str, event: tuple[str, str], name: str, reaso
 
 
 def test_a_fixed_value_is_a_filter() -> None:
-    """It tells no instances apart: it is the same for all of them."""
     [start] = routed(order("Const"), "fixed", kind="big").starts
     assert start.key is None
     [reason] = [one.reason for one in routed(order("Const"), "fixed", kind="small").passed if one.event == "Fixed"]
@@ -132,22 +134,16 @@ def test_waiting_instances_are_known_by_their_key() -> None:
     assert (loose.event, loose.key) == ("Loose", None)
 
 
-@pytest.mark.parametrize(
-    ("start", "event", "starts"),
-    [
-        ("{type: default}", {"type": "a"}, None),
-        ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "x-1"}, ("any", None)),
-        ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "y-1"}, None),
-        ("{type: eventsXor, events: [{type: a}, {type: b}]}", {"type": "b"}, ("any", None)),
-        ("{type: eventsAnd, events: [{type: a}, {type: b}]}", {"type": "b"}, ("all", {})),
-        (
-            "{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}",
-            {"type": "b", "of": 1},
-            ("all", {"of": "1"}),
-        ),
-        ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b"}, None),
-    ],
-)
+@pytest.mark.parametrize(("start", "event", "starts"), [
+    ("{type: default}", {"type": "a"}, None),
+    ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "x-1"}, ("any", None)),
+    ("{type: event, event: {type: a, context: {subject: 'x-*'}}}", {"type": "a", "subject": "y-1"}, None),
+    ("{type: eventsXor, events: [{type: a}, {type: b}]}", {"type": "b"}, ("any", None)),
+    ("{type: eventsAnd, events: [{type: a}, {type: b}]}", {"type": "b"}, ("all", {})),
+    ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b", "of": 1},
+     ("all", {"of": "1"})),
+    ("{type: eventsAnd, correlate: [of], events: [{type: a}, {type: b}]}", {"type": "b"}, None),
+])  # fmt: skip
 def test_direktiv_starts(start: str, event: dict[str, Any], starts: Any) -> None:
     """What is gathered before has no instance yet; the others have one for each event."""
     found = route(CloudEvent.from_json({"id": "1", "source": "s", **event}), [direktiv(start)]).starts
@@ -178,6 +174,92 @@ _KEYS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=4)
 
 @given(_KEYS, _KEYS)
 def test_a_digest_tells_keys_apart(one: dict[str, str], other: dict[str, str]) -> None:
-    """Two keys have the same digest exactly if they are equal, in whatever order they were written."""
     assert (digest_of(one) == digest_of(other)) == (one == other)
     assert digest_of(dict(reversed(one.items()))) == digest_of(one)
+
+
+BY_ORDER = {"contextAttributeName": "Order"}
+LEG = {"contextAttributeName": "leg"}
+MINE = {"contextAttributeName": "mine", "contextAttributeValue": "${ .id }"}
+FIXED = {"contextAttributeName": "kind", "contextAttributeValue": "big"}
+
+
+def definition(*correlation: dict[str, Any], start: tuple[dict[str, Any], ...] = (BY_ORDER,)) -> Definition:
+    """Return a definition that events start which are correlated by *start*, and that waits for others."""
+    return load(
+        {
+            "id": "order",
+            "version": "1.0",
+            "specVersion": "0.8",
+            "start": "Wait",
+            "events": [
+                {"name": "Placed", "type": "placed", "correlation": list(start)},
+                {"name": "Paid", "type": "paid", "correlation": list(correlation)},
+            ],
+            "states": [
+                {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Placed"]}], "transition": "Pay"},
+                {"name": "Pay", "type": "event", "onEvents": [{"eventRefs": ["Paid"]}], "end": True},
+            ],
+        }
+    )
+
+
+@pytest.mark.parametrize(("correlation", "known", "key", "values", "started"), [
+    ((BY_ORDER,), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((BY_ORDER, LEG), {"order": "7", "leg": "x"}, {"order": "7"}, {"order": "7", "leg": "x"}, "order"),
+    ((BY_ORDER, LEG), {"order": "7"}, {"order": "7"}, {"order": "7"}, "order"),
+    ((MINE, LEG, FIXED), {"mine": "1", "kind": "big"}, {"mine": "1"}, {"mine": "1"}, None),
+    ((MINE, BY_ORDER), {"mine": "1", "order": "7"}, {"mine": "1", "order": "7"}, None, None),
+    ((LEG,), {"leg": "x"}, {}, {"leg": "x"}, None),
+    ((LEG,), {}, {}, {}, None),
+])  # fmt: skip
+def test_both_know_where_they_meet(
+    correlation: tuple[dict[str, Any], ...],
+    known: dict[str, str],
+    key: dict[str, str],
+    values: dict[str, str] | None,
+    started: str | None,
+) -> None:
+    """An instance subscribes where an event comes that it may take, and says what it knows beside that."""
+    one = definition(*correlation)
+    found = subscription(one, "Paid", known)
+    assert found is not None
+    assert (found.key, found.values) == (key, known if values is None else values)
+    assert found.started == (instance_id("order", key) if started else None)
+    event = CloudEvent("1", "bank", "paid", None, {"order": 7, "leg": "x", "mine": 1, "kind": "big"})
+    [awaiting] = route(event, [one]).awaited
+    assert (awaiting.key, awaiting.instance_id) == (found.key, found.started)
+    assert found.values.items() <= awaiting.values.items()
+
+
+def test_what_does_not_subscribe() -> None:
+    """What is not correlated, what only starts instances, and an instance that does not know what it should."""
+    assert subscription(definition(), "Paid", {}) is None
+    assert subscription(definition(FIXED), "Paid", {"kind": "big"}) is None
+    assert subscription(definition(BY_ORDER), "Placed", {"order": "7"}) is None
+    assert subscription(definition(BY_ORDER), "Paid", {}) is None
+
+
+def test_an_event_that_is_compared_with_data_starts_nothing() -> None:
+    """An instance that was begun by hand waits for it where it starts."""
+    one = definition(BY_ORDER, start=(MINE,))
+    event = CloudEvent("1", "s", "placed", None, {"mine": 1})
+    assert not route(event, [one]).starts
+    [awaiting] = route(event, [one]).awaited
+    assert (awaiting.event, awaiting.key, awaiting.instance_id) == ("Placed", {"mine": "1"}, None)
+
+
+@pytest.mark.parametrize(("value", "hops"), [
+    (0, 0), (7, 7), ("7", 7), ("-7", 0), (-7, 0), ("x", 0), (True, 0), (1.5, 0), (2**31, 0), ([], 0),
+])  # fmt: skip
+def test_what_a_sender_may_write(value: Any, hops: int) -> None:
+    """An integer, or a text as the binary mode has it; anything else counts as none."""
+    assert hops_of(CloudEvent("1", "s", "t", attributes={HOPS: value})) == hops
+
+
+def test_the_longest_chain_counts() -> None:
+    """Of several events that start an instance; and the number stays an integer of CloudEvents."""
+    events = [CloudEvent("1", "s", "t", attributes={HOPS: 2}), CloudEvent("2", "s", "t")]
+    assert (hops_of(), hops_of(*events), next_hops(2)) == (0, 2, 3)
+    most = next_hops(next_hops(2**31 - 2))
+    assert most == hops_of(CloudEvent("1", "s", "t", attributes={HOPS: str(10**30)})) == 2**31 - 1

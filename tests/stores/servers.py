@@ -3,7 +3,7 @@
 import os
 import pwd
 import shutil
-import socket
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,11 +16,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from tests.processes import ending_with_us
+from tests.brokers.servers import HOST, running
+from tests.cli.conftest import free_port
 
-HOST = "127.0.0.1"
-_STARTING = 60.0
-_STOPPING = 30.0
 _QUICK = ("-c", "fsync=off", "-c", "full_page_writes=off")
 
 
@@ -37,6 +35,14 @@ class PostgreSql:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url(name)
+
+    def answers(self) -> bool:
+        """Tell whether it has started. Raises RuntimeError if it has ended."""
+        if self.process.poll() is not None:
+            raise RuntimeError("PostgreSQL has ended")
+        with suppress(psycopg.OperationalError), psycopg.connect(self.url(), connect_timeout=5):
+            return True
+        return False
 
 
 def _program(name: str) -> str:
@@ -65,39 +71,18 @@ def postgresql() -> Iterator[PostgreSql]:
         if user is not None:
             for path in (folder, folder / "password"):
                 shutil.chown(path, user)
-        data = str(folder / "data")
-        made = subprocess.run(
-            [initdb, "-D", data, "-U", "swf", "-A", "scram-sha-256", f"--pwfile={folder / 'password'}", "-E", "UTF8",
-             "--no-locale", "--no-sync"],
-            user=user, check=False, capture_output=True, text=True, cwd=folder,
-        )  # fmt: skip
+        data, password = str(folder / "data"), str(folder / "password")
+        how = ["-U", "swf", "-A", "scram-sha-256", f"--pwfile={password}", "-E", "UTF8", "--no-locale", "--no-sync"]
+        command = [initdb, "-D", data, *how]
+        made = subprocess.run(command, user=user, check=False, capture_output=True, text=True, cwd=folder)
         assert made.returncode == 0, made.stderr
-        with socket.create_server((HOST, 0)) as probe:
-            port = probe.getsockname()[1]
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [*ending_with_us(), server, "-D", data, "-p", str(port), "-h", HOST, "-k", str(folder), *_QUICK],
-                user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder,
-            )  # fmt: skip
-        try:
+        port = free_port()
+        command = [server, "-D", data, "-p", str(port), "-h", HOST, "-k", str(folder), *_QUICK]
+        # Stopped by this signal it cuts off what is connected.
+        with running(command, [port], folder / "log", stop=signal.SIGINT, user=user, cwd=folder) as process:
             started = PostgreSql(port, process)
-            _await(started, folder / "log")
+            while not started.answers():
+                time.sleep(0.05)
             yield started
-        finally:
-            process.send_signal(2)  # fast: what is connected is cut off
-            try:
-                process.wait(_STOPPING)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _await(server: PostgreSql, log: Path) -> None:
-    end = time.monotonic() + _STARTING
-    while time.monotonic() < end and server.process.poll() is None:
-        with suppress(psycopg.OperationalError), psycopg.connect(server.url(), connect_timeout=5):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"PostgreSQL does not answer:\n{log.read_text(errors='replace')[-2000:]}")

@@ -104,7 +104,6 @@ async def test_two_writers(opening: Opening) -> None:
 
 
 async def test_one_write_at_a_time_of_the_same_id(opening: Opening) -> None:
-    """Attempts of the same write that overlap are one write."""
     stores = [await opening() for _ in range(3)]
     for number in range(10):
         values = [Variable(f"{number}/{attempt}".encode()) for attempt in range(3)]
@@ -186,7 +185,6 @@ async def test_workers_that_come_at_once_create_one_store(opening: Opening) -> N
 
 
 async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None:
-    """They are not touched, and it is said what to do."""
     await opening()
     statement = "UPDATE swf_variable_store SET format = 2"
     if address.startswith("sqlite"):
@@ -200,17 +198,11 @@ async def test_tables_of_a_newer_release(address: str, opening: Opening) -> None
         await opening()
 
 
-@pytest.mark.parametrize(
-    ("where", "message"),
-    [
-        ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
-        ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
-        (
-            "postgresql://ada:lovelace@127.0.0.1:port/x",
-            "postgresql://ada:…@127.0.0.1:port/x is not the address of a data",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("where", "message"), [
+    ("sqlite:////not/here/at/all.db", "sqlite:////not/here/at/all.db for variables cannot be used: unable to open"),
+    ("postgresql://ada:lovelace@127.0.0.1:1/x", "postgresql://ada:…@127.0.0.1:1/x for variables cannot be used"),
+    ("postgresql://ada:lovelace@127.0.0.1:port/x", "postgresql://ada:…@127.0.0.1:port/x is not the address of a data"),
+])  # fmt: skip
 async def test_a_database_that_is_not_there(where: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         await SqlVariables.opened(where, "default", "here")
@@ -218,15 +210,12 @@ async def test_a_database_that_is_not_there(where: str, message: str) -> None:
     assert "lovelace" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("postgresql://ada:love@lace@db/x", "postgresql://ada:…@db/x"),
-        ("postgresql://ada@db/x?password=lovelace&sslmode=require", "postgresql://ada@db/x?password=…&sslmode=require"),
-        ("postgresql://ada@db:5432/x", "postgresql://ada@db:5432/x"),
-        ("no address: sqlite:///variables.db", "no address: sqlite:///variables.db"),
-    ],
-)
+@pytest.mark.parametrize(("address", "shown"), [
+    ("postgresql://ada:love@lace@db/x", "postgresql://ada:…@db/x"),
+    ("postgresql://ada@db/x?password=lovelace&sslmode=require", "postgresql://ada@db/x?password=…&sslmode=require"),
+    ("postgresql://ada@db:5432/x", "postgresql://ada@db:5432/x"),
+    ("no address: sqlite:///variables.db", "no address: sqlite:///variables.db"),
+])  # fmt: skip
 def test_no_password_is_shown(address: str, shown: str) -> None:
     assert without_password(address) == shown
 

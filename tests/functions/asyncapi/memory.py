@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.base.calls import AuthRef, Function
+from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
 from swf_temporal.events.brokers.protocols import Brokers
@@ -98,15 +98,9 @@ class Bench:
         return await self.perform(reference, arguments, metadata=metadata, **facts)
 
     async def perform(
-        self,
-        operation: Any,
-        arguments: JSON = None,
-        *,
-        key: str | None = "k",
-        metadata: Any = None,
-        auth_ref: AuthRef | None = None,
+        self, operation: Any, arguments: JSON = None, *, key: str = "k", metadata: Any = None, auth_ref: Any = None,
         **facts: Any,
-    ) -> JSON:
+    ) -> JSON:  # fmt: skip
         function = Function("ask", "asyncapi", operation, metadata=metadata or {}, auth_ref=auth_ref)
         return await self._api.perform(Call(function, arguments, base=str(self.folder), idempotency_key=key, **facts))
 

@@ -1,7 +1,5 @@
 """Operations of AsyncAPI documents send and receive messages."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path
@@ -10,22 +8,18 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
 from swf_temporal.settings.calls import Options
 from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
-
 DOCUMENTS = Path(__file__).parents[1] / "data"
 
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
     bench = Bench(DOCUMENTS).given(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
-
     result = await bench.call("file://streetlightsapi.yaml#onLightMeasured", measured)
-
     assert result is None
     assert (bench.memory.channel.protocol, bench.memory.channel.address) == ("mqtt", "light/measured")
     assert json.loads(bench.memory.message.payload) == measured
@@ -44,16 +38,12 @@ BOTH = [
 
 
 @pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
-async def test_a_message_is_sent(bench: Bench, document: dict[str, Any]) -> None:
+async def test_messages_are_sent_and_received(bench: Bench, document: dict[str, Any]) -> None:
     await bench.has(document).call("tell", {"lamp": "north", "percent": 80})
     assert bench.memory.channel.address == "lamps/north"
     assert json.loads(bench.memory.message.payload) == {"percent": 80}
     assert bench.memory.message.headers == {"Idempotency-Key": "k"}
-
-
-@pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
-async def test_a_message_is_received(bench: Bench, document: dict[str, Any]) -> None:
-    waiting = asyncio.create_task(bench.has(document).call("hear", {"lamp": "north"}))
+    waiting = asyncio.create_task(bench.call("hear", {"lamp": "north"}))
     bench.memory.put("lamps/south", {"not": "this"})
     bench.memory.put("lamps/north", {"percent": 80})
     assert await waiting == {"percent": 80}
@@ -68,17 +58,11 @@ async def test_one_message_is_taken_by_one_call(bench: Bench) -> None:
 
 
 async def test_the_whole_message_is_the_result_where_the_function_says_so(bench: Bench) -> None:
-    """`result: message` in the function's metadata shows headers, too."""
     bench.has(subscribing())
     facts: Any = {"headers": {"by": "ada"}, "correlation_id": "7", "reply_to": "back"}
     bench.memory.put("lights", {"on": True}, content_type="application/json", **facts)
     result = await bench.call("take", metadata={"result": "message"})
     assert result == {"payload": {"on": True}, "headers": {"by": "ada"}, "correlationId": "7", "replyTo": "back"}
-
-
-async def test_a_result_that_is_none_of_both_is_refused(bench: Bench) -> None:
-    with failing("BadOperation", "'payload' or 'message'"):
-        await bench.has(subscribing()).call("take", metadata={"result": "all"})
 
 
 async def test_waiting_ends_when_the_call_is_cancelled(bench: Bench) -> None:
@@ -101,31 +85,21 @@ async def test_all_attempts_at_a_call_are_the_same_client(bench: Bench) -> None:
     assert len(first) <= 23, "brokers of MQTT 3.1 take no more"
 
 
-@pytest.mark.parametrize("operation", ["api.json#", "#send", "api.json", "", 5])
-async def test_an_operation_has_two_parts(bench: Bench, operation: Any) -> None:
-    with failing("BadOperation", r"document\.yaml#operationId"):
-        await bench.perform(operation)
+ASK = version3({"lamps": {"address": "lamps"}}, {"ask": {"action": "ask"}})
+ALL: Any = {"metadata": {"result": "all"}}
+PARTS = r"document\.yaml#operationId"
 
 
-@pytest.mark.parametrize(
-    ("document", "reason"),
-    [
-        ({"openapi": "3.0.0"}, "no 'asyncapi' at the top level"),
-        ({"asyncapi": "1.2.0"}, "version 1.2.0 is not one of 2.0 to 2.6 and 3.0"),
-    ],
-)
-async def test_other_documents_are_refused(bench: Bench, document: dict[str, Any], reason: str) -> None:
-    with failing("BadDocument", reason, retryable=False):
-        await bench.has(document).call("send")
-
-
-@pytest.mark.parametrize("document", BOTH, ids=["2", "3"])
-async def test_a_near_operation_is_named(bench: Bench, document: dict[str, Any]) -> None:
-    with failing("UnknownOperation", "no operation 'tel'; did you mean 'tell'"):
-        await bench.has(document).call("tel")
-
-
-async def test_an_action_is_to_send_or_to_receive(bench: Bench) -> None:
-    document = version3({"lamps": {"address": "lamps"}}, {"ask": {"action": "ask"}})
-    with pytest.raises(CallFailed, match="must be 'send' or 'receive'"):
-        await bench.has(document).call("ask")
+@pytest.mark.parametrize(("document", "operation", "facts", "code", "reason"), [
+    (subscribing(), "api.json#take", ALL, "BadOperation", "'payload' or 'message'"),
+    *((ASK, operation, {}, "BadOperation", PARTS) for operation in ("api.json#", "#send", "api.json", "", 5)),
+    ({"openapi": "3.0.0"}, "api.json#send", {}, "BadDocument", "no 'asyncapi' at the top level"),
+    ({"asyncapi": "1.2.0"}, "api.json#send", {}, "BadDocument", "version 1.2.0 is not one of 2.0 to 2.6 and 3.0"),
+    *((one, "api.json#tel", {}, "UnknownOperation", "no operation 'tel'; did you mean 'tell'") for one in BOTH),
+    (ASK, "api.json#ask", {}, "BadDocument", "must be 'send' or 'receive'"),
+])  # fmt: skip
+async def test_what_cannot_be_called(
+    bench: Bench, document: dict[str, Any], operation: Any, facts: Any, code: str, reason: str
+) -> None:
+    with failing(code, reason, retryable=False):
+        await bench.has(document).perform(operation, **facts)

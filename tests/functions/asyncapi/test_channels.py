@@ -1,7 +1,6 @@
 """A call goes to the server and the address that the settings, the document and the arguments come to."""
 
-from __future__ import annotations
-
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +10,11 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.function_types import Callee
 from swf_temporal.settings.calls import Options
-from swf_temporal.settings.network import Network
+from swf_temporal.settings.network import Network, read_pattern
 from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, publishing, sending, subscribing, version2
 
 __all__ = ["bench"]
-
 SEND = {"publish": {"operationId": "send"}}
 
 
@@ -24,23 +22,17 @@ def served(declared: Mapping[str, Any], **channel: Any) -> dict[str, Any]:
     return {**version2({"lights": {**SEND, **channel}}), "servers": declared}
 
 
-@pytest.mark.parametrize(
-    ("server", "expected"),
-    [
-        ({"url": "127.0.0.1:7", "protocol": "mqtt"}, "mqtt://127.0.0.1:7 lights"),
-        ({"url": "mqtt://127.0.0.1", "protocol": "mqtt"}, "mqtt://127.0.0.1:1883 lights"),
-        ({"url": "mqtts://127.0.0.1", "protocol": "mqtt"}, "mqtts://127.0.0.1:8883 lights"),
-        ({"url": "127.0.0.1/ws/", "protocol": "wss"}, "wss://127.0.0.1:443/ws lights"),
-        ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
-        ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
-        ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
-        (
-            {"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {
-                "last": {"enum": ["1", "2"]}, "port": {"default": 4333}}},
-            "nats://127.0.0.1:4333 lights",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("server", "expected"), [
+    ({"url": "127.0.0.1:7", "protocol": "mqtt"}, "mqtt://127.0.0.1:7 lights"),
+    ({"url": "mqtt://127.0.0.1", "protocol": "mqtt"}, "mqtt://127.0.0.1:1883 lights"),
+    ({"url": "mqtts://127.0.0.1", "protocol": "mqtt"}, "mqtts://127.0.0.1:8883 lights"),
+    ({"url": "127.0.0.1/ws/", "protocol": "wss"}, "wss://127.0.0.1:443/ws lights"),
+    ({"url": "127.0.0.1/%2F", "protocol": "AMQP"}, "amqp://127.0.0.1:5672/%2F lights"),
+    ({"url": "127.0.0.1:1,127.0.0.1:2", "protocol": "kafka-secure"}, "kafka-secure://127.0.0.1:1 lights"),
+    ({"url": "[::1]:9", "protocol": "nats"}, "nats://[::1]:9 lights"),
+    ({"url": "127.0.0.{last}:{port}", "protocol": "nats", "variables": {"last": {"enum": ["1", "2"]},
+      "port": {"default": 4333}}}, "nats://127.0.0.1:4333 lights"),
+])  # fmt: skip
 async def test_a_server_of_version_2_has_a_url(bench: Bench, server: dict[str, Any], expected: str) -> None:
     await bench.has(served({"one": server})).call("send", 1)
     assert str(bench.memory.channel) == expected
@@ -61,56 +53,43 @@ SEVERAL = {
     "first": {"url": "127.0.0.1:2", "protocol": "mqtt"},
     "second": {"url": "127.0.0.1:3", "protocol": "nats"},
 }
-
-
 EIGHT, NINE = {"base_url": "mqtt://127.0.0.1:8"}, {"base_url": "mqtt://127.0.0.1:9"}
 
 
-@pytest.mark.parametrize(
-    ("channel", "settings", "expected"),
-    [
-        ({}, {}, "mqtt://127.0.0.1:2"),
-        ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
-        ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
-        ({"servers": ["second"]}, {"calls": {"base_url": "nats://127.0.0.1:9"}}, "nats://127.0.0.1:9"),
-        ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
-        ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
-        ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
-        ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
-        ({}, {"services": {"api.json": EIGHT}, "calls": NINE}, "mqtt://127.0.0.1:8"),
-    ],
-)
+@pytest.mark.parametrize(("channel", "settings", "expected"), [
+    ({}, {}, "mqtt://127.0.0.1:2"),
+    ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
+    ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
+    ({"servers": ["second"]}, {"calls": {"base_url": "nats://127.0.0.1:9"}}, "nats://127.0.0.1:9"),
+    ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+    ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+    ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
+    ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
+    ({}, {"services": {"api.json": EIGHT}, "calls": NINE}, "mqtt://127.0.0.1:8"),
+])  # fmt: skip
 async def test_the_server_is_chosen(bench: Bench, channel: Any, settings: Any, expected: str) -> None:
     """What is configured wins, then the channel's servers, then the first whose protocol is spoken here."""
     await bench.given(**settings).has(served(SEVERAL, **channel)).call("send", 1)
     assert str(bench.memory.channel).removesuffix(" lights") == expected
 
 
-@pytest.mark.parametrize(
-    ("document", "code", "reason"),
-    [
-        (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
-        (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
-        (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
-        (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
-        (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
-        (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
-    ],
-)
-async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
+@pytest.mark.parametrize(("document", "code", "reason"), [
+    (served({}), "NoServer", "does not name one; set SWF_BASE_URL_ASK"),
+    (served({"a": SEVERAL["strange"]}), "NoServer", "its protocols are not supported \\('stomp'\\)"),
+    (served(SEVERAL, servers=["third"]), "BadDocument", "the server 'third', which is not in it"),
+    (served({"a": {"url": "{host}:1", "protocol": "nats"}}), "BadDocument", "no default for the variable 'host'"),
+    (served({"a": {"url": "127.0.0.1:x", "protocol": "nats"}}), "BadUrl", "'127.0.0.1:x' is not one"),
+    (served({"a": {"url": "/x", "protocol": "nats"}}), "BadUrl", "names no host"),
+    (sending({"address": None}), "BadDocument", "does not state the address"),
+])  # fmt: skip
+async def test_a_place_that_is_nowhere_is_told(bench: Bench, document: Any, code: str, reason: str) -> None:
     with failing(code, reason, retryable=False):
         await bench.has(document).call("send", 1)
-
-
-async def test_a_configured_server_must_speak_a_known_protocol(bench: Bench) -> None:
-    """Where it is configured for this function there is no mistake about what was meant."""
-    bench.given(functions={"ask": Options(base_url="grpc://127.0.0.1:1")}).has(served(SEVERAL))
-    with failing("BadUrl", "whose protocol is not one of mqtt"):
-        await bench.call("send", 1)
+    assert bench.memory.sent == []
 
 
 async def test_what_the_operator_says_holds(bench: Bench) -> None:
-    """Timeouts, sizes and certificates are those of the settings."""
+    """Timeouts, sizes and certificates are those of the settings; a protocol that nobody speaks is a mistake there."""
     bench.given(calls=Options(max_response_bytes=7), functions={"ask": Options(base_url="mqtts://127.0.0.1")})
     await bench.has(served(SEVERAL)).call("send", 1)
     channel = bench.memory.channel
@@ -118,6 +97,9 @@ async def test_what_the_operator_says_holds(bench: Bench) -> None:
     assert channel.callee == Callee("ask", ("api.json",))
     assert channel.tls is not None
     assert channel.tls.check_hostname
+    bench.given(functions={"ask": Options(base_url="grpc://127.0.0.1:1")})
+    with failing("BadUrl", "whose protocol is not one of mqtt"):
+        await bench.call("send", 1)
 
 
 async def test_hosts_that_are_denied_are_not_called(bench: Bench) -> None:
@@ -127,19 +109,25 @@ async def test_hosts_that_are_denied_are_not_called(bench: Bench) -> None:
     assert bench.memory.sent == []
 
 
-async def test_calls_wait_for_their_turn_at_a_host(bench: Bench) -> None:
-    """One at a time, if the operator says so: the second is sent when the first is."""
-    bench.given(functions={"127_0_0_1": Options(concurrency=1)}).has(publishing())
-    await bench.call("send", 1)
-    await bench.call("send", 2)
-    assert len(bench.memory.sent) == 2
+async def test_calls_wait_for_their_turn_at_a_host(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One at a time, if the operator says so."""
+    bench.given(hosts={read_pattern("127.0.0.1:1"): Options(concurrency=1)}).has(publishing())
+    told: list[str] = []
+
+    async def send(*_: object) -> None:
+        told.append("begun")
+        await asyncio.sleep(0.01)
+        told.append("sent")
+
+    monkeypatch.setattr(bench.memory, "send", send)
+    await asyncio.gather(*(bench.call("send", number) for number in range(3)))
+    assert told == ["begun", "sent"] * 3
 
 
 NUMBER: Any = {"id": {"schema": {"type": "integer"}}}
 
 
 async def test_parameters_fill_the_address(bench: Bench) -> None:
-    """They are no part of the payload, unless its schema names them."""
     message = {"payload": {"properties": {"id": {"type": "integer"}}}}
     bench.has(publishing(message, "lights/{id}/{what}", parameters=NUMBER))
     await bench.call("send", {"id": 7, "what": "on", "by": "ada"})
@@ -159,14 +147,10 @@ async def test_a_parameter_may_stand_in_the_message(bench: Bench) -> None:
 ABOUT: Any = {"default": "north", "enum": ["north", "south"]}
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        publishing(None, "lights/{side}", parameters={"side": {"schema": ABOUT}}),
-        sending({"address": "lights/{side}", "parameters": {"side": ABOUT}}),
-    ],
-    ids=["2", "3"],
-)
+@pytest.mark.parametrize("document", [
+    publishing(None, "lights/{side}", parameters={"side": {"schema": ABOUT}}),
+    sending({"address": "lights/{side}", "parameters": {"side": ABOUT}}),
+], ids=["2", "3"])  # fmt: skip
 async def test_a_parameter_may_have_a_default_and_possible_values(bench: Bench, document: dict[str, Any]) -> None:
     await bench.has(document).call("send", 1)
     assert bench.memory.channel.address == "lights/north"
@@ -182,7 +166,6 @@ async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol
     document["servers"]["broker"]["protocol"] = protocol
     bench.has(document)
     wild = {"mqtt": "/+#\0", "nats": "\0", "kafka": "\0", "ws": "\0"}[protocol]
-
     if value in {"", ".."} or set(value) & set(wild):
         with failing("BadArguments", "cannot have"):
             await bench.call("send", {"id": value, "payload": 1})
@@ -193,39 +176,13 @@ async def test_a_parameter_cannot_lead_to_another_channel(bench: Bench, protocol
         assert bench.memory.channel.address == f"lights/{expected}"
 
 
-async def test_a_parameter_is_needed(bench: Bench) -> None:
-    with failing("BadArguments", "the argument 'id', a part of its channel's address, is missing"):
-        await bench.has(subscribing(None, "lights/{id}")).call("take")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({"corelationId": "7"}, "takes no argument 'corelationId'; did you mean 'correlationId'"),
-        ({"payload": 1}, "takes no argument 'payload'"),
-        ("text", "by name, as an object"),
-    ],
-)
-async def test_receiving_takes_no_other_arguments(bench: Bench, arguments: Any, reason: str) -> None:
-    with failing("BadArguments", reason):
-        await bench.has(subscribing()).call("take", arguments)
-
-
-async def test_an_operation_needs_an_address(bench: Bench) -> None:
-    with failing("BadDocument", "does not state the address"):
-        await bench.has(sending({"address": None})).call("send", 1)
-
-
 async def test_a_broker_is_told_what_the_document_says_of_its_protocol(bench: Bench) -> None:
-    document = publishing(
-        {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}, bindings={"mqtt": {"of": "channel"}}
-    )
+    message = {"bindings": {"mqtt": {"contentType": "x"}, "nats": {"no": 1}}}
+    document = publishing(message, bindings={"mqtt": {"of": "channel"}})
     document["channels"]["lights"]["publish"]["bindings"] = {"$ref": "#/components/operationBindings/quick"}
     document["components"] = {"operationBindings": {"quick": {"mqtt": {"qos": 0}}}}
     document["servers"]["broker"]["bindings"] = {"mqtt": {"keepAlive": 60}}
-
     await bench.has(document).call("send", 1)
-
     bindings = bench.memory.channel.bindings
     assert (bindings.server, bindings.channel) == ({"keepAlive": 60}, {"of": "channel"})
     assert (bindings.operation, bindings.message) == ({"qos": 0}, {"contentType": "x"})
@@ -241,9 +198,7 @@ async def test_traits_of_version_2_win(bench: Bench) -> None:
     operation = document["channels"]["lights"]["publish"]
     operation |= {"bindings": {"mqtt": {"qos": 0}}, "traits": [{"$ref": "#/components/operationTraits/sure"}]}
     document["components"] = {"operationTraits": {"sure": OPERATION_TRAIT}}
-
     await bench.has(document).call("trait", "hello")
-
     assert bench.memory.channel.bindings.operation == {"qos": 2, "retain": True}
     assert bench.memory.message.content_type == "text/plain"
 
@@ -283,22 +238,32 @@ STAGED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"), [({}, "mqtt://127.0.0.1:9 lights"), ({"port": 2}, "nats://127.0.0.1:2 lights")]
-)
-async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, expected: str) -> None:
+@pytest.mark.parametrize(("given", "reached"), [({}, "mqtt://127.0.0.1:9"), ({"port": 2}, "nats://127.0.0.1:2")])
+async def test_a_function_may_give_values_to_variables(bench: Bench, given: Any, reached: str) -> None:
     """As for OpenAPI: the first server counts that has them."""
     await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
-    assert str(bench.memory.channel) == expected
+    assert str(bench.memory.channel) == f"{reached} lights"
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [({"prt": 2}, "no variable 'prt'"), ({"port": 3}, "no '3' for its variable 'port'"), ("x", "must be an object")],
-)
-async def test_a_variable_has_its_values(bench: Bench, given: Any, reason: str) -> None:
-    with failing("BadOperation", reason):
-        await bench.has(served(STAGED)).call("send", 1, metadata={"serverVariables": given})
+NAMED = subscribing(None, "lights/{id}")
+
+
+@pytest.mark.parametrize(("document", "operation", "given", "code", "reason"), [
+    (served(STAGED), "send", {"metadata": {"serverVariables": {"prt": 2}}}, "BadOperation", "no variable 'prt'"),
+    (served(STAGED), "send", {"metadata": {"serverVariables": {"port": 3}}}, "BadOperation",
+     "no '3' for its variable 'port'"),
+    (served(STAGED), "send", {"metadata": {"serverVariables": "x"}}, "BadOperation", "must be an object"),
+    (NAMED, "take", {}, "BadArguments", "the argument 'id', a part of its channel's address, is missing"),
+    (subscribing(), "take", {"arguments": {"corelationId": "7"}}, "BadArguments",
+     "takes no argument 'corelationId'; did you mean 'correlationId'"),
+    (subscribing(), "take", {"arguments": {"payload": 1}}, "BadArguments", "takes no argument 'payload'"),
+    (subscribing(), "take", {"arguments": "text"}, "BadArguments", "by name, as an object"),
+])  # fmt: skip
+async def test_what_cannot_be_given(
+    bench: Bench, document: Any, operation: str, given: Any, code: str, reason: str
+) -> None:
+    with failing(code, reason):
+        await bench.has(document).call(operation, **given)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Brokers are shown who is calling as the document asks for."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +15,6 @@ from tests.functions.asyncapi.memory import Bench, bench, sending, version2
 from tests.functions.conftest import Service
 
 __all__ = ["bench"]
-
 TOKEN = "t-1"  # noqa: S105 - no secret of anybody
 PASSWORD = {"username": "ada", "password": "pw-1"}
 BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
@@ -60,61 +57,48 @@ def by(auth: str | None) -> dict[str, Any]:
     return {"auth": AUTHS, "auth_ref": AuthRef(invocation=auth) if auth else None}
 
 
-@pytest.mark.parametrize(
-    ("scheme", "auth", "expected"),
-    [
-        ("login", "by password", Credentials("ada", "pw-1")),
-        ("plain", "by password", Credentials("ada", "pw-1", mechanism="PLAIN")),
-        ("scram", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
-        ("scram512", "by password", Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
-        ("asUser", "by token", Credentials(username="t-1")),
-        ("asPassword", "by token", Credentials(password=TOKEN)),
-        ("bearer", "by token", Credentials(token=TOKEN)),
-        ("signedUp", "by token", Credentials(token=TOKEN)),
-        ("certificate", "by token", Credentials()),
-    ],
-)
+ADA = Credentials("ada", "pw-1")
+
+
+@pytest.mark.parametrize(("schemes", "auth", "secrets", "expected"), [
+    (["login"], "by password", {}, ADA),
+    (["plain"], "by password", {}, Credentials("ada", "pw-1", mechanism="PLAIN")),
+    (["scram"], "by password", {}, Credentials("ada", "pw-1", mechanism="SCRAM-SHA-256")),
+    (["scram512"], "by password", {}, Credentials("ada", "pw-1", mechanism="SCRAM-SHA-512")),
+    (["asUser"], "by token", {}, Credentials(username="t-1")),
+    (["asPassword"], "by token", {}, Credentials(password=TOKEN)),
+    (["bearer"], "by token", {}, Credentials(token=TOKEN)),
+    (["signedUp"], "by token", {}, Credentials(token=TOKEN)),
+    (["certificate"], "by token", {}, Credentials()),
+    # A secret called like the scheme is used; without any that fits, the broker decides.
+    (["login"], None, {"login": PASSWORD}, ADA),
+    (["login"], None, {}, Credentials()),
+    (["login"], None, {"login": "just a text"}, Credentials()),
+    # Without security the function's auth counts.
+    ([], None, {}, Credentials()), ([], "by password", {}, ADA), ([], "by token", {}, Credentials(token=TOKEN)),
+    # The first possibility counts for which there is something: here the second, by a secret.
+    (["login", "bearer"], None, {"bearer": TOKEN}, Credentials(token=TOKEN)),
+])  # fmt: skip
 async def test_a_broker_gets_what_its_scheme_asks_for(
-    bench: Bench, scheme: str, auth: str, expected: Credentials
+    bench: Bench, schemes: list[str], auth: str | None, secrets: Any, expected: Credentials
 ) -> None:
-    """From the auth that the function names."""
-    await bench.has(secured(scheme)).call("send", 1, **by(auth))
+    await bench.has(secured(*schemes)).call("send", 1, secrets=secrets, **by(auth))
     assert bench.memory.channel.credentials == expected
 
 
-@pytest.mark.parametrize(
-    ("scheme", "auth", "headers", "address"),
-    [
-        ("basic", "by password", (("Authorization", BASIC),), "lights"),
-        ("bearer", "by token", (("Authorization", "Bearer t-1"),), "lights"),
-        ("inHeader", "by token", (("X-Key", "t-1"),), "lights"),
-        ("inCookie", "by token", (("Cookie", "key=t-1"),), "lights"),
-        ("inQuery", "by token", (), "lights?key=t-1"),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "auth", "headers", "address"), [
+    ("basic", "by password", (("Authorization", BASIC),), "lights"),
+    ("bearer", "by token", (("Authorization", "Bearer t-1"),), "lights"),
+    ("inHeader", "by token", (("X-Key", "t-1"),), "lights"),
+    ("inCookie", "by token", (("Cookie", "key=t-1"),), "lights"),
+    ("inQuery", "by token", (), "lights?key=t-1"),
+])  # fmt: skip
 async def test_what_begins_as_http_does_gets_it_so(
     bench: Bench, scheme: str, auth: str, headers: Any, address: str
 ) -> None:
     await bench.has(secured(scheme, protocol="ws")).call("send", 1, **by(auth))
     assert bench.memory.channel.credentials.headers == headers
     assert bench.memory.channel.address == address
-
-
-@pytest.mark.parametrize(
-    ("secret", "expected"),
-    [(PASSWORD, Credentials("ada", "pw-1")), (None, Credentials()), ("just a text", Credentials())],
-)
-async def test_a_secret_called_like_the_scheme_is_used(bench: Bench, secret: Any, expected: Credentials) -> None:
-    """Without any that fits, the broker decides."""
-    secrets = {} if secret is None else {"login": secret}
-    await bench.has(secured("login")).call("send", 1, secrets=secrets)
-    assert bench.memory.channel.credentials == expected
-
-
-async def test_the_first_possibility_counts_for_which_there_is_something(bench: Bench) -> None:
-    """Here the second, by a secret."""
-    await bench.has(secured("login", "bearer")).call("send", 1, secrets={"bearer": TOKEN})
-    assert bench.memory.channel.credentials == Credentials(token=TOKEN)
 
 
 async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> None:
@@ -124,47 +108,33 @@ async def test_an_operation_may_ask_for_more_than_its_server(bench: Bench) -> No
 
 
 async def test_security_of_version_3_is_a_list_of_schemes(bench: Bench) -> None:
-    """The secret is called as the reference calls the scheme."""
+    """The secret is called as the reference calls the scheme. With an empty possibility, none is needed."""
     document = sending(components={"securitySchemes": SCHEMES})
     document["servers"]["broker"]["security"] = [{"$ref": "#/components/securitySchemes/login"}]
-
     await bench.has(document).call("send", 1, secrets={"login": PASSWORD})
-
     assert bench.memory.channel.credentials == Credentials("ada", "pw-1")
-
-
-@pytest.mark.parametrize(
-    ("auth", "expected"),
-    [(None, Credentials()), ("by password", Credentials("ada", "pw-1")), ("by token", Credentials(token=TOKEN))],
-)
-async def test_without_security_the_functions_auth_counts(
-    bench: Bench, auth: str | None, expected: Credentials
-) -> None:
-    await bench.has(secured()).call("send", 1, **by(auth))
-    assert bench.memory.channel.credentials == expected
+    document = secured("login")
+    document["servers"]["broker"]["security"].append({})
+    await bench.has(document).call("send", 1, **by("by token"))
+    assert bench.memory.channel.credentials == Credentials()
 
 
 async def test_a_server_may_have_a_user(bench: Bench) -> None:
     """An operator may write name and password into the URL, as is usual for AMQP; an auth wins."""
     bench.given(functions={"ask": Options(base_url="mqtt://guest:s%40crt@127.0.0.1")}).has(secured())
-
     await bench.call("send", 1)
     await bench.call("send", 1, **by("by password"))
-
     assert [channel.credentials.username for channel, _ in bench.memory.sent] == ["guest", "ada"]
     assert bench.memory.sent[0][0].credentials.password == "s@crt"  # noqa: S105 - no secret of anybody
 
 
-@pytest.mark.parametrize(
-    ("schemes", "auth", "code", "reason"),
-    [
-        (["login"], "by token", "BadAuth", "asks for 'login', and auth 'by token' has no credentials for that"),
-        (["login", "asUser"], "by password", None, ""),
-        (["kerberos"], "by password", "Unsupported", "security of type 'gssapi'"),
-        (["sealed"], None, "Unsupported", "security of type 'symmetricEncryption'"),
-        (["unheard-of"], None, "BadDocument", "the security scheme 'unheard-of', which is not in it"),
-    ],
-)
+@pytest.mark.parametrize(("schemes", "auth", "code", "reason"), [
+    (["login"], "by token", "BadAuth", "asks for 'login', and auth 'by token' has no credentials for that"),
+    (["login", "asUser"], "by password", None, ""),
+    (["kerberos"], "by password", "Unsupported", "security of type 'gssapi'"),
+    (["sealed"], None, "Unsupported", "security of type 'symmetricEncryption'"),
+    (["unheard-of"], None, "BadDocument", "the security scheme 'unheard-of', which is not in it"),
+])  # fmt: skip
 async def test_an_auth_must_have_what_is_asked_for(
     bench: Bench, schemes: list[str], auth: str | None, code: str | None, reason: str
 ) -> None:
@@ -177,45 +147,39 @@ async def test_an_auth_must_have_what_is_asked_for(
     assert bench.memory.sent == []
 
 
-async def test_an_empty_possibility_means_that_nothing_is_needed(bench: Bench) -> None:
-    document = secured("login")
-    document["servers"]["broker"]["security"].append({})
-    await bench.has(document).call("send", 1, **by("by token"))
-    assert bench.memory.channel.credentials == Credentials()
+def granting(service: Service, protocol: str = "mqtt", scopes: str = "scopes") -> dict[str, Any]:
+    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
+    document = secured("tokens", protocol=protocol)
+    flow = {"tokenUrl": f"{service.url}/token", scopes: {"light": ""}}
+    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
+    document["servers"]["broker"]["security"] = [{"tokens": ["light"]}]
+    return document
+
+
+CLIENT: Any = {"tokens": {"clientId": "app", "clientSecret": "hush"}}
 
 
 @pytest.mark.parametrize("scopes", ["scopes", "availableScopes"])
 async def test_a_token_is_fetched_where_the_document_says(bench: Bench, service: Service, scopes: str) -> None:
-    flow = {"tokenUrl": f"{service.url}/token", scopes: {"light": ""}}
-    document = secured("tokens")
-    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
-    document["servers"]["broker"]["security"] = [{"tokens": ["light"]}]
-    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
-    await bench.has(document).call("send", 1, secrets={"tokens": {"clientId": "app", "clientSecret": "hush"}})
+    await bench.has(granting(service, scopes=scopes)).call("send", 1, secrets=CLIENT)
     assert bench.memory.channel.credentials == Credentials(token=TOKEN)
     assert b"scope=light" in service.last.content
 
 
 async def test_a_token_that_is_refused_is_fetched_anew_once(bench: Bench, service: Service) -> None:
     """A server of WebSocket may answer 401 before the token expires."""
-    document = secured("tokens", protocol="ws")
-    flow = {"tokenUrl": f"{service.url}/token", "scopes": {}}
-    document["components"]["securitySchemes"]["tokens"] = {"type": "oauth2", "flows": {"clientCredentials": flow}}
-    service.answers_with("POST", "/token", {"access_token": TOKEN, "token_type": "Bearer"})
 
     def refuse(*_: object) -> None:
         raise CallFailed("who are you?", code=401, status=401)
 
     bench.memory.responder = refuse
     with pytest.raises(CallFailed):
-        await bench.has(document).call("send", 1, secrets={"tokens": {"clientId": "app", "clientSecret": "hush"}})
-
+        await bench.has(granting(service, "ws")).call("send", 1, secrets=CLIENT)
     assert [request.path for request in service.requests] == ["/token", "/token"]
     assert len(bench.memory.sent) == 2
 
 
 async def test_the_document_is_fetched_with_the_auth_for_it(bench: Bench, service: Service) -> None:
-    """`resource` of the authRef is for the document, `invocation` for the broker."""
     service.answers_with("GET", "/api.json", secured())
     references = AuthRef(resource="by token", invocation="by password")
     await bench.call(f"{service.url}/api.json#send", 1, auth=AUTHS, auth_ref=references)

@@ -50,7 +50,6 @@ class Token(TokenMixin):
     audience: str
     lifetime: int
     issued: float = field(default_factory=time.monotonic)
-    revoked: bool = False
 
     def get_scope(self) -> str:
         return self.scope
@@ -59,7 +58,7 @@ class Token(TokenMixin):
         return time.monotonic() >= self.issued + self.lifetime
 
     def is_revoked(self) -> bool:
-        return self.revoked
+        return False
 
 
 @dataclass
@@ -69,10 +68,6 @@ class Server:
     clients: dict[str, Client] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
     methods: list[str] = field(default_factory=lambda: ["client_secret_basic", "client_secret_post", "none"])
-
-    def revoke(self) -> None:
-        for token in self.tokens.values():
-            token.revoked = True
 
 
 def _application(served: Server) -> Flask:  # noqa: C901 - one application, whose parts are the library's classes

@@ -1,13 +1,11 @@
 """Tokens are obtained as OAuth2 has it, from a real token server."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
@@ -28,8 +26,7 @@ from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.network import read_pattern
 from tests.failing import fault_of
-from tests.functions.conftest import Calling
-from tests.listening import Quiet, listening
+from tests.functions.conftest import Answer, Calling, Received, Service, serving
 
 SECRETS: dict[str, JSON] = {"login": {"id": "app", "secret": "hush-hush"}}
 URN = "urn:ietf:params:oauth"
@@ -43,55 +40,48 @@ BY_CLIENT: dict[str, Any] = {
 BY_PASSWORD: dict[str, Any] = {"grantType": "password", "username": "ada", "password": "pw"}
 
 
-@dataclass
-class TokenServer:
-    url: str
-    describes_itself: bool = True
-    lifetime: int | None = 3600
-    refusal: tuple[int, Any] | None = None
-    named: str = "token-"
-    shows: Callable[[str], object] = str
-    """How the service repeats a token."""
-    asked: list[str] = field(default_factory=list)
-    forms: list[dict[str, list[str]]] = field(default_factory=list)
-    logins: list[str] = field(default_factory=list)
-    valid: set[str] = field(default_factory=set)
+class TokenServer(Service):
+    def __init__(self, server: ThreadingHTTPServer) -> None:
+        super().__init__(server)
+        self.describes_itself = True
+        self.lifetime = 3600
+        self.refusal: tuple[int, Any] | None = None
+        self.named = "token-"
+        self.shows: Callable[[str], object] = str
+        """How the service repeats a token."""
+        self.forms: list[dict[str, list[str]]] = []
+        self.logins: list[str] = []
+        self.valid: set[str] = set()
 
-    def answer(self, method: str, path: str, authorization: str, content: str) -> tuple[int, Any]:
-        self.asked.append(f"{method} {path}")
-        if path == "/orders":
+    @property
+    def asked_for(self) -> list[str]:
+        return [f"{request.method} {request.path}" for request in self.requests]
+
+    def answer_to(self, request: Received) -> Answer:
+        status, body = self._answer(request, request.headers.get("authorization", ""))
+        return Answer(json.dumps(body).encode(), status, {"Content-Type": "application/json"})
+
+    def _answer(self, request: Received, authorization: str) -> tuple[int, Any]:
+        if request.path == "/orders":
             token = authorization.removeprefix("Bearer ")
             return (200, {"token": self.shows(token)}) if token in self.valid else (401, {"refused": token})
-        if path == "/realm/.well-known/openid-configuration" and self.describes_itself:
+        if request.path == "/realm/.well-known/openid-configuration" and self.describes_itself:
             return 200, {"token_endpoint": f"{self.url}/realm/token"}
-        if method != "POST":
+        if request.method != "POST":
             return 404, {}
         if self.refusal:
             return self.refusal
-        self.forms.append(parse_qs(content, strict_parsing=True))
+        self.forms.append(parse_qs(request.content.decode(), strict_parsing=True))
         self.logins.append(base64.b64decode(authorization.removeprefix("Basic ")).decode())
         token = f"{self.named}{len(self.forms)}"
         self.valid.add(token)
-        lifetime = {} if self.lifetime is None else {"expires_in": self.lifetime}
-        return 200, {"access_token": token, "token_type": "Bearer", **lifetime}
-
-
-class _Handler(Quiet):
-    tokens: TokenServer
-
-    def respond(self, content: bytes) -> None:
-        authorization = self.headers.get("Authorization", "")
-        status, body = self.tokens.answer(self.command, self.path, authorization, content.decode())
-        self.answer(json.dumps(body).encode(), status)
+        return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.lifetime}
 
 
 @pytest.fixture
 def server() -> Iterator[TokenServer]:
-    handler = type("Handler", (_Handler,), {})
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    handler.tokens = TokenServer(f"http://127.0.0.1:{listener.server_port}")  # type: ignore[attr-defined]  # each test has a class of its own
-    with listening(listener):
-        yield handler.tokens  # type: ignore[attr-defined]  # as above
+    with serving(TokenServer) as server:
+        yield server
 
 
 @pytest.fixture
@@ -99,41 +89,33 @@ def functions(calling: Calling, server: TokenServer) -> Functions:
     return calling(at=server.url)
 
 
-def ask(server: TokenServer, **properties: Any) -> Call:
-    auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **BY_CLIENT, **properties})
+def ask(server: TokenServer, url: str = "", **properties: Any) -> Call:
+    authority = f"{url or server.url}/realm"
+    auth = Auth(name="a", scheme="oauth2", properties={"authority": authority, **BY_CLIENT, **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
     return Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
 
 
-@pytest.mark.parametrize(
-    ("properties", "form"),
-    [
-        ({}, {"grant_type": ["client_credentials"]}),
-        (
-            {"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
-            {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]},
-        ),
-        (
-            {"grantType": "password", "username": "ada", "password": "pw&1"},
-            {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]},
-        ),
-        (
-            {"grantType": "resourceOwner", "username": "ada", "password": "pw"},
-            {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]},
-        ),
-        (
-            {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
-            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
-             "requested_issuer": ["other"], "audience": ["shop"]},
-        ),
-        (
-            {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
-             "username": "nobody"},
-            {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
-             "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("properties", "form"), [
+    ({}, {"grant_type": ["client_credentials"]}),
+    ({"scopes": ["read", "write"], "audiences": ["shop", "stock"]},
+     {"grant_type": ["client_credentials"], "scope": ["read write"], "audience": ["shop", "stock"]}),
+    ({"grantType": "password", "username": "ada", "password": "pw&1"},
+     {"grant_type": ["password"], "username": ["ada"], "password": ["pw&1"]}),
+    ({"grantType": "resourceOwner", "username": "ada", "password": "pw"},
+     {"grant_type": ["password"], "username": ["ada"], "password": ["pw"]}),
+    (
+        {**EXCHANGE, "requestedSubject": "eve", "requestedIssuer": "other", "audiences": ["shop"]},
+        {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:access_token"], "requested_subject": ["eve"],
+         "requested_issuer": ["other"], "audience": ["shop"]},
+    ),
+    (
+        {**EXCHANGE, "subjectTokenType": "jwt", "actorToken": "a-1", "requestedTokenType": "urn:example:own",
+         "username": "nobody"},
+        {**EXCHANGED, "subject_token_type": [f"{URN}:token-type:jwt"], "actor_token": ["a-1"],
+         "actor_token_type": [f"{URN}:token-type:access_token"], "requested_token_type": ["urn:example:own"]},
+    ),
+])  # fmt: skip
 async def test_grants(
     server: TokenServer, functions: Functions, properties: dict[str, Any], form: dict[str, list[str]]
 ) -> None:
@@ -142,29 +124,36 @@ async def test_grants(
     assert server.logins == ["app:hush-hush"]
 
 
-async def test_an_authority_that_describes_itself(server: TokenServer, functions: Functions) -> None:
-    """The token endpoint is where the authority says that it is."""
-    await functions.call(ask(server))
-    assert server.asked == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
+DESCRIBED = "GET /realm/.well-known/openid-configuration"
 
 
-async def test_an_authority_that_does_not(server: TokenServer, functions: Functions) -> None:
-    server.describes_itself = False
-    await functions.call(ask(server))
-    assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
+@pytest.mark.parametrize(("describes_itself", "asked"), [
+    (True, [DESCRIBED, "POST /realm/token", "GET /orders"]),
+    (False, ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]),
+])  # fmt: skip
+async def test_an_authority_may_describe_itself(
+    server: TokenServer, functions: Functions, asked: list[str], *, describes_itself: bool
+) -> None:
+    """Then the token endpoint is where it says. The token is not shown."""
+    server.describes_itself = describes_itself
+    assert await functions.call(ask(server)) == {"token": "***"}
+    assert server.asked_for[-3:] == asked
+
+
+async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
+    await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
+    assert (server.forms[0]["client_id"], server.logins) == (["app"], [""])
 
 
 async def test_an_authority_that_describes_itself_later(server: TokenServer, functions: Functions) -> None:
-    """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
     server.describes_itself, server.refusal = False, (404, {})
     await fault_of(functions.call(ask(server)), "AuthFailed")
     server.describes_itself, server.refusal = True, None
     await functions.call(ask(server))
-    assert server.asked[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
+    assert server.asked_for[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
 
 
 async def test_calls_share_a_token(server: TokenServer, functions: Functions) -> None:
-    """Calls at the same time and later ones use one token, unless they ask for something else."""
     await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
     await functions.call(ask(server))
     assert len(server.forms) == 1
@@ -187,12 +176,12 @@ async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifeti
 
 
 async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, functions: Functions) -> None:
-    """A service may refuse a token before its end: the call is made once more with a new one."""
+    """A service may refuse a token before its end: calls are made once more with a new one, which they share."""
     await functions.call(ask(server))
     server.valid.clear()
-    await functions.call(ask(server))
+    await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))
     assert len(server.forms) == 2
-    assert server.asked[-3:] == ["GET /orders", "POST /realm/token", "GET /orders"]
+    assert server.asked_for[-3:].count("GET /orders") > 1
 
 
 async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
@@ -209,7 +198,6 @@ async def test_a_service_that_refuses_all_tokens(server: TokenServer) -> None:
 
 
 async def test_tokens_are_no_expressions(server: TokenServer, functions: Functions) -> None:
-    """A token that looks like an expression is sent as it is: its server learns nothing by it."""
     server.named = "${ $SECRETS.login.secret }"
     await functions.call(ask(server))
     assert server.valid == {"${ $SECRETS.login.secret }1"}
@@ -233,18 +221,15 @@ async def test_tokens_are_not_shown(server: TokenServer, functions: Functions) -
     assert base64.b64encode(b"8f3a2b1c9d7e6f").decode()[:8] not in told
 
 
-@pytest.mark.parametrize(
-    ("answer", "retryable", "shown"),
-    [
-        ((400, {"error": "invalid_scope", "error_description": "not hush-hush"}), False, "invalid_scope: not ***"),
-        ((401, {"error": "invalid_client"}), False, "invalid_client"),
-        ((404, {}), False, "404 Not Found"),
-        ((429, {}), True, "429"),
-        ((503, {"error": "temporarily_unavailable"}), True, "503"),
-        ((200, {"token": "x"}), False, "Missing access token"),
-        ((200, [1]), False, "does not conform to OAuth2"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "retryable", "shown"), [
+    ((400, {"error": "invalid_scope", "error_description": "not hush-hush"}), False, "invalid_scope: not ***"),
+    ((401, {"error": "invalid_client"}), False, "invalid_client"),
+    ((404, {}), False, "404 Not Found"),
+    ((429, {}), True, "429"),
+    ((503, {"error": "temporarily_unavailable"}), True, "503"),
+    ((200, {"token": "x"}), False, "Missing access token"),
+    ((200, [1]), False, "does not conform to OAuth2"),
+])  # fmt: skip
 async def test_a_token_that_is_not_granted(
     server: TokenServer, functions: Functions, answer: tuple[int, Any], *, retryable: bool, shown: str
 ) -> None:
@@ -254,61 +239,45 @@ async def test_a_token_that_is_not_granted(
 
 
 async def test_calls_share_a_failure(server: TokenServer, functions: Functions) -> None:
-    """A server in trouble is asked once for all calls that wait for a token, and again by the next."""
     server.refusal = (503, {})
     faults = await asyncio.gather(*(fault_of(functions.call(ask(server))) for _ in range(5)))
     assert {fault.code for fault in faults} == {"AuthFailed"}
-    assert server.asked.count("POST /realm/token") == 1
+    assert server.asked_for.count("POST /realm/token") == 1
     server.refusal = None
     assert await functions.call(ask(server)) == {"token": "***"}
 
 
-async def test_an_authority_that_is_not_there(functions: Functions, unused_url: str) -> None:
-    await fault_of(functions.call(ask(TokenServer(unused_url))), "AuthFailed", retryable=True)
+async def test_an_authority_that_is_not_there(functions: Functions, server: TokenServer) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    await fault_of(functions.call(ask(server, url)), "AuthFailed", retryable=True)
 
 
-@pytest.fixture
-def unused_url() -> str:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as unused:
-        return f"http://127.0.0.1:{unused.server_port}"
-
-
-@pytest.mark.parametrize(
-    ("properties", "shown"),
-    [
-        ({"grantType": "clientcredentials"}, "did you mean 'clientCredentials'"),
-        ({"grantType": "password", "username": "ada"}, "lacks 'password'"),
-        ({"grantType": "tokenExchange"}, "lacks 'subjectToken'"),
-        ({"clientSecret": None}, "lacks 'clientSecret'"),
-        ({"authority": None}, "lacks 'authority'"),
-    ],
-)
+@pytest.mark.parametrize(("properties", "shown"), [
+    ({"grantType": "clientcredentials"}, "did you mean 'clientCredentials'"),
+    ({"grantType": "password", "username": "ada"}, "lacks 'password'"),
+    ({"grantType": "tokenExchange"}, "lacks 'subjectToken'"),
+    ({"clientSecret": None}, "lacks 'clientSecret'"),
+    ({"authority": None}, "lacks 'authority'"),
+])  # fmt: skip
 async def test_what_is_missing_is_told(
     server: TokenServer, functions: Functions, properties: dict[str, Any], shown: str
 ) -> None:
     await fault_of(functions.call(ask(server, **properties)), "BadAuth", shown, retryable=False)
-    assert server.asked == []
-
-
-async def test_a_public_client(server: TokenServer, functions: Functions) -> None:
-    await functions.call(ask(server, **{**BY_PASSWORD, "clientSecret": None}))
-    assert server.forms[0]["client_id"] == ["app"]
-    assert server.logins == [""]
+    assert server.asked_for == []
 
 
 async def test_calls_that_wait_for_a_token_leave_others_room(calling: Calling, server: TokenServer) -> None:
     """One of them asks for it, and may have to wait for the limits of the authority's host."""
     host = read_pattern(server.url.removeprefix("http://"))
     settings = Settings(calls=Options(base_url=server.url, concurrency=3), hosts={host: Options(rate=Rate(1, 3600))})
-
     functions = calling({"quick": dict}, settings)
     slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
-    while not server.asked:
+    while not server.asked_for:
         await asyncio.sleep(0.01)
     quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
     done, _ = await asyncio.wait(quick, timeout=5)
     for task in (*slow, *quick):
         task.cancel()
     await asyncio.gather(*slow, *quick, return_exceptions=True)
-
     assert done == {*quick}

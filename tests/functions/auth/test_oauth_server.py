@@ -1,8 +1,5 @@
 """Tokens of an OAuth2 server that is not ours, and the service that takes them."""
 
-from __future__ import annotations
-
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,16 +35,13 @@ def ask(server: Server, properties: dict[str, Any]) -> Call:
     return Call(function, auth=(auth,))
 
 
-@pytest.mark.parametrize(
-    ("properties", "subject"),
-    [
-        (BY_CLIENT, "app"),
-        ({**BY_PASSWORD, "audiences": ["shop"]}, "ada"),
-        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's"}, "ada"),
-        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "requestedSubject": "eve"}, "eve"),
-        ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "actorToken": "bob's"}, "ada by bob"),
-    ],
-)
+@pytest.mark.parametrize(("properties", "subject"), [
+    (BY_CLIENT, "app"),
+    ({**BY_PASSWORD, "audiences": ["shop"]}, "ada"),
+    ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's"}, "ada"),
+    ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "requestedSubject": "eve"}, "eve"),
+    ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "ada's", "actorToken": "bob's"}, "ada by bob"),
+])  # fmt: skip
 async def test_grants(server: Server, functions: Functions, properties: dict[str, Any], subject: str) -> None:
     for owner in ("ada", "bob"):
         server.tokens[f"{owner}'s"] = Token(f"{owner}'s", owner, "read", "", 3600)
@@ -57,36 +51,18 @@ async def test_grants(server: Server, functions: Functions, properties: dict[str
 
 @pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "none"])
 async def test_how_a_client_proves_itself(server: Server, functions: Functions, method: str) -> None:
-    """A client shows its secret as the server says that it wants it; one without a secret just tells its name."""
     server.clients["app"].method = method
     server.methods = [method]
     secret = {"clientSecret": None} if method == "none" else {}
     assert await functions.call(ask(server, {**BY_PASSWORD, **secret})) == {"for": "ada", "audience": "", "zone": None}
 
 
-async def test_tokens_that_end(server: Server, functions: Functions) -> None:
-    """One that was revoked is replaced once it is refused; calls at the same time share the new one."""
-    call = ask(server, BY_CLIENT)
-    await functions.call(call)
-    assert len(server.tokens) == 1
-    server.revoke()
-    await asyncio.gather(*(functions.call(call) for _ in range(5)))
-    assert len(server.tokens) == 2
-
-
-@pytest.mark.parametrize(
-    ("properties", "code", "told"),
-    [
-        ({**BY_CLIENT, "clientSecret": "wrong"}, "AuthFailed", "invalid_client"),
-        ({**BY_PASSWORD, "password": "wrong"}, "AuthFailed", "Invalid 'username' or 'password'"),
-        (
-            {**CLIENT, "grantType": "tokenExchange", "subjectToken": "nobody's"},
-            "AuthFailed",
-            "the subject_token is not",
-        ),
-        ({**BY_CLIENT, "scopes": ["write"]}, "403", "403 Forbidden"),
-    ],
-)
+@pytest.mark.parametrize(("properties", "code", "told"), [
+    ({**BY_CLIENT, "clientSecret": "wrong"}, "AuthFailed", "invalid_client"),
+    ({**BY_PASSWORD, "password": "wrong"}, "AuthFailed", "Invalid 'username' or 'password'"),
+    ({**CLIENT, "grantType": "tokenExchange", "subjectToken": "nobody's"}, "AuthFailed", "the subject_token is not"),
+    ({**BY_CLIENT, "scopes": ["write"]}, "403", "403 Forbidden"),
+])  # fmt: skip
 async def test_what_is_not_granted(
     server: Server, functions: Functions, properties: dict[str, Any], code: str, told: str
 ) -> None:

@@ -1,8 +1,8 @@
-"""How functions are called by the container contract of Direktiv."""
-
-from __future__ import annotations
+"""How functions are called by the container contract of Direktiv, and what their directory holds."""
 
 import asyncio
+import os
+import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.calls import Function
-from swf_temporal.base.errors import StoreUnavailable
+from swf_temporal.base.errors import CallFailed, PayloadTooLarge, StoreUnavailable
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.containers import folders
 from swf_temporal.functions.containers.containers import Containers
+from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
-from tests.failing import fault_of
+from tests.failing import failing, fault_of
 from tests.functions.conftest import Calling, Service
 
 
@@ -29,7 +31,6 @@ def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Ca
 
 
 async def test_a_call_is_one_request(service: Service, functions: Functions) -> None:
-    """The input is the body; the id is one that a URL can have, and the same for every attempt."""
     service.answers_with("POST", "/", {"done": True})
     assert await functions.call(call_of({"n": 1})) == {"done": True}
     assert await functions.call(call_of({"n": 1})) == {"done": True}
@@ -50,35 +51,30 @@ async def test_the_status_alone_is_no_error(service: Service, functions: Functio
     assert await functions.call(call_of()) == {"found": False}
 
 
-@pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_tells_of_an_error(service: Service, functions: Functions, status: int) -> None:
-    """An error has a code of the function's own, whatever the status is."""
-    headers = {"Direktiv-ErrorCode": "pay.refused", "Direktiv-ErrorMessage": "no money"}
+@pytest.mark.parametrize(("code", "status", "told"), [
+    ("pay.refused", 200, "pay.refused"), ("pay.refused", 500, "pay.refused"), (None, 200, "direktiv.internal.error"),
+])  # fmt: skip
+async def test_a_header_tells_of_an_error(
+    service: Service, functions: Functions, code: str | None, status: int, told: str
+) -> None:
+    headers = {"Direktiv-ErrorMessage": "no money"} | ({"Direktiv-ErrorCode": code} if code else {})
     service.answers_with("POST", "/", {"ignored": True}, status=status, headers=headers)
-    fault = await fault_of(functions.call(call_of()))
-    assert (fault.code, fault.message) == ("pay.refused", "no money")
+    fault = await fault_of(functions.call(call_of()), told, retryable=False if code is None else None)
+    assert fault.message == "no money"
 
 
-async def test_a_message_alone_is_an_internal_error(service: Service, functions: Functions) -> None:
-    service.answers_with("POST", "/", {}, headers={"Direktiv-ErrorMessage": "broken"})
-    fault = await fault_of(functions.call(call_of()), "direktiv.internal.error", retryable=False)
-    assert fault.message == "broken"
+ENDINGS = ("", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b")
 
 
-@pytest.mark.parametrize("name", ["request", "direktiv/request:latest", "direktiv/request"])
-async def test_where_it_stands_is_configured(calling: Calling, service: Service, name: str) -> None:
-    """By the function's id, by its image, and by the image without a tag."""
+@pytest.mark.parametrize(("image", "where"), [
+    *(("direktiv/request:latest", {"services": name}) for name in ("direktiv/request:latest", "direktiv/request")),
+    ("direktiv/request:latest", {"functions": "request"}),
+    *((f"hub:5000/request{ending}", {"services": "hub:5000/request"}) for ending in ENDINGS),
+])  # fmt: skip
+async def test_where_it_stands_is_configured(calling: Calling, service: Service, image: str, where: Any) -> None:
     service.answers_with("POST", "/", 1)
-    where = {name: Options(base_url=service.url)}
-    settings = Settings(functions=where) if name == "request" else Settings(services=where)
-    assert await calling(settings=settings).call(call_of()) == 1
-
-
-@pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
-async def test_a_registry_may_have_a_port(calling: Calling, service: Service, ending: str) -> None:
-    service.answers_with("POST", "/", 1)
-    functions = calling(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
-    assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
+    known: Any = {kind: {name: Options(base_url=service.url)} for kind, name in where.items()}
+    assert await calling(settings=Settings(**known)).call(call_of(image=image)) == 1
 
 
 async def test_it_is_configured_by_its_image(calling: Calling, service: Service) -> None:
@@ -125,3 +121,86 @@ async def test_a_call_that_is_not_wanted_is_ended(service: Service, functions: F
         await task
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
     assert len({one.headers["direktiv-actionid"] for one in service.requests}) == 1
+
+
+K = VariableRef("workflow", "w", "k")
+
+
+def given(*files: CallFile) -> CallFolder:
+    """Return a directory with *files*, whose function leaves variables of the workflow."""
+    return CallFolder(files, {"workflow": "w"})
+
+
+@pytest.mark.parametrize("name", ["../up", "/etc/up", "a/../../up", "", "."])
+def test_no_file_leads_out(tmp_path: Path, name: str) -> None:
+    with failing("direktiv.internal.error", "leads out of its directory", retryable=False):
+        write_files(tmp_path, given(CallFile(K, name)), {K: Variable(b"x")})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_users_may_write(tmp_path: Path) -> None:
+    """A container may run as another user than the worker, whatever the worker's umask is."""
+    former = os.umask(0o077)
+    try:
+        write_files(tmp_path, given(CallFile(K, "deep/k")), {K: Variable(b"x")})
+    finally:
+        os.umask(former)
+    found = {path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert found == {"deep": 0o777, "deep/k": 0o644, "out": 0o777, "out/workflow": 0o777}
+
+
+@pytest.mark.parametrize("replaced", ["out", "out/workflow", "out/workflow/k"])
+def test_no_link_is_followed(tmp_path: Path, replaced: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "workflow").mkdir(parents=True)
+    (elsewhere / "workflow" / "k").write_text("secret")
+    (elsewhere / "k").write_text("secret")
+    folder = tmp_path / "folder"
+    (folder / replaced).parent.mkdir(parents=True)
+    target = {"out": elsewhere, "out/workflow": elsewhere / "workflow", "out/workflow/k": elsewhere / "k"}[replaced]
+    (folder / replaced).symlink_to(target)
+    assert (folder / "out" / "workflow" / "k").read_text() == "secret"
+    assert read_files(folder, given()) == {}
+
+
+def test_a_pipe_is_no_variable(tmp_path: Path) -> None:
+    """Reading it would never end."""
+    write_files(tmp_path, given(), {})
+    os.mkfifo(tmp_path / "out" / "workflow" / "pipe")
+    (tmp_path / "out" / "workflow" / "k").write_bytes(b"")
+    assert read_files(tmp_path, given()) == {K: Variable(b"", "text/plain; charset=utf-8")}
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+def test_too_much_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_directory: bool
+) -> None:
+    monkeypatch.setattr(folders, "MAX_BYTES", 100)
+    write_files(tmp_path, given(), {})
+    out = tmp_path / "out" / "workflow"
+    (out / "a").write_bytes(b"x" * 60)
+    assert len(read_files(tmp_path, given())) == 1
+    if is_directory:
+        (out / "b").mkdir()
+    (out / "b" / "c" if is_directory else out / "b").write_bytes(b"x" * 60)
+    with pytest.raises(PayloadTooLarge):
+        read_files(tmp_path, given())
+
+
+def test_an_archive_stays_inside(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "evil.tar", "w") as archive:
+        archive.add(__file__, arcname="../../evil")
+    content = (tmp_path / "evil.tar").read_bytes()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(CallFailed, match="cannot be a file of the form 'tar'"):
+        write_files(tmp_path / "folder", given(CallFile(K, "k", "tar")), {K: Variable(content)})
+    assert not (tmp_path / "evil").exists()
+
+
+def test_a_folder_that_is_gone_is_not_one_where_nothing_was_left(tmp_path: Path) -> None:
+    """A function that leaves nothing is no fault; a shared folder that is away is one."""
+    (tmp_path / "call").mkdir()
+    write_files(tmp_path / "call", given(), {})
+    assert read_files(tmp_path / "call", given()) == {}
+    with pytest.raises(CallFailed, match=r"cannot be read: .*No such file"):
+        read_files(tmp_path / "away", given())

@@ -1,7 +1,5 @@
 """How functions written in Python are called, and what their ends mean."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -46,31 +44,20 @@ class Receipt:
     items: tuple[str, ...]
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "expected"),
-    [
-        (add, {"a": 1, "b": 2}, 3),
-        (add, {"a": 1}, 11),
-        (add, 5, 15),
-        (whole, {"y": 1, "x": 2}, ["x", "y"]),
-        (whole, {"order": {"z": 1}}, ["z"]),
-        (whole, ["b", "a"], ["a", "b"]),
-        (later, {"text": "hi"}, "hi"),
-        (later, None, "none"),
-        (lambda: later("inner"), None, "inner"),
-        (dict, {"a": 1}, {"a": 1}),
-        (len, [1, 2], 2),
-        (lambda **named: named, {"x": 1}, {"x": 1}),
-    ],
-)
-async def test_arguments_become_pythons(function: Callable[..., Any], arguments: JSON, expected: JSON) -> None:
-    assert await Functions({"f": function}).call(custom("f", arguments)) == expected
-
-
-async def test_results_become_json() -> None:
-    receipt = Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",))
-    result = await Functions({"f": lambda: receipt}).call(custom("f"))
-    assert result == {"at": "2026-01-02T00:00:00Z", "items": ["a"]}
+@pytest.mark.parametrize(("function", "arguments", "expected"), [
+    (add, {"a": 1, "b": 2}, 3), (add, {"a": 1}, 11), (add, 5, 15),
+    (whole, {"y": 1, "x": 2}, ["x", "y"]), (whole, {"order": {"z": 1}}, ["z"]), (whole, ["b", "a"], ["a", "b"]),
+    (later, {"text": "hi"}, "hi"), (later, None, "none"), (lambda: later("inner"), None, "inner"),
+    (dict, {"a": 1}, {"a": 1}), (len, [1, 2], 2), (lambda **named: named, {"x": 1}, {"x": 1}),
+    (lambda: Receipt(datetime(2026, 1, 2, tzinfo=UTC), ("a",)), None, {"at": "2026-01-02T00:00:00Z", "items": ["a"]}),
+])  # fmt: skip
+async def test_data_become_pythons_and_json_again(
+    function: Callable[..., Any], arguments: JSON, expected: JSON
+) -> None:
+    """A function is found by its own name, too."""
+    functions = Functions({"f": function})
+    assert await functions.call(custom("f", arguments, name="other")) == expected
+    assert await functions.call(custom(None, arguments)) == expected
 
 
 @pytest.mark.parametrize("result", [object(), float("nan"), b"\xff"])
@@ -146,14 +133,12 @@ async def test_wrong_arguments_are_told_before_the_call(arguments: JSON) -> None
 
 @pytest.mark.parametrize("operation", ["math:sqrt", "python:math:sqrt", "service:python:math::sqrt"])
 async def test_functions_of_listed_modules_can_be_named(operation: str) -> None:
-    """`module:function` needs no registration where the operator lists the module."""
     assert await Functions(settings=Settings(modules=("math",))).call(custom(operation, 9)) == 3.0
 
 
-@pytest.mark.parametrize(
-    "operation",
-    ["os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists"],
-)
+@pytest.mark.parametrize("operation", [
+    "os:system", "python:subprocess:getoutput", "service:python:builtins::exec", "tests:run", "os.path:exists",
+])  # fmt: skip
 async def test_nothing_is_reached_that_nobody_has_named(operation: str) -> None:
     """A definition may come with the input: it cannot call whatever happens to be installed."""
     module = operation.replace("::", ":").rpartition(":")[0].rpartition(":")[2]
@@ -183,13 +168,10 @@ registry.custom("yell")(shout)
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "reached", "refused"),
-    [
-        (CALLED, ["shout"], ["system", "ask", "_own", "os", "Registry", "__builtins__", "os.system"]),
-        (CALLED + REGISTERED, ["shout", "yell"], ["system", "ask", "_own", "registry"]),
-    ],
-)
+@pytest.mark.parametrize(("code", "reached", "refused"), [
+    (CALLED, ["shout"], ["system", "ask", "_own", "os", "Registry", "__builtins__", "os.system"]),
+    (CALLED + REGISTERED, ["shout", "yell"], ["system", "ask", "_own", "registry"]),
+])  # fmt: skip
 async def test_a_module_that_is_given_offers_what_is_its_own(
     code: str, reached: list[str], refused: list[str], tmp_path: Path
 ) -> None:
@@ -197,7 +179,6 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
     file = tmp_path / "loud.py"
     file.write_text(code)
     functions = Functions(functions_of([str(file)]))
-
     for name in reached:
         assert await functions.call(custom(f"loud:{name}", "hi", name="other")) == "HI"
     for name in refused:
@@ -208,7 +189,6 @@ async def test_a_module_that_is_given_offers_what_is_its_own(
 
 
 async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SWF_FUNCTION_MODULES opens a package, not what its modules import; `__all__` names more."""
     package = tmp_path / "listed_shop"
     package.mkdir()
     (package / "__init__.py").write_text("from listed_shop.inner import shout\nfrom os import system\n")
@@ -216,7 +196,6 @@ async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatc
     (package / "more.py").write_text("from posixpath import basename\n__all__ = ['basename']\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     functions = Functions(settings=Settings(modules=("listed_shop",)))
-
     assert await functions.call(custom("listed_shop:shout", "hi")) == "HI"
     assert await functions.call(custom("listed_shop.more:basename", "a/b")) == "b"
     for operation in ("listed_shop:system", "listed_shop.inner:ask", "listed_shop.inner:_own"):
@@ -224,18 +203,15 @@ async def test_a_listed_module_offers_what_is_its_own(tmp_path: Path, monkeypatc
         assert (fault.code, "__all__" in fault.message) == ("UnknownFunction", True)
 
 
-@pytest.mark.parametrize(
-    ("operation", "told"),
-    [
-        ("gret", "did you mean 'greet'"),
-        ("math:sqrrt", "did you mean 'sqrt'"),
-        ("math:pi", "no function 'pi'"),
-        ("no_such_module_here:f", "cannot be imported"),
-        (None, "no custom function 'f'"),
-        ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
-        ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "told"), [
+    ("gret", "did you mean 'greet'"),
+    ("math:sqrrt", "did you mean 'sqrt'"),
+    ("math:pi", "no function 'pi'"),
+    ("no_such_module_here:f", "cannot be imported"),
+    (None, "no custom function 'f'"),
+    ("service:java:com.acme.Shop::charge", "is a service of Kogito's runtimes, which is not supported: call an"),
+    ("work-item:Approval", "is a work item of Kogito's runtimes, which is not supported"),
+])  # fmt: skip
 async def test_a_function_that_is_not_there_is_told(operation: str | None, told: str) -> None:
     functions = Functions({"greet": later}, Settings(modules=("math", "no_such_module_here")))
     await fault_of(functions.call(custom(operation)), "UnknownFunction", told, retryable=False)
@@ -243,14 +219,9 @@ async def test_a_function_that_is_not_there_is_told(operation: str | None, told:
 
 @pytest.mark.parametrize(("module", "allowed"), [("math", False), ("json", True), ("json.decoder", True)])
 async def test_operators_can_limit_the_modules(*, module: str, allowed: bool) -> None:
-    """A worker may name the packages that functions come from; a prefix of a name is not a package."""
     functions = Functions(settings=Settings(modules=("json", "mat")))
     fault = await fault_of(functions.call(custom(f"{module}:nothing")))
     assert ("was not given the module" not in fault.message) is allowed
-
-
-async def test_a_function_is_found_by_its_own_name() -> None:
-    assert await Functions({"greet": later}).call(custom(None, name="greet")) == "none"
 
 
 async def test_cancelling_reaches_the_function() -> None:

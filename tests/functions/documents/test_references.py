@@ -1,7 +1,5 @@
 """Documents in several files, and at several URLs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -104,47 +102,33 @@ async def test_what_a_kept_document_refers_to_is_read_again(
     split = '{"openapi": "3.0.0", "paths": {"%s": {"$ref": "item.json"}}}'
     item = tmp_path / "item.json"
     item.write_text(operation)
-
     for path, text in (("/a", whole), ("/b", whole), ("/c", split), ("/d", split)):
         (tmp_path / "api.json").write_text(text % path)
         assert [await functions.call(made) for _ in range(2)] == [path, path]
-
     item.write_text(operation.replace("get", "post"))
     service.answers_with("POST", "/d", "changed")
     assert await functions.call(made) == "changed"
 
 
 async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions) -> None:
-    gift = {"id": "8", "lines": [{"quantity": 0}]}
-    service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": gift}]})
+    """A file that only an error of the service would need may be missing, where the answer is not checked."""
+    service.answers_with("GET", "/orders/7", {"id": "7", "lines": [{"gift": {"id": "8", "lines": [{"quantity": 0}]}}]})
     told = "$.lines[0].gift.lines[0].quantity: 0 is less than or equal to the minimum of 0"
     await fault_of(functions.call(call("getOrder", str(FOLDER))), "SchemaMismatch", told)
+    service.answers_with("GET", "/orders/7", ORDER)
+    assert await functions.call(call("getOrder", str(FOLDER), is_checked=False)) == ORDER
 
 
 async def test_urls_refer_to_urls(calling: Calling, service: Service) -> None:
     for file in FOLDER.rglob("*.*"):
         service.answers_with("GET", f"/specs/{file.relative_to(FOLDER)}", file.read_bytes())
     service.answers_with("GET", "/api/orders/7", ORDER)
-
     functions = calling()
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
     assert await functions.call(call("getOrder", f"{service.url}/specs/")) == ORDER
-
     names = ["common.yaml", "openapi.yaml", "paths/order.yaml", "schemas/line.yaml", "schemas/order.json"]
     asked = [request.path for request in service.requests if request.path.startswith("/specs")]
     assert sorted(asked) == [f"/specs/{name}" for name in names]
-
-
-async def test_what_is_not_needed_is_not_read(service: Service, functions: Functions) -> None:
-    """A file that only an error of the service would need may be missing."""
-    service.answers_with("GET", "/orders/7", ORDER)
-    assert await functions.call(call("getOrder", str(FOLDER), is_checked=False)) == ORDER
-
-
-async def test_a_file_cannot_leave_its_folder(functions: Functions) -> None:
-    told = "'openapi.yaml' refers to '../../../conftest.py', which is outside"
-    fault = await fault_of(functions.call(call("other", str(FOLDER))), "NoDocument", told, retryable=False)
-    assert "SWF_RESOURCE_FOLDERS" in fault.message
 
 
 @pytest.mark.parametrize("allowed", ["base", "resources"])
@@ -158,23 +142,32 @@ async def test_folders_that_are_allowed(tmp_path: Path, allowed: str) -> None:
     assert (found.id, found.path) == ("op", "/a")
 
 
-async def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
-    """A link cannot lead out of the folder either."""
+async def test_who_may_not_be_referred_to(service: Service, functions: Functions, tmp_path: Path) -> None:
+    """A file outside, also by a link or from a URL, and documents without end."""
+    told = "'openapi.yaml' refers to '../../../conftest.py', which is outside"
+    fault = await fault_of(functions.call(call("other", str(FOLDER))), "NoDocument", told, retryable=False)
+    assert "SWF_RESOURCE_FOLDERS" in fault.message
     write(tmp_path / "specs", "common.yaml")
     shutil.copy(FOLDER / "common.yaml", tmp_path / "secret.yaml")
     (tmp_path / "specs" / "common.yaml").symlink_to(tmp_path / "secret.yaml")
     with failing("NoDocument", "outside"):
         await find(tmp_path / "specs")
+    paths = {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}
+    service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": paths})
+    with failing("NoDocument", "other URLs only"):
+        await find(f"{service.url}/")
+    write(tmp_path, "0.yaml")
+    for number in range(300):
+        (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))
+    with failing("BadDocument"):
+        await find(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        ("none.yaml", "which does not exist"),
-        ("text.yaml", "'.*text.yaml' is not an object"),
-        ("bad.yaml", "neither JSON nor YAML"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "told"), [
+    ("none.yaml", "which does not exist"),
+    ("text.yaml", "'.*text.yaml' is not an object"),
+    ("bad.yaml", "neither JSON nor YAML"),
+])  # fmt: skip
 async def test_files_that_are_no_documents(tmp_path: Path, reference: str, told: str) -> None:
     write(tmp_path, reference)
     (tmp_path / "text.yaml").write_text("just a text")
@@ -190,18 +183,13 @@ async def test_other_hosts_are_for_the_operator_to_allow(service: Service, tmp_p
     write(tmp_path, f"{service.url}/common.json")
     host = service.url.removeprefix("http://")
     name = host.replace(".", "_").replace(":", "_")
-
     with failing("NoDocument", "SWF_RESOURCE_HOSTS", retryable=False):
         await find(tmp_path)
-    found = await find(tmp_path, resources=Resources(hosts=(host,), credentials={name: "Bearer x"}))
-
-    assert found.id == "op"
+    env = {"SWF_RESOURCE_FOLDERS": str(tmp_path), "SWF_RESOURCE_HOSTS": host, f"SWF_RESOURCE_AUTH_{name}": "Bearer x"}
+    allowed = read_settings(env).resources
+    assert (await find(tmp_path, resources=allowed)).id == "op"
+    assert allowed.folders == (tmp_path,)
     assert service.last.headers["authorization"] == "Bearer x"
-
-
-def test_a_workers_settings_allow_more(tmp_path: Path) -> None:
-    settings = read_settings({"SWF_RESOURCE_FOLDERS": str(tmp_path), "SWF_RESOURCE_HOSTS": "example.com"})
-    assert (settings.resources.folders, settings.resources.hosts) == ((tmp_path,), ("example.com",))
 
 
 async def test_credentials_stay_on_their_host(service: Service) -> None:
@@ -212,18 +200,3 @@ async def test_credentials_stay_on_their_host(service: Service) -> None:
     resources = Resources(hosts=(other.removeprefix("http://"),))
     await find(f"{service.url}/", resources=resources, headers=(("Authorization", "Bearer mine"),))
     assert [request.headers.get("authorization") for request in service.requests] == ["Bearer mine", None]
-
-
-async def test_a_url_cannot_refer_to_a_file(service: Service) -> None:
-    paths = {"/a": {"$ref": f"file://{FOLDER}/common.yaml"}}
-    service.answers_with("GET", "/api.json", {"openapi": "3.0.0", "paths": paths})
-    with failing("NoDocument", "other URLs only"):
-        await find(f"{service.url}/")
-
-
-async def test_documents_without_end(tmp_path: Path) -> None:
-    write(tmp_path, "0.yaml")
-    for number in range(300):
-        (tmp_path / f"{number}.yaml").write_text(yaml.safe_dump({"$ref": f"{number + 1}.yaml"}))
-    with failing("BadDocument"):
-        await find(tmp_path)

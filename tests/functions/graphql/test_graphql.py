@@ -1,10 +1,7 @@
 """How fields of a GraphQL endpoint are asked for and changed, against an endpoint that really executes a schema."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
 from typing import Any
 
@@ -20,8 +17,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
-from tests.functions.conftest import Calling, Service, showing, showing_token
-from tests.listening import Quiet, listening
+from tests.functions.conftest import Answer, Calling, Received, Service, serving, showing, showing_token
 
 SCHEMA = build_schema(
     """
@@ -95,53 +91,36 @@ class Pets:
         return self._add(pet)
 
 
-class Endpoint:
+class Endpoint(Service):
     def __init__(self, server: ThreadingHTTPServer) -> None:
-        self.url = f"http://127.0.0.1:{server.server_port}/graphql"
-        self.asked: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
+        super().__init__(server)
+        self.url += "/graphql"
+        self.pets = Pets()
         self.shows_schema = True
         self.is_old = False
         """Whether it is of a time when arguments could not be deprecated."""
 
     @property
     def introspections(self) -> int:
-        return sum("__schema" in request["query"] for request in self.asked)
+        return sum("__schema" in request.body["query"] for request in self.requests)
 
-
-@contextmanager
-def serving() -> Iterator[Endpoint]:
-    pets = Pets()
-
-    class Handler(Quiet):
-        def respond(self, content: bytes) -> None:
-            request = json.loads(content)
-            query, variables = request["query"], request.get("variables")
-            served.asked.append(request)
-            served.paths.append(self.path)
-            served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            told = None
-            if "__schema" in query and not served.shows_schema:
-                told = "introspection is disabled"
-            elif served.is_old and "args(includeDeprecated" in query:
-                told = "Unknown argument 'includeDeprecated'"
-            body: Any = {"errors": [{"message": told}]}
-            if told is None:
-                shown = self.headers.get("Authorization")
-                body = graphql_sync(SCHEMA, query, pets, shown, variable_values=variables).formatted
-            headers = {"Content-Type": "application/graphql-response+json"}
-            self.answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = Endpoint(server)
-    with listening(server):
-        yield served
+    def answer_to(self, request: Received) -> Answer:
+        query, variables, told = request.body["query"], request.body.get("variables"), None
+        if "__schema" in query and not self.shows_schema:
+            told = "introspection is disabled"
+        elif self.is_old and "args(includeDeprecated" in query:
+            told = "Unknown argument 'includeDeprecated'"
+        body: Any = {"errors": [{"message": told}]}
+        if told is None:
+            shown = request.headers.get("authorization")
+            body = graphql_sync(SCHEMA, query, self.pets, shown, variable_values=variables).formatted
+        headers = {"Content-Type": "application/graphql-response+json"}
+        return Answer(json.dumps(body).encode(), 200 if told is None else 400, headers)
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    with serving() as endpoint:
+    with serving(Endpoint) as endpoint:
         yield endpoint
 
 
@@ -149,10 +128,46 @@ def call_of(operation: str, arguments: JSON = None, selection: JSON = None, **fa
     return Call(Function(name="ask", type="graphql", operation=operation), arguments, selection, **facts)
 
 
-async def test_a_query_gives_its_data(endpoint: Endpoint, functions: Functions) -> None:
-    call = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }")
-    assert await functions.call(call) == {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}
-    assert endpoint.asked[-1]["variables"] == {"id": 42}
+OWNER = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
+
+
+@pytest.mark.parametrize(("operation", "arguments", "selection", "expected"), [
+    ("query#pet", {"id": 42}, "{ id, name, favoriteTreat { id } }",
+     {"pet": {"id": 42, "name": "Snuffles", "favoriteTreat": {"id": 9001}}}),
+    # Enums and lists take their types from the schema, which does not name a deprecated argument unless it is asked to.
+    ("query#pets", {"kinds": ["DOG"]}, "name", {"pets": [{"name": "Rex"}]}),
+    ("query#echo", {"kind": "DOG"}, None, {"echo": '{"note": "none", "kind": "DOG"}'}),
+    ("query#owner", {"pet": 7}, OWNER, {"owner": {"__typename": "Person", "name": "Ada"}}),
+    ("query#owner", {"pet": None}, OWNER, {"owner": {"__typename": "Shelter", "city": "Cork"}}),
+])  # fmt: skip
+async def test_a_query_gives_its_data(
+    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, expected: JSON
+) -> None:
+    """The schema is asked for once."""
+    for _ in range(2):
+        assert await functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection)) == expected
+    assert (endpoint.last.body["variables"], endpoint.introspections) == (arguments, 1)
+
+
+@pytest.mark.parametrize(("operation", "arguments", "selection", "code", "told"), [
+    ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
+    ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
+    ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
+    ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must name"),
+    ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
+    ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
+    ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),
+    ("query#pet", [1], "{ id }", "BadArguments", "must be an object"),
+    ("ask#pet", None, None, "BadOperation", "#query#field"),
+    ("query#a b", None, None, "BadOperation", "#query#field"),
+    ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
+])  # fmt: skip
+async def test_what_cannot_be_asked(
+    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, code: str, told: str
+) -> None:
+    doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
+    await fault_of(doing, code, told, retryable=False)
+    assert len(endpoint.requests) == endpoint.introspections
 
 
 async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) -> None:
@@ -162,105 +177,43 @@ async def test_a_mutation_is_executed(endpoint: Endpoint, functions: Functions) 
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
 
 
-async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoint, functions: Functions) -> None:
-    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-
-
-async def test_a_deprecated_argument_has_its_type(endpoint: Endpoint, functions: Functions) -> None:
-    """A schema does not name a deprecated argument unless it is asked to."""
-    call = call_of(f"{endpoint.url}#query#echo", {"kind": "DOG"})
-    assert await functions.call(call) == {"echo": '{"note": "none", "kind": "DOG"}'}
-
-
-async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoint, functions: Functions) -> None:
-    """It refuses to be asked for those, and is asked for the others."""
-    endpoint.is_old = True
-    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
-    assert endpoint.introspections == 2
-
-
-async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
+@pytest.mark.parametrize(("facts", "operation", "arguments", "expected", "introspections"), [
+    # It refuses to be asked for arguments that are deprecated, and is asked for the others.
+    ({"is_old": True}, "query#pets", {"kinds": ["DOG"]}, {"pets": [{"name": "Rex"}]}, 2),
+    # Arguments are written into the document if nobody tells their types; the refusal is remembered.
+    ({"shows_schema": False}, "mutation#createPet", {"pet": {"id": 1, "name": 'the "great" one'}},
+     {"createPet": {"name": 'the "great" one'}}, 1),
+])  # fmt: skip
+async def test_an_endpoint_that_does_not_show_all_of_its_schema(
+    endpoint: Endpoint, functions: Functions, facts: dict[str, bool], operation: str, arguments: JSON, expected: JSON,
+    *, introspections: int,
+) -> None:  # fmt: skip
+    vars(endpoint).update(facts)
     for _ in range(2):
-        await functions.call(call_of(f"{endpoint.url}#query#count"))
-    assert endpoint.introspections == 1
-
-
-async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: Functions) -> None:
-    """Arguments are written into the document if nobody tells their types; the refusal is remembered."""
-    endpoint.shows_schema = False
-    pet: JSON = {"id": 1, "name": 'the "great" one'}
-    created = await functions.call(call_of(f"{endpoint.url}#mutation#createPet", {"pet": pet}, "{ name }"))
-    assert created == {"createPet": {"name": 'the "great" one'}}
-    assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
-    assert endpoint.introspections == 1
-
-
-@pytest.mark.parametrize(
-    ("operation", "arguments", "selection", "code", "told"),
-    [
-        ("query#pett", None, None, "UnknownOperation", "did you mean 'pet'?"),
-        ("mutation#pet", None, None, "UnknownOperation", "has no mutation 'pet'"),
-        ("query#pet", None, "{ id }", "BadArguments", "the argument 'id' is missing"),
-        ("query#pet", {"id": 1}, None, "BadArguments", "the selectionSet must name"),
-        ("query#pet", {"id": 1}, 5, "BadArguments", "must be a text"),
-        ("query#pet", {"id": 1}, "{ id } } mutation { x { id }", "BadArguments", "do not match"),
-        ("query#pet", {"id": 1, "a b": 1}, "{ id }", "BadArguments", "'a b' cannot be"),
-        ("query#pet", [1], "{ id }", "BadArguments", "must be an object"),
-        ("ask#pet", None, None, "BadOperation", "#query#field"),
-        ("query#a b", None, None, "BadOperation", "#query#field"),
-        ("subscription#pet", None, None, "Unsupported", "subscriptions are not supported"),
-    ],
-)
-async def test_what_cannot_be_asked(
-    endpoint: Endpoint, functions: Functions, operation: str, arguments: JSON, selection: JSON, code: str, told: str
-) -> None:
-    doing = functions.call(call_of(f"{endpoint.url}#{operation}", arguments, selection))
-    await fault_of(doing, code, told, retryable=False)
-    assert len(endpoint.asked) == endpoint.introspections
+        assert await functions.call(call_of(f"{endpoint.url}#{operation}", arguments, "name")) == expected
+    assert endpoint.introspections == introspections
 
 
 async def test_errors_are_faults(endpoint: Endpoint, functions: Functions) -> None:
-    doing = functions.call(call_of(f"{endpoint.url}#query#broken"))
-    fault = await fault_of(doing, "CLOSED", "the kennel is closed", retryable=True)
+    broken = call_of(f"{endpoint.url}#query#broken")
+    fault = await fault_of(functions.call(broken), "CLOSED", "the kennel is closed", retryable=True)
     assert fault.body["data"] == {"broken": None}
+    wrong = call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }")
+    await fault_of(functions.call(wrong), "GraphQLError", "wings")
 
 
-async def test_errors_without_a_code(endpoint: Endpoint, functions: Functions) -> None:
-    doing = functions.call(call_of(f"{endpoint.url}#query#pet", {"id": 42}, "{ wings }"))
-    await fault_of(doing, "GraphQLError", "wings")
-
-
-async def test_errors_with_a_status(service: Service, functions: Functions) -> None:
-    """Errors that come with a status keep it; an answer that is none of GraphQL's is malformed."""
-    service.answers_with(
-        "POST", "/graphql", {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}, status=401
-    )
-    fault = await fault_of(functions.call(call_of("/graphql#query#pet")))
-    assert (fault.code, fault.status, fault.message.endswith("who?")) == ("NO", 401, True)
-    service.answers_with("POST", "/other", {"hello": "there"})
-    assert (await fault_of(functions.call(call_of("/other#query#pet")))).code == "MalformedAnswer"
-
-
-async def test_trouble_is_not_taken_for_a_refusal(service: Service, functions: Functions) -> None:
-    """An endpoint that is overloaded when its schema is asked for is asked again by the next attempt."""
-    service.answers_with("POST", "/graphql", None, status=503)
+async def test_what_is_no_answer_of_graphql(service: Service, functions: Functions) -> None:
+    """Errors keep their status. One that is overloaded when its schema is asked for is asked again."""
     call = call_of("/graphql#query#pet")
-    assert [(await fault_of(functions.call(call))).status for _ in range(2)] == [503, 503]
+    service.answers_with("POST", "/graphql", None, status=503)
+    for _ in range(2):
+        assert (await fault_of(functions.call(call))).status == 503
     assert all("__schema" in request.body["query"] for request in service.requests)
-
-
-async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) -> None:
-    """The function's credentials go with the call, and with the question for the schema."""
-    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "bearer", {"token": "t0ken"}))
-    assert [headers["authorization"] for headers in endpoint.headers] == ["Bearer t0ken", "Bearer t0ken"]
-
-
-async def test_a_url_without_a_host(calling: Calling, endpoint: Endpoint) -> None:
-    functions = calling(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
-    assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
+    errors = {"errors": [{"message": "who?", "extensions": {"code": "NO"}}]}
+    service.answers_with("POST", "/graphql", errors, status=401)
+    assert (await fault_of(functions.call(call), "NO", "who?")).status == 401
+    service.answers_with("POST", "/other", {"hello": "there"})
+    await fault_of(functions.call(call_of("/other#query#pet")), "MalformedAnswer")
 
 
 async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) -> None:
@@ -285,7 +238,6 @@ async def test_expressions_in_arguments_and_selection_set(endpoint: Endpoint) ->
 
 
 async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
-    """A secret becomes a variable where the call is made."""
     calls = Calls(settings=Settings(), secrets=Secrets({"note": "open-sesame-1001"}))
     template: JSON = {"note": "${ $SECRETS.note }!"}
     call = FunctionCall(
@@ -298,22 +250,17 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         action="ask",
         language="serverless-workflow",
     )
-
     answer = await calls.perform(call, source="", key="k", attempt=1)
-
-    assert endpoint.asked[-1]["variables"] == {"note": "open-sesame-1001!"}
+    assert endpoint.last.body["variables"] == {"note": "open-sesame-1001!"}
     assert answer == {"echo": '{"note": "***"}'}
     await calls.aclose()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"input": {"big": 9007199254740993, "size": 1.5, "kinds": ["CAT", "DOG"], "inner": {"big": None, "kinds": []}}},
-        {"flags": [[True, None], []], "note": 'a "quoted"\n${ text } { } # ü'},
-        {"note": None, "input": None},
-    ],
-)
+@pytest.mark.parametrize("arguments", [
+    {"input": {"big": 9007199254740993, "size": 1.5, "kinds": ["CAT", "DOG"], "inner": {"big": None, "kinds": []}}},
+    {"flags": [[True, None], []], "note": 'a "quoted"\n${ text } { } # ü'},
+    {"note": None, "input": None},
+])  # fmt: skip
 @pytest.mark.parametrize("shows_schema", [True, False])
 async def test_values_of_all_kinds(
     endpoint: Endpoint, functions: Functions, arguments: Any, *, shows_schema: bool
@@ -322,20 +269,9 @@ async def test_values_of_all_kinds(
     endpoint.shows_schema = shows_schema
     if not shows_schema and arguments.get("input"):
         arguments = {"input": {**arguments["input"], "kinds": [], "inner": None}}
-
     answer: Any = await functions.call(call_of(f"{endpoint.url}#query#echo", arguments))
-
     given = {"note": "none", **arguments}
     assert json.loads(answer["echo"]) == given
-
-
-@pytest.mark.parametrize(
-    ("pet", "expected"),
-    [(7, {"__typename": "Person", "name": "Ada"}), (None, {"__typename": "Shelter", "city": "Cork"})],
-)
-async def test_fragments(endpoint: Endpoint, functions: Functions, pet: JSON, expected: JSON) -> None:
-    selection = "__typename ... on Person { name } ... on Shelter @include(if: true) { city }"
-    assert await functions.call(call_of(f"{endpoint.url}#query#owner", {"pet": pet}, selection)) == {"owner": expected}
 
 
 async def test_a_token_that_is_refused_without_a_status(
@@ -345,32 +281,30 @@ async def test_a_token_that_is_refused_without_a_status(
     service.answers_with("POST", "/token", {"access_token": "t-1", "token_type": "Bearer"})
     call = showing_token(call_of(f"{endpoint.url}#query#secret"), service)
     await fault_of(functions.call(call), "UNAUTHENTICATED")
-    assert len([one for one in endpoint.asked if "secret" in one["query"]]) == 2
-
+    assert len([one for one in endpoint.requests if "secret" in one.body["query"]]) == 2
     service.answers_with("POST", "/token", {"access_token": "t-2", "token_type": "Bearer"})
     assert await functions.call(call) == {"secret": 7}
 
 
-async def test_a_key_in_the_query(endpoint: Endpoint, functions: Functions) -> None:
-    """An endpoint may want its key in the query, of the question for its schema too."""
-    key = {"in": "query", "name": "key", "key": "k-9"}
-    await functions.call(showing(call_of(f"{endpoint.url}#query#count"), "apiKey", key))
-    assert endpoint.paths == ["/graphql?key=k-9", "/graphql?key=k-9"]
+@pytest.mark.parametrize(("scheme", "properties", "header", "query"), [
+    ("bearer", {"token": "t0ken"}, "Bearer t0ken", []),
+    ("apiKey", {"in": "query", "name": "key", "key": "k-9"}, None, [("key", "k-9")]),
+])  # fmt: skip
+async def test_credentials_are_sent(
+    calling: Calling, endpoint: Endpoint, scheme: str, properties: Any, header: str | None, query: Any
+) -> None:
+    """With the call, and with the question for the schema; here to an endpoint whose host the settings name."""
+    host = endpoint.url.removesuffix("/graphql")
+    functions = calling(settings=Settings(functions={"ask": Options(base_url=host)}))
+    assert await functions.call(showing(call_of("graphql#query#count"), scheme, properties)) == {"count": 2}
+    shown = [(request.headers.get("authorization"), request.query) for request in endpoint.requests]
+    assert shown == [(header, query)] * 2
 
 
-@pytest.mark.parametrize(
-    ("given", "read"),
-    [
-        (None, ""),
-        (" ", ""),
-        ("{ id }", "{ id }"),
-        ("id, name", "{ id, name \n}"),
-        ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
-    ],
-)
-def test_selection_sets_are_read(given: JSON, read: str) -> None:
+@pytest.mark.parametrize(("given", "read"), [
+    (None, ""), (" ", ""), ("{ id }", "{ id }"), ("id, name", "{ id, name \n}"),
+    ('{ a(x: "}") # }\n b }', '{ a(x: "}") # }\n b }'),
+])  # fmt: skip
+def test_selection_sets_and_literals(given: JSON, read: str) -> None:
     assert selection_set(given) == read
-
-
-def test_literals() -> None:
     assert literal({"a": [1, 2.0, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, 2, "x", null, true], b: {c: 1.5}}'

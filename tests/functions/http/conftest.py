@@ -1,8 +1,9 @@
 """A server that writes what it likes, and a client of it."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,10 +22,21 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer
 
 
 @pytest.fixture
-async def http(server: RawServer, tmp_path: Path) -> AsyncIterator[Http]:
-    """Return a client that trusts the server, of which nothing has been logged: its port may have been another's."""
+async def client(server: RawServer, tmp_path: Path) -> AsyncIterator[Callable[..., Http]]:
+    """Return what makes clients that trust the server. Nothing of its port was logged: that may have been another's."""
     streams._tell.cache_clear()
     tls = Tls(ca=str(tmp_path / "ca.pem") if server.context else None)
     proxy = server.url.replace("https", "http") if server.is_proxy else None
-    async with aclosing(Http(Settings(calls=Options(tls=tls, proxy=proxy)))) as http:
-        yield http
+    async with AsyncExitStack() as stack:
+
+        def client(**options: Any) -> Http:
+            http = Http(Settings(calls=Options(tls=tls, proxy=proxy, **options)))
+            stack.push_async_callback(http.aclose)
+            return http
+
+        yield client
+
+
+@pytest.fixture
+def http(client: Callable[..., Http]) -> Http:
+    return client()

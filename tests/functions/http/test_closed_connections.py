@@ -8,13 +8,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.settings.calls import Options, Settings
 from tests.failing import failing
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 from tests.sampling import count
@@ -52,7 +52,6 @@ def only_first(ending: Callable[[Wire], None], written: bytes = b"") -> Script:
 async def test_a_request_that_may_be_repeated_is_sent_again(
     server: RawServer, http: Http, ending: Callable[[Wire], None], method: str, headers: tuple[tuple[str, str], ...]
 ) -> None:
-    """Once, over a new connection, and the call has its answer."""
     server.scripts["/a"] = only_first(ending)
     request = Request(method, f"{server.url}/a", headers)
     for _ in range(3):
@@ -60,38 +59,20 @@ async def test_a_request_that_may_be_repeated_is_sent_again(
     assert (len(server.requests), server.connections) == (5, 3)
 
 
+@pytest.mark.parametrize("server", ["in the clear", "with TLS"], indirect=True)
 @pytest.mark.parametrize("ending", [hang_up, reset])
+@pytest.mark.parametrize(("method", "headers", "written", "options"), [
+    ("POST", (), b"", {}),  # a service that has acted upon it could not tell the second one from another
+    ("GET", (KEY,), b"H", {}),  # an answer has begun: the service has acted, whatever the method and the key say
+    ("GET", (), b"", {"retry_on_closed_connection": False}),
+])  # fmt: skip
 async def test_a_request_that_may_not_be_repeated_is_sent_once(
-    server: RawServer, http: Http, ending: Callable[[Wire], None]
-) -> None:
-    """A service that has acted upon it could not tell the second one from another."""
-    server.scripts["/a"] = only_first(ending)
-    request = Request("POST", f"{server.url}/a")
-    await http.request(request)
-    with failing("ProtocolError"):
-        await http.request(request)
-    assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("server", ["in the clear"], indirect=True)
-async def test_it_can_be_switched_off(server: RawServer) -> None:
-    server.scripts["/a"] = only_first(hang_up)
-    http = Http(Settings(calls=Options(retry_on_closed_connection=False)))
-    request = Request("GET", f"{server.url}/a")
-    await http.request(request)
-    with failing("ProtocolError"):
-        await http.request(request)
-    await http.aclose()
-    assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("ending", [hang_up, reset])
-async def test_an_answer_that_has_begun_is_not_asked_for_again(
-    server: RawServer, http: Http, ending: Callable[[Wire], None]
-) -> None:
-    """The service has acted, whatever the method and the key say."""
-    server.scripts["/a"] = only_first(ending, b"H")
-    request = Request("GET", f"{server.url}/a", (KEY,))
+    server: RawServer, client: Callable[..., Http], ending: Callable[[Wire], None], method: str, headers: Any, *,
+    written: bytes, options: Any,
+) -> None:  # fmt: skip
+    http = client(**options)
+    server.scripts["/a"] = only_first(ending, written)
+    request = Request(method, f"{server.url}/a", headers)
     await http.request(request)
     with pytest.raises(CallFailed):
         await http.request(request)
@@ -175,7 +156,7 @@ async def test_no_call_fails_while_connections_are_closed_at_random(server: RawS
 
     at_once = asyncio.Semaphore(8)
     async with asyncio.TaskGroup() as calls:
-        for number in range(count(1000, 10_000)):
+        for number in range(count(250, 10_000)):
             calls.create_task(call(number))
 
     received = Counter(path for _, path, _ in server.requests)

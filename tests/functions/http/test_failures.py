@@ -1,13 +1,16 @@
-"""How the exceptions of the library beneath become faults."""
+"""How exceptions of the library beneath become faults, and when a service wants to be asked again."""
 
 import socket
 import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
+from swf_temporal.functions.http.answers import seconds_to_wait
 from swf_temporal.functions.http.failures import FAULTS, failure
+from swf_temporal.runtime.retrying import MAX_DELAY
 
 # A status is looked at, never raised: only `raise_for_status` makes this one.
 _NEVER_RAISED = {httpx.HTTPStatusError}
@@ -44,16 +47,13 @@ def test_only_the_general_kinds_fall_back() -> None:
     assert {kind for kind, entry in nearest.items() if entry is httpx.HTTPError} == general
 
 
-@pytest.mark.parametrize(
-    ("cause", "code"),
-    [
-        (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
-        (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
-        (ssl.SSLCertVerificationError(1, "self-authenticated"), "TlsFailed"),
-        (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
-        (OSError("network is down"), "Unreachable"),
-    ],
-)
+@pytest.mark.parametrize(("cause", "code"), [
+    (ConnectionRefusedError(111, "refused"), "ConnectionRefused"),
+    (socket.gaierror(-2, "Name or service not known"), "UnknownHost"),
+    (ssl.SSLCertVerificationError(1, "self-authenticated"), "TlsFailed"),
+    (ExceptionGroup("two addresses", [OSError("a"), ConnectionRefusedError("b")]), "ConnectionRefused"),
+    (OSError("network is down"), "Unreachable"),
+])  # fmt: skip
 def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: str) -> None:
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = cause
@@ -63,3 +63,27 @@ def test_what_lies_beneath_a_failed_connection_is_told(cause: Exception, code: s
 @pytest.mark.parametrize(("kind", "retryable"), [(httpx.UnsupportedProtocol, False), (httpx.ReadError, True)])
 def test_only_mistakes_are_for_good(*, kind: type[httpx.RequestError], retryable: bool) -> None:
     assert failure(kind("x"), "GET http://x").retryable is retryable
+
+
+NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [
+    ({}, None),
+    ({"retry-after": "17"}, 17),
+    ({"retry-after": " 0 "}, 0),
+    ({"retry-after": "9" * 400}, MAX_DELAY),
+    ({"retry-after": "Sat, 31 Jan 2026 12:01:00 GMT"}, 60),
+    ({"retry-after": "Sat, 31 Jan 2026 13:01:00 +0100"}, 60),
+    ({"retry-after": "Sat, 31 Jan 2026 11:00:00 GMT"}, 0),
+    ({"retry-after": "Sat, 31 Jan 2026 12:01:00 GMT", "date": "Sat, 31 Jan 2026 12:00:30 GMT"}, 30),
+    ({"retry-after": "Sat, 31 Jan 2026 12:01:00 GMT", "date": "today"}, 60),
+    ({"retry-after": "-1"}, None),
+    ({"retry-after": "1.5"}, None),
+    ({"retry-after": "soon"}, None),
+    ({"retry-after": "Sat, 99 Jan 2026 12:01:00 GMT"}, None),
+    ({"retry-after": "\u0667"}, None),
+])  # fmt: skip
+def test_seconds_and_dates(headers: dict[str, str], seconds: float | None) -> None:
+    """No number is more than a history can hold: a call whose failure cannot be recorded would be made for ever."""
+    assert seconds_to_wait(headers, NOW) == seconds

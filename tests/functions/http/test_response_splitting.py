@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -12,7 +11,6 @@ import pytest
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from tests.failing import failing
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 
 _LIMIT = 20.0
@@ -111,7 +109,6 @@ async def test_what_is_behind_an_answer_is_dropped(
         await attack.suffered(http, server)
         for path in (f"/echo/{number}/a", f"/echo/{number}/b"):
             assert (await http.request(Request("GET", server.url + path))).body == path
-
     assert server.connections == 3
     lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [line.split()[0] for line in lines] == [server.url]
@@ -159,7 +156,6 @@ async def test_half_a_record_of_tls_is_not_nothing(server: RawServer, http: Http
 async def test_a_connection_that_is_closed_meanwhile_is_no_attack(
     server: RawServer, http: Http, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Servers close what is idle."""
 
     def script(wire: Wire) -> None:
         wire.send(answer("/a"))
@@ -176,20 +172,3 @@ async def test_a_connection_that_is_closed_meanwhile_is_no_attack(
         server.was_sent.clear()
 
     assert (server.connections, caplog.records) == (3, [])
-
-
-async def test_a_client_that_is_closed_ends_what_is_under_way(server: RawServer, http: Http) -> None:
-    asked, over = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def hang(_: Wire) -> None:
-        loop.call_soon_threadsafe(asked.set)
-        over.wait(_LIMIT)
-
-    server.scripts["/hang"] = hang
-    call = asyncio.create_task(http.request(Request("GET", f"{server.url}/hang")))
-    await asked.wait()
-    await http.aclose()
-    with failing("ConnectionLost"):
-        await call
-    over.set()

@@ -1,14 +1,7 @@
-"""How OData services are queried, against a small one that filters, sorts, selects, counts and pages for real."""
+"""Queries of OData: of a service that understands all of version 4, and the forms that older versions answer in."""
 
-from __future__ import annotations
-
-import json
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -19,225 +12,169 @@ from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service, showing
-from tests.listening import Quiet, listening
-
-PERSONS: list[dict[str, Any]] = [
-    {"Id": 1, "Name": "Ada", "City": "London"},
-    {"Id": 2, "Name": "O'Hara", "City": "Cork"},
-    {"Id": 3, "Name": "Grace", "City": "New York"},
-    {"Id": 4, "Name": "Edsger", "City": "Cork"},
-]
+from tests.functions.odata.odata_service import PERSONS, serving
 
 
-class ODataService:
-    def __init__(self, server: ThreadingHTTPServer, version: int) -> None:
-        self.url = f"http://127.0.0.1:{server.server_port}/Service.svc"
-        self.version = version
-        self.page_size = 100
-        self.asked: list[str] = []
-        self.headers: list[dict[str, str]] = []
-
-    def answer(self, path: str) -> tuple[int, Any]:
-        url = urlsplit(path)
-        options = {name: values[0] for name, values in parse_qs(url.query).items()}
-        match = re.fullmatch(r"/Service\.svc/Persons(?:\((.+)\))?", unquote(url.path))
-        if match is None:
-            return 404, self._error("NoSet", "there is no such entity set")
-        if match[1] is None:
-            return 200, self._rows(url.path, options)
-        found = [row for row in PERSONS if match[1] in {str(row["Id"]), self._quoted(row["Name"])}]
-        return (200, self._entity(found[0])) if found else (404, self._error("", "there is no such person"))
-
-    def _rows(self, path: str, options: dict[str, str]) -> Any:
-        rows = PERSONS
-        if "$filter" in options:
-            name, value = options["$filter"].split(" eq ")
-            rows = [row for row in rows if value in {str(row[name]), self._quoted(str(row[name]))}]
-        if "$orderby" in options:
-            name, _, direction = options["$orderby"].partition(" ")
-            rows = sorted(rows, key=lambda row: row[name], reverse=direction == "desc")
-        count = len(rows)
-        rows = rows[int(options.get("$skip", 0)) :][: int(options.get("$top", len(rows)))]
-        start = int(options.get("$skiptoken", 0))
-        end = start + self.page_size
-        link = f"{path}?$skiptoken={end}" if end < len(rows) else None
-        rows = rows[start:end]
-        if "$select" in options:
-            wanted = [name.strip() for name in options["$select"].split(",")]
-            rows = [{name: row[name] for name in wanted} for row in rows]
-        counted: dict[str, Any]
-        if self.version == 2:
-            counted = {"__count": str(count)} if options.get("$inlinecount") == "allpages" else {}
-            return {"d": {"results": rows, **counted, **({"__next": link} if link else {})}}
-        if self.version == 3:
-            counted = {"odata.count": str(count)} if options.get("$inlinecount") == "allpages" else {}
-            linked = {"odata.nextLink": link} if link else {}
-            return {"odata.metadata": f"{self.url}/$metadata#Persons", **counted, "value": rows, **linked}
-        counted = {"@odata.count": count} if options.get("$count") == "true" else {}
-        linked = {"@odata.nextLink": link} if link else {}
-        return {"@odata.context": f"{self.url}/$metadata#Persons", **counted, "value": rows, **linked}
-
-    def _entity(self, row: dict[str, Any]) -> Any:
-        if self.version == 2:
-            return {"d": row}
-        if self.version == 3:
-            return {"odata.metadata": f"{self.url}/$metadata#Persons/@Element", **row}
-        return {"@odata.context": f"{self.url}/$metadata#Persons/$entity", **row}
-
-    def _error(self, code: str, message: str) -> Any:
-        told = message if self.version == 4 else {"lang": "en", "value": message}
-        return {"odata.error" if self.version == 3 else "error": {"code": code, "message": told}}
-
-    @staticmethod
-    def _quoted(text: str) -> str:
-        return "'" + text.replace("'", "''") + "'"
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serving() as url:
+        yield url
 
 
-@contextmanager
-def serving(version: int) -> Iterator[ODataService]:
-    class Handler(Quiet):
-        def respond(self, content: bytes) -> None:
-            assert not content
-            served.asked.append(self.path)
-            served.headers.append({name.lower(): value for name, value in self.headers.items()})
-            status, body = served.answer(self.path)
-            headers = {"Content-Type": "application/json;odata.metadata=minimal"}
-            self.answer(json.dumps(body).encode(), status, headers)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = ODataService(server, version)
-    with listening(server):
-        yield served
+def query(url: str, entity_set: str, arguments: JSON = None) -> Call:
+    return Call(Function(name="ask", type="odata", operation=f"{url}#{entity_set}"), arguments)
 
 
-@pytest.fixture(params=[2, 3, 4])
-def odata(request: pytest.FixtureRequest) -> Iterator[ODataService]:
-    with serving(request.param) as odata:
-        yield odata
+async def test_all_entities(url: str, functions: Functions) -> None:
+    assert await functions.call(query(url, "Persons")) == PERSONS
 
 
-def call_of(operation: str, arguments: JSON = None, **facts: Any) -> Call:
-    return Call(Function(name="ask", type="odata", operation=operation), arguments, **facts)
+@pytest.mark.parametrize(("options", "expected"), [
+    ({"filter": "startswith(Name, 'A')"}, [PERSONS[0], PERSONS[2]]),
+    ({"filter": "Name eq 'O''Hara'"}, [PERSONS[1]]),
+    ({"select": "Id", "top": 1}, [{"Id": 1}]),
+    ({"orderby": "Born desc", "select": ["Id", "Born"], "skip": 1, "top": 2},
+     [{"Id": 2, "Born": 1926}, {"Id": 3, "Born": 1912}]),
+    ({"filter": "Id eq 1", "expand": "City"}, [{**PERSONS[0], "City": {"Code": "L/1", "Name": "London"}}]),
+    ({"expand": "City($select=Name)", "select": "Id", "top": 1},
+     [{"Id": 1, "City": {"Code": "L/1", "Name": "London"}}]),
+    ({"orderBy": "City/Name", "filter": "City/Name ne null", "select": "Id"}, [{"Id": 2}, {"Id": 1}]),
+    ({"compute": "Born add 1 as Next", "select": "Id,Next", "top": 1}, [{"Id": 1, "Next": 1816}]),
+    ({"search": "Edsger"}, [PERSONS[3]]),
+    ({"apply": "aggregate(Born with max as Last)"}, [{"Last": 1930}]),
+    ({"count": True, "top": 0}, {"count": 4, "value": []}),
+    ({"format": "json", "top": 1}, [PERSONS[0]]),
+])  # fmt: skip
+async def test_query_options(url: str, functions: Functions, options: JSON, expected: JSON) -> None:
+    assert await functions.call(query(url, "Persons", {"queryOptions": options})) == expected
 
 
-async def test_all_entities(odata: ODataService, functions: Functions) -> None:
-    assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
+@pytest.mark.parametrize(("entity_set", "arguments", "expected"), [
+    ("Persons", {"key": 3}, PERSONS[2]),
+    ("Persons", {"key": "3"}, PERSONS[2]),
+    ("Cities", {"key": "L/1"}, {"Code": "L/1", "Name": "London"}),
+    ("Items", {"key": {"Order": 1, "Code": "a b"}}, {"Order": 1, "Code": "a b"}),
+    ("Items", {"key": "Order=1,Code='c'"}, {"Order": 1, "Code": "c"}),
+    # What is wanted of an entity may be said beside its key; this service adds the key itself.
+    ("Persons", {"key": 2, "queryOptions": {"select": "Name", "expand": "City"}},
+     {"Id": 2, "Name": "O'Hara", "City": {"Code": "C", "Name": "Cork"}}),
+    ("Persons(1)/City", None, {"Code": "L/1", "Name": "London"}),
+    ("Persons(1)/Name", None, "Ada"),
+])  # fmt: skip
+async def test_one_entity_or_property(
+    url: str, functions: Functions, entity_set: str, arguments: JSON, expected: JSON
+) -> None:
+    assert await functions.call(query(url, entity_set, arguments)) == expected
 
 
-async def test_query_options(odata: ODataService, functions: Functions) -> None:
-    options: JSON = {"filter": "City eq 'Cork'", "select": ["Id", "Name"], "orderBy": "Name desc", "top": 1}
-    assert await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options})) == [
-        {"Id": 2, "Name": "O'Hara"}
-    ]
-    assert "$orderby=Name%20desc" in odata.asked[-1]
+@pytest.mark.parametrize("options", [{}, {"count": True, "orderby": "Id"}])
+async def test_pages_are_read_to_the_end(calling: Calling, functions: Functions, options: JSON) -> None:
+    with serving(page_size=3) as url:
+        call = query(url, "Persons", {"queryOptions": options})
+        found: Any = await functions.call(call)
+        small = calling(settings=Settings(calls=Options(max_response_bytes=250)))
+        await fault_of(small.call(call), "AnswerTooLarge", retryable=False)
+    assert found == ({"count": 4, "value": PERSONS} if options else PERSONS)
 
 
-@pytest.mark.parametrize(("key", "name"), [(3, "Grace"), ("3", "Grace"), ("O'Hara", "O'Hara"), ("'Ada'", "Ada")])
-async def test_an_entity_by_its_key(odata: ODataService, functions: Functions, key: JSON, name: str) -> None:
-    found = await functions.call(call_of(f"{odata.url}#Persons", {"key": key}))
-    assert found == next(row for row in PERSONS if row["Name"] == name)
+@pytest.mark.parametrize(("entity_set", "arguments", "status", "told"), [
+    ("Cats", None, 404, "Cats"),
+    ("Persons", {"key": 9}, 404, ""),
+    ("Persons", {"queryOptions": {"filter": "Wings gt 1"}}, 400, "Wings"),
+])  # fmt: skip
+async def test_errors(url: str, functions: Functions, entity_set: str, arguments: JSON, status: int, told: str) -> None:
+    fault = await fault_of(functions.call(query(url, entity_set, arguments)), told=told)
+    assert fault.status == status
 
 
-async def test_a_count(odata: ODataService, functions: Functions) -> None:
-    counting: dict[str, JSON] = {"count": True} if odata.version == 4 else {"inlinecount": "allpages"}
-    options = {**counting, "top": 1}
-    counted = await functions.call(call_of(f"{odata.url}#Persons", {"queryOptions": options}))
-    assert counted == {"count": 4, "value": PERSONS[:1]}
+NEXT = "/S/A?$skiptoken=1"
+ONE, TWO = {"Id": 1}, {"Id": 2}
 
 
-async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functions) -> None:
-    odata.page_size = 1
-    assert await functions.call(call_of(f"{odata.url}#Persons")) == PERSONS
-    assert len(odata.asked) == len(PERSONS)
+@pytest.mark.parametrize(("first", "last", "expected"), [
+    ({"d": {"results": [ONE], "__next": NEXT}}, {"d": {"results": [TWO]}}, [ONE, TWO]),
+    ({"d": {"results": [ONE], "__count": "2", "__next": NEXT}}, {"d": {"results": [TWO]}},
+     {"count": 2, "value": [ONE, TWO]}),
+    ({"odata.metadata": "m", "value": [ONE], "odata.nextLink": NEXT}, {"value": [TWO]}, [ONE, TWO]),
+    ({"odata.count": "2", "value": [ONE], "odata.nextLink": NEXT}, {"value": [TWO]}, {"count": 2, "value": [ONE, TWO]}),
+    ({"@odata.context": "m", "value": [ONE], "@odata.nextLink": NEXT}, {"value": [TWO]}, [ONE, TWO]),
+    ({"d": ONE}, None, ONE),
+    ({"odata.metadata": "m#Persons/@Element", **ONE}, None, ONE),
+    ({"@odata.context": "m#Persons/$entity", **ONE}, None, ONE),
+])  # fmt: skip
+async def test_every_version_has_its_form(
+    service: Service, functions: Functions, first: JSON, last: JSON, expected: JSON
+) -> None:
+    """Of entities, of pages and of what they count. A key goes with the query of every page."""
+    pages = iter([first, last])
+    service.answers_by("GET", "/S/A", lambda: next(pages))
+    key = {"in": "query", "name": "api-key", "key": "k-9"}
+    call = query("/S", "A", {"queryOptions": {"inlinecount": "allpages"}})
+    assert await functions.call(showing(call, "apiKey", key)) == expected
+    assert service.requests[0].query[0] == ("$inlinecount", "allpages")
+    assert [dict(one.query)["api-key"] for one in service.requests] == ["k-9"] * (1 if last is None else 2)
+    assert [dict(one.query).get("$skiptoken") for one in service.requests[1:]] == ([] if last is None else ["1"])
 
 
-async def test_pages_have_a_limit(calling: Calling, odata: ODataService) -> None:
-    odata.page_size = 1
-    functions = calling(settings=Settings(calls=Options(max_response_bytes=250)))
-    await fault_of(functions.call(call_of(f"{odata.url}#Persons")), "AnswerTooLarge", retryable=False)
+@pytest.mark.parametrize("message", ["a text", {"lang": "en", "value": "a text"}])
+@pytest.mark.parametrize("name", ["error", "odata.error"])
+async def test_errors_have_their_code(service: Service, functions: Functions, name: str, message: Any) -> None:
+    service.answers_with("GET", "/S/A", {name: {"code": "NoSet", "message": message}}, status=404)
+    fault = await fault_of(functions.call(query("/S", "A")), "NoSet")
+    assert (fault.status, fault.message.endswith("answered 404: a text")) == (404, True)
 
 
-async def test_pages_elsewhere(service: Service, functions: Functions) -> None:
+@pytest.mark.parametrize(("link", "code", "told"), [
+    ("http://elsewhere.example/", "BadUrl",
+     "is on another server, http://elsewhere.example/, which must not get the credentials"),
+    ("//[", "BadUrl", ""),
+    ("A", "MalformedAnswer", ""),
+])  # fmt: skip
+async def test_pages_elsewhere(service: Service, functions: Functions, link: str, code: str, told: str) -> None:
     """A page on another server is not fetched, as it would be sent the credentials; nor are pages in a cycle."""
-    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "http://elsewhere.example/"})
-    await fault_of(
-        functions.call(call_of("/S#A")),
-        "BadUrl",
-        "is on another server, http://elsewhere.example/, which must not get the credentials",
-        retryable=False,
-    )
-
-    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "//["})
-    assert (await fault_of(functions.call(call_of("/S#A")))).code == "BadUrl"
-
-    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": "A"})
-    assert (await fault_of(functions.call(call_of("/S#A")))).code == "MalformedAnswer"
+    service.answers_with("GET", "/S/A", {"value": [], "@odata.nextLink": link})
+    await fault_of(functions.call(query("/S", "A")), code, told)
 
 
-async def test_errors_of_the_service(odata: ODataService, functions: Functions) -> None:
-    fault = await fault_of(functions.call(call_of(f"{odata.url}#Cats")))
-    assert (fault.code, fault.status) == ("NoSet", 404)
-    assert fault.message.endswith("answered 404: there is no such entity set")
-    fault = await fault_of(functions.call(call_of(f"{odata.url}#Persons", {"key": 9})))
-    assert (fault.code, fault.status) == ("404", 404)
+@pytest.mark.parametrize("body", [{"error": "overloaded"}, {"error": {"code": "", "message": "no"}}])
+async def test_other_errors_stay_as_they_are(service: Service, functions: Functions, body: JSON) -> None:
+    service.answers_with("GET", "/S/A", body, status=503)
+    fault = await fault_of(functions.call(query("/S", "A")), "503")
+    assert (fault.status, fault.body) == (503, body)
 
 
-async def test_other_errors_stay_as_they_are(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/S/A", {"error": "overloaded"}, status=503)
-    fault = await fault_of(functions.call(call_of("/S#A")))
-    assert (fault.code, fault.status, fault.body) == ("503", 503, {"error": "overloaded"})
-
-
-@pytest.mark.parametrize(
-    ("operation", "arguments", "code", "told"),
-    [
-        ("http://h/S", None, "BadOperation", "#EntitySet"),
-        ("http://h/S#", None, "BadOperation", "#EntitySet"),
-        ("http://h/S#A", ["x"], "BadArguments", "must be an object"),
-        ("http://h/S#A", {"queryoptions": {}}, "BadArguments", "did you mean 'queryOptions'?"),
-        ("http://h/S#A", {"queryOptions": "top=1"}, "BadArguments", "must be an object"),
-        ("http://h/S#A", {"queryOptions": {"filtre": "x"}}, "BadArguments", "did you mean 'filter'?"),
-        ("http://h/S#A", {"queryOptions": {"filter": {}}}, "BadArguments", "must be a text, a number"),
-        ("http://h/S#A", {"key": ""}, "BadArguments", "cannot be the key"),
-        ("http://h/S#A", {"key": {"a b": 1}}, "BadArguments", "the part 'a b' of the key"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "arguments", "code", "told"), [
+    ("http://h/S", None, "BadOperation", "#EntitySet"),
+    ("http://h/S#", None, "BadOperation", "#EntitySet"),
+    ("http://h/S#A", ["x"], "BadArguments", "must be an object"),
+    ("http://h/S#A", {"queryoptions": {}}, "BadArguments", "did you mean 'queryOptions'?"),
+    ("http://h/S#A", {"queryOptions": "top=1"}, "BadArguments", "must be an object"),
+    ("http://h/S#A", {"queryOptions": {"filtre": "x"}}, "BadArguments", "did you mean 'filter'?"),
+    ("http://h/S#A", {"queryOptions": {"filter": {}}}, "BadArguments", "must be a text, a number"),
+    ("http://h/S#A", {"key": ""}, "BadArguments", "cannot be the key"),
+    ("http://h/S#A", {"key": {"a b": 1}}, "BadArguments", "the part 'a b' of the key"),
+])  # fmt: skip
 async def test_what_cannot_be_asked(
     functions: Functions, operation: str, arguments: JSON, code: str, told: str
 ) -> None:
-    await fault_of(functions.call(call_of(operation, arguments)), code, told, retryable=False)
+    call = Call(Function(name="ask", type="odata", operation=operation), arguments)
+    await fault_of(functions.call(call), code, told, retryable=False)
 
 
-async def test_a_service_without_a_host_and_credentials(calling: Calling, odata: ODataService) -> None:
-    """A service that is a path is found where the settings say, and is shown the function's credentials."""
-    call = showing(call_of("Service.svc#Persons", {"key": 1}), "bearer", {"token": "t0ken"})
-    assert await calling(at=odata.url.removesuffix("/Service.svc")).call(call) == PERSONS[0]
-    assert odata.headers[-1]["authorization"] == "Bearer t0ken"
+async def test_a_service_without_a_host_and_credentials(functions: Functions, service: Service) -> None:
+    service.answers_with("GET", "/Service.svc/Persons(1)", ONE)
+    call = showing(query("Service.svc", "Persons", {"key": 1}), "bearer", {"token": "t0ken"})
+    assert await functions.call(call) == ONE
+    assert service.last.headers["authorization"] == "Bearer t0ken"
 
 
-async def test_a_key_in_the_query_of_every_page(odata: ODataService, functions: Functions) -> None:
-    odata.page_size = 2
-    key = {"in": "query", "name": "api-key", "key": "k-9"}
-    assert await functions.call(showing(call_of(f"{odata.url}#Persons"), "apiKey", key)) == PERSONS
-    assert [parse_qs(urlsplit(path).query)["api-key"] for path in odata.asked] == [["k-9"], ["k-9"]]
-
-
-@pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        (7, "7"),
-        ("7", "7"),
-        ("007", "'007'"),
-        (True, "true"),
-        ("'7'", "'7'"),
-        ("it's", "'it''s'"),
-        ("1) or (1", "'1) or (1'"),
-        ("01234567-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
-        ("guid'01234567-89ab-cdef-0123-456789abcdef'", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
-        ({"Order": 1, "Item": "x"}, "Order=1,Item='x'"),
-        ("Order=1,Item='x'", "Order=1,Item='x'"),
-    ],
-)
+@pytest.mark.parametrize(("key", "text"), [
+    (7, "7"), ("7", "7"), ("007", "'007'"), (True, "true"), ("'7'", "'7'"), ("it's", "'it''s'"),
+    ("1) or (1", "'1) or (1'"),
+    ("01234567-89ab-cdef-0123-456789abcdef", "01234567-89ab-cdef-0123-456789abcdef"),
+    ("guid'01234567-89ab-cdef-0123-456789abcdef'", "guid'01234567-89ab-cdef-0123-456789abcdef'"),
+    ({"Order": 1, "Item": "x"}, "Order=1,Item='x'"), ("Order=1,Item='x'", "Order=1,Item='x'"),
+])  # fmt: skip
 def test_forms_of_keys(key: JSON, text: str) -> None:
     assert key_text(key) == text
 
@@ -245,6 +182,5 @@ def test_forms_of_keys(key: JSON, text: str) -> None:
 def test_the_url_of_the_specification_s_example() -> None:
     options: dict[str, JSON] = {"expand": "PersonDetail/Person", "top": 5, "orderby": "Id", "skip": None}
     url = entity_url("https://example.com/OData.svc/?sap-client=1", "Persons", "a/b", options)
-    assert url == (
-        "https://example.com/OData.svc/Persons('a%2Fb')?sap-client=1&$expand=PersonDetail%2FPerson&$top=5&$orderby=Id"
-    )
+    written = "?sap-client=1&$expand=PersonDetail%2FPerson&$top=5&$orderby=Id"
+    assert url == f"https://example.com/OData.svc/Persons('a%2Fb'){written}"

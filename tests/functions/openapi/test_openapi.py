@@ -1,7 +1,5 @@
 """Operations of real documents, called over real connections."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +45,6 @@ async def test_an_order_is_written(service: Service, functions: Functions, versi
 
 
 async def test_every_kind_of_parameter_arrives(service: Service, functions: Functions) -> None:
-    """Lists, objects, JSON and cookies arrive in their styles."""
     service.answers_with("GET", "/orders/7", {})
     arguments: JSON = {
         "id": 7, "X-Trace": "gr\u00fcn", "fields": ["a", "b"], "sort": ["x", "y"], "filter": {"min": 1},
@@ -58,15 +55,6 @@ async def test_every_kind_of_parameter_arrives(service: Service, functions: Func
     assert service.last.query == [*expected, ("page", "2")]
     assert service.last.headers["cookie"] == "session=s%201"
     assert service.last.headers["x-trace"].encode("latin-1").decode() == "gr\u00fcn"
-
-
-@pytest.mark.parametrize(("version", "form"), [("2.0", b"user=ada&roles=a,b"), ("3.0", b"user=ada&roles=a&roles=b")])
-async def test_a_form_is_sent(service: Service, functions: Functions, version: str, form: bytes) -> None:
-    """Forms are written as forms; in version 2.0 an array is one text with commas if nothing else is said."""
-    service.answers_with("POST", "/login", {})
-    await functions.call(shop(version, "login", {"user": "ada", "roles": ["a", "b"]}))
-    assert service.last.content == form
-    assert service.last.headers["content-type"] == "application/x-www-form-urlencoded"
 
 
 async def test_a_service_says_where_it_is(calling: Calling, service: Service) -> None:
@@ -107,16 +95,10 @@ async def test_the_functions_own_word_counts(calling: Calling, service: Service)
 
 
 async def test_a_document_is_read_before_anything_is_sent(service: Service, functions: Functions) -> None:
-    """A schema that leads nowhere is told while nothing has happened yet."""
+    """A schema that leads nowhere is told while nothing has happened yet, and so are bad arguments."""
     await fault_of(functions.call(with_metadata(shop("3.0", "writeNothing"), checkResponse=True)), "BadDocument")
-    assert service.requests == []
-
-
-async def test_errors_may_be_answers(service: Service, functions: Functions) -> None:
-    service.answers_with("GET", "/orders/7/details", {"why": "gone"}, status=410)
-    call = with_metadata(shop("3.0", "readOrder", {"id": 7}), failOnStatusCode=False)
-    result: Any = await functions.call(call)
-    assert (result["status"], result["body"]) == (410, {"why": "gone"})
+    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
+    assert (fault.function, service.requests) == ("shop", [])
 
 
 async def test_a_server_has_variables(calling: Calling, service: Service) -> None:
@@ -141,16 +123,14 @@ async def test_a_document_that_is_refused(service: Service, functions: Functions
     assert fault.status is None
 
 
-@pytest.mark.parametrize("metadata", [{"serverVariables": ["eu"]}, {"checkResponse": "yes"}])
-async def test_metadata_that_cannot_be_read(functions: Functions, metadata: dict[str, JSON]) -> None:
-    doing = functions.call(with_metadata(shop("3.0", "readOrder", {"id": 7}), **metadata))
-    await fault_of(doing, "BadOperation", retryable=False)
-
-
-@pytest.mark.parametrize("operation", ["shop.yaml", "#op", "shop.yaml#", None, 5])
-async def test_an_operation_has_two_parts(functions: Functions, operation: Any) -> None:
-    doing = functions.call(Call(Function(name="shop", operation=operation)))
-    await fault_of(doing, "BadOperation", "document.json#operationId", retryable=False)
+@pytest.mark.parametrize(("operation", "metadata", "told"), [
+    *((operation, {}, "document.json#operationId") for operation in ("shop.yaml", "#op", "shop.yaml#", None, 5)),
+    ("shop-3.0.yaml#readOrder", {"serverVariables": ["eu"]}, "serverVariables"),
+    ("shop-3.0.yaml#readOrder", {"checkResponse": "yes"}, "checkResponse"),
+])  # fmt: skip
+async def test_an_operation_has_two_parts(functions: Functions, operation: Any, metadata: Any, told: str) -> None:
+    function = Function(name="shop", operation=operation, metadata=metadata)
+    await fault_of(functions.call(Call(function, {"id": 7}, base=FOLDER)), "BadOperation", told, retryable=False)
 
 
 @pytest.mark.parametrize("fragment", ["orders#list", "orders%23list", "orders%23li%73t"])
@@ -162,16 +142,3 @@ async def test_the_id_of_an_operation_is_a_fragment(
     service.answers_with("GET", "/orders", [7])
     function = Function(name="shop", operation=f"api.yaml#{fragment}")
     assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
-
-
-async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions) -> None:
-    fault = await fault_of(functions.call(shop("3.0", "getOrder", {"X-Trace": "t"})), "BadArguments")
-    assert (fault.function, service.requests) == ("shop", [])
-
-
-async def test_a_server_that_is_no_url(calling: Calling, service: Service) -> None:
-    paths = {"/": {"get": {"operationId": "op"}}}
-    document = {"openapi": "3.0.0", "servers": [{"url": "http://h:port"}], "paths": paths}
-    service.answers_with("GET", "/api.json", document)
-    doing = calling().call(Call(Function(name="f", operation=f"{service.url}/api.json#op")))
-    await fault_of(doing, "BadUrl", retryable=False)

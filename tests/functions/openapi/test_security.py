@@ -1,7 +1,5 @@
 """Operations are called with the credentials that their documents ask for."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
 from typing import Any
@@ -69,31 +67,32 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
     return Call(function, auth=(Auth(name="a", scheme=scheme, properties=properties),), **facts)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "scheme", "properties", "header", "value"),
-    [
-        ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC),
-        ("bearer", "basic", "odd", "authorization", "Bearer ${ .t }"),
-        ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9"),
-        ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
-        ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
-        ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
-        ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("whole", "basic", PASSWORD, "authorization", BASIC),
-        ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1"),
-        ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
-        ("whole", "basic", "odd", "authorization", "${ .t }"),
-        ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
-        ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1"),
-        ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
-        ("elsewhere", "basic", PASSWORD, "authorization", BASIC),
-    ],
-)
-async def test_the_document_says_how(
-    service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str
-) -> None:
-    declares(service, [{wanted: []}])
+@pytest.mark.parametrize(("wanted", "scheme", "properties", "header", "value", "where"), [
+    ("basic", "bearer", {**PASSWORD, "token": "t-9"}, "authorization", BASIC, {}),
+    ("bearer", "basic", "odd", "authorization", "Bearer ${ .t }", {}),
+    ("bearer", "basic", {**PASSWORD, "token": "t-9"}, "authorization", "Bearer t-9", {}),
+    ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9", {}),
+    ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9", {"at_root": True}),
+    ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209", {}),
+    ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9", {}),
+    ("whole", "basic", PASSWORD, "authorization", BASIC, {}),
+    ("whole", "oauth2", {**CLIENT, **GRANT}, "authorization", "Bearer t-1", {}),
+    ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9", {}),
+    ("whole", "basic", "odd", "authorization", "${ .t }", {}),
+    ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1", {}),
+    ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9", {}),
+    ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1", {}),
+    ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9", {}),
+    ("elsewhere", "basic", PASSWORD, "authorization", BASIC, {}),
+    ("basic", "bearer", PASSWORD, "authorization", BASIC, {"swagger": True}),
+    ("inHeader", "bearer", {"key": "k-9"}, "x-key", "k-9", {"swagger": True}),
+    ("tokens", "bearer", CLIENT, "authorization", "Bearer t-1", {"swagger": True}),
+])  # fmt: skip
+async def test_the_document_says_how(  # noqa: PLR0913 - the facts of a case
+    service: Service, functions: Functions, wanted: str, scheme: str, properties: Any, header: str, value: str, *,
+    where: dict[str, bool],
+) -> None:  # fmt: skip
+    declares(service, [{wanted: []}], **where)
     service.answers_with("GET", "/.well-known/openid-configuration", {"token_endpoint": f"{service.url}/token"})
     if isinstance(properties, dict) and "authority" in properties:
         properties = {**properties, "authority": service.url}
@@ -102,44 +101,25 @@ async def test_the_document_says_how(
     assert header == "authorization" or "authorization" not in service.last.headers
 
 
-@pytest.mark.parametrize(
-    ("wanted", "properties", "header", "value"),
-    [
-        ("basic", PASSWORD, "authorization", BASIC),
-        ("inHeader", {"key": "k-9"}, "x-key", "k-9"),
-        ("tokens", CLIENT, "authorization", "Bearer t-1"),
-    ],
-)
-async def test_version_2(
-    service: Service, functions: Functions, wanted: str, properties: Any, header: str, value: str
-) -> None:
-    declares(service, [{wanted: []}], swagger=True)
-    await functions.call(ask(service, "bearer", properties))
-    assert service.last.headers[header] == value
-
-
 async def test_a_key_in_the_query(service: Service, functions: Functions) -> None:
     declares(service, [{"inQuery": []}])
     await functions.call(ask(service, properties={"key": "k&9"}))
     assert service.last.query == [("key", "k&9")]
 
 
-async def test_what_holds_for_all_operations(service: Service, functions: Functions) -> None:
-    declares(service, [{"inHeader": []}], at_root=True)
-    await functions.call(ask(service, properties={"key": "k-9"}))
-    assert service.last.headers["x-key"] == "k-9"
-
-
-@pytest.mark.parametrize("security", [[], [{}], [{"basic": []}, {}]])
-async def test_what_needs_nobody(service: Service, functions: Functions, security: Any) -> None:
-    """An operation that anybody may call is sent no credentials but those that it has a use for."""
+@pytest.mark.parametrize(("security", "properties"), [
+    ([], {"token": "t-9"}), ([{}], {"token": "t-9"}), ([{"basic": []}, {}], {"token": "t-9"}), ([{"basic": []}], None),
+])  # fmt: skip
+async def test_what_is_sent_no_credentials(
+    service: Service, functions: Functions, security: Any, properties: Any
+) -> None:
+    """An operation that anybody may call is sent none but those that it has a use for."""
     declares(service, security)
-    await functions.call(ask(service, "bearer", {"token": "t-9"}))
+    assert await functions.call(ask(service, "bearer", properties)) == "ok"
     assert "authorization" not in service.last.headers
 
 
 async def test_the_first_that_is_possible(service: Service, functions: Functions) -> None:
-    """Of several possibilities the first is taken for which all is there."""
     declares(service, [{"inHeader": [], "basic": []}, {"basic": []}])
     await functions.call(ask(service, "basic", PASSWORD))
     assert service.last.headers["authorization"] == BASIC
@@ -147,7 +127,6 @@ async def test_the_first_that_is_possible(service: Service, functions: Functions
 
 
 async def test_secrets_named_like_schemes(service: Service, functions: Functions) -> None:
-    """Credentials may be in secrets that are called like the schemes, several of which may be needed at once."""
     declares(service, [{"inHeader": [], "basic": []}])
     await functions.call(ask(service, secrets={"inHeader": "k-9", "basic": PASSWORD}))
     assert (service.last.headers["x-key"], service.last.headers["authorization"]) == ("k-9", BASIC)
@@ -160,25 +139,17 @@ async def test_scopes_of_the_operation(service: Service, functions: Functions) -
     assert b"scope=read+write" in asked.content
 
 
-async def test_no_credentials_at_all(service: Service, functions: Functions) -> None:
-    declares(service, [{"basic": []}])
-    assert await functions.call(ask(service)) == "ok"
-
-
-async def test_the_wrong_credentials(service: Service, functions: Functions) -> None:
-    declares(service, [{"basic": []}, {"inHeader": [], "login": []}])
-    await fault_of(
-        functions.call(ask(service, "basic", {"username": "ada"})),
-        "BadAuth",
-        "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials",
-        retryable=False,
-    )
+@pytest.mark.parametrize(("security", "properties", "code", "told"), [
+    ([{"basic": []}, {"inHeader": [], "login": []}], {"username": "ada"}, "BadAuth",
+     "asks for 'basic' or 'inHeader' and 'login', and auth 'a' has no credentials"),
+    ([{"none": []}], {"token": "t"}, "BadDocument", ""),
+])  # fmt: skip
+async def test_the_wrong_credentials(
+    service: Service, functions: Functions, security: Any, properties: Any, code: str, told: str
+) -> None:
+    declares(service, security)
+    await fault_of(functions.call(ask(service, "basic", properties)), code, told, retryable=False)
     assert service.last.path == "/api.json"
-
-
-async def test_a_scheme_that_is_not_there(service: Service, functions: Functions) -> None:
-    declares(service, [{"none": []}])
-    await fault_of(functions.call(ask(service, properties={"token": "t"})), "BadDocument", retryable=False)
 
 
 async def test_keys_do_not_follow_redirects(service: Service, functions: Functions) -> None:
@@ -188,9 +159,7 @@ async def test_keys_do_not_follow_redirects(service: Service, functions: Functio
     service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
     service.answers_with("GET", "/b", status=302, headers={"Location": f"{elsewhere}/c"})
     service.answers_with("GET", "/c", {})
-
     await functions.call(ask(service, properties={"key": "k-9"}))
-
     sent = [(request.path, "k-9" in request.headers.values()) for request in service.requests[-3:]]
     assert sent == [("/a", True), ("/b", True), ("/c", False)]
 

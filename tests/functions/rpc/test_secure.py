@@ -1,7 +1,5 @@
 """How gRPC servers are reached: over TLS, through a proxy, and only where the operator allows it."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator
@@ -51,64 +49,48 @@ def files(tmp_path: Path) -> Files:
     return Files(authority, *(str(strange / name) for name in ("ca.pem", "client.pem", "client.key", "both.pem")))
 
 
-def reaching(port: int, tls: Tls) -> Functions:
-    hosts = {read_pattern("localhost"): HostOptions(tls=tls)}
-    return Functions(settings=Settings(calls=Options(base_url=f"grpcs://localhost:{port}"), hosts=hosts))
-
-
 def remove() -> Call:
     return Call(Function(name="ask", type="rpc", operation="users.proto#UserService#RemoveUser"), base=str(PROTOS))
 
 
-async def test_an_authority_of_ones_own(files: Files) -> None:
-    async with serving(credentials=files.server("localhost")) as users:
-        functions = reaching(users.port, tls=Tls(ca=files.ca))
-        assert await functions.call(remove()) == {}
-        await functions.aclose()
+def securely(calling: Calling, port: int, tls: Tls) -> Functions:
+    hosts = {read_pattern("localhost"): HostOptions(tls=tls)}
+    return calling(settings=Settings(calls=Options(base_url=f"grpcs://localhost:{port}"), hosts=hosts))
 
 
-@pytest.mark.parametrize("in_one_file", [False, True])
-async def test_a_certificate_of_the_client(files: Files, *, in_one_file: bool) -> None:
-    tls = (
-        Tls(ca=files.ca, cert=files.both) if in_one_file else Tls(ca=files.ca, cert=files.client, key=files.client_key)
-    )
-    async with serving(credentials=files.server("localhost", knows_clients=True)) as users:
-        functions = reaching(users.port, tls=tls)
-        assert await functions.call(remove()) == {}
-        await functions.aclose()
+@pytest.mark.parametrize("shown", ["nothing", "two files", "one file"])
+async def test_certificates(calling: Calling, files: Files, shown: str) -> None:
+    """The server's is of an authority of one's own; it may want to see the client's."""
+    tls = {
+        "nothing": Tls(ca=files.ca),
+        "two files": Tls(ca=files.ca, cert=files.client, key=files.client_key),
+        "one file": Tls(ca=files.ca, cert=files.both),
+    }[shown]
+    async with serving(credentials=files.server("localhost", knows_clients=shown != "nothing")) as users:
+        assert await securely(calling, users.port, tls).call(remove()) == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "knows_authority", "message"),
-    [
-        ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
-        ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
-    ],
-)
+@pytest.mark.parametrize(("name", "knows_authority", "message"), [
+    ("localhost", False, "CERTIFICATE_VERIFY_FAILED"),
+    ("elsewhere.example", True, "Hostname Verification Check failed|is not in peer certificate"),
+])  # fmt: skip
 async def test_a_server_that_nobody_vouches_for(
-    files: Files, name: str, message: str, *, knows_authority: bool
+    calling: Calling, files: Files, name: str, message: str, *, knows_authority: bool
 ) -> None:
-    """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
-        functions = reaching(users.port, tls=Tls(ca=files.ca if knows_authority else None))
+        functions = securely(calling, users.port, Tls(ca=files.ca if knows_authority else None))
         fault = await fault_of(functions.call(remove()), "UNAVAILABLE", retryable=True)
-        await functions.aclose()
     assert fault.status == 14
     assert re.search(message, fault.message)
     assert users.received == []
 
 
-@pytest.mark.parametrize(
-    ("tls", "message"),
-    [
-        (Tls(verify=False), "gRPC always verifies the server"),
-        (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
-    ],
-)
-async def test_what_cannot_be_secured(tls: Tls, message: str) -> None:
-    functions = reaching(1, tls=tls)
-    await fault_of(functions.call(remove()), "TlsFailed", message, retryable=False)
-    await functions.aclose()
+@pytest.mark.parametrize(("tls", "message"), [
+    (Tls(verify=False), "gRPC always verifies the server"),
+    (Tls(ca="/there/is/no/such.pem"), "/there/is/no/such.pem cannot be used"),
+])  # fmt: skip
+async def test_what_cannot_be_secured(calling: Calling, tls: Tls, message: str) -> None:
+    await fault_of(securely(calling, 1, tls).call(remove()), "TlsFailed", message, retryable=False)
 
 
 async def test_hosts_that_are_not_allowed(calling: Calling) -> None:
@@ -153,7 +135,6 @@ async def leading(port: int) -> AsyncIterator[tuple[Proxy, str]]:
 async def test_through_a_proxy(
     calling: Calling, files: Files, monkeypatch: pytest.MonkeyPatch, *, is_from_environment: bool
 ) -> None:
-    """A proxy, configured or of the environment, looks the server's name up; the server still proves that name."""
     async with serving(credentials=files.server("users.example")) as users, leading(users.port) as (proxy, url):
         if is_from_environment:
             monkeypatch.setenv("https_proxy", url)
@@ -175,13 +156,7 @@ async def test_around_a_proxy(calling: Calling, monkeypatch: pytest.MonkeyPatch)
     """An empty proxy is none, whatever the environment says; and the environment may name hosts that need none."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serving() as users:
-        url = users.url
-        assert await calling(at=url, proxy="").call(remove()) == {}
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
-        assert await calling(at=url).call(remove()) == {}
-
-
-async def test_a_name_with_addresses_of_both_families(calling: Calling) -> None:
-    async with serving() as users:
-        functions = calling(at=f"grpc://localhost:{users.port}")
-        assert await functions.call(remove()) == {}
+        assert await calling(at=users.url, proxy="").call(remove()) == {}
+        monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+        for host in ("127.0.0.1", "localhost"):  # the second has addresses of both families
+            assert await calling(at=f"grpc://{host}:{users.port}").call(remove()) == {}

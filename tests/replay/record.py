@@ -56,7 +56,7 @@ SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 A_HANDFUL: Final = 4
 """How many scenarios show a feature, if there are as many."""
 SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
-    test_mapping.test_plain_start_needs_nothing_but_the_data,
+    test_mapping.test_what_an_instance_costs_its_history,
     test_continuing.test_a_foreach_goes_on_where_it_was,
     test_continuing.test_waits_and_events_survive_continuing,
     test_continuing.test_a_cancelled_run_does_not_continue_before_it_ends,

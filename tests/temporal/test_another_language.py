@@ -51,7 +51,7 @@ async def test_nested_steps_continue_as_new(bench: Bench, monkeypatch: pytest.Mo
         for kind in ("paid", "ordered"):
             await swf.send_event(bench.client, handle.id, {"type": kind, "source": "s", "id": kind, "data": 1})
         output = await swf.result(handle)
-        first = await events_of(bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id))
+        first = await events_of(bench.first(handle))
     assert output == {
         "cups": {"results": [{"cup": cup, "coffee": "hot"} for cup in (1, 2, 3)]},
         "tea": {"ordered": 1, "paid": 1},

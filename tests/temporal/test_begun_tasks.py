@@ -26,8 +26,8 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
-from tests.temporal.building import awaits, inject
-from tests.temporal.conftest import Bench, define, until
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, define, outcome, told_in, until
 
 _LIMIT = timedelta(seconds=30)
 _PATIENCE = 20
@@ -58,7 +58,7 @@ class Telling:
         times = []
         for count, wait in enumerate(waits, 1):
             if wait == "timer":
-                await asyncio.sleep(2)
+                await asyncio.sleep(3)
             elif wait == "activity":
                 await workflow.execute_activity(answer, schedule_to_close_timeout=_LIMIT, task_queue="elsewhere")
             else:
@@ -118,8 +118,7 @@ class Early:
         return told
 
     async def _tasks(self) -> int:
-        history = await self.handle.fetch_history()
-        return sum(event.HasField("workflow_task_completed_event_attributes") for event in history.events)
+        return len(await told_in(self.handle, "workflow_task_completed"))
 
 
 async def _begin(bench: Bench, *waits: str) -> Early:
@@ -136,42 +135,23 @@ def _when(history: WorkflowHistory) -> list[float]:
     return [one.event_time.ToMicroseconds() / 1e6 for one in history.events if one.WhichOneof("attributes") in _THINGS]
 
 
-async def _ended(early: Early) -> None:
+async def test_what_happens_waits_for_its_task(bench: Bench) -> None:
+    """It is given by the task that the server has for it, with the time of that, though a query came before."""
+    early = await _begin(bench, "signal", "signal", "timer", "activity")
+
+    async def made() -> None:
+        async with Worker(bench.client, task_queue="elsewhere", activities=[answer]), asyncio.timeout(_PATIENCE):
+            await until(lambda: told_in(early.handle, "activity_task_completed"))
+
+    for _ in range(2):
+        await early.query_before(lambda: early.handle.signal(Telling.come))
+    await early.query_before(lambda: until(lambda: told_in(early.handle, "timer_fired")))
+    await early.query_before(made)
     times = await asyncio.wait_for(early.handle.result(), _PATIENCE)
     happened = _when(await early.handle.fetch_history())
     assert len(happened) >= len(times)
     told = [datetime.fromisoformat(time).timestamp() for time in times]
     assert [time for time, least in zip(told, happened, strict=False) if time < least] == []
-
-
-async def test_a_signal_waits_for_its_task(bench: Bench) -> None:
-    """It is given by the task that the server has for it, with the time of that, though a query came before."""
-    early = await _begin(bench, "signal", "signal", "signal")
-    for _ in range(3):
-        await early.query_before(lambda: early.handle.signal(Telling.come))
-    await _ended(early)
-
-
-async def test_a_timer_waits_for_its_task(bench: Bench) -> None:
-    """A timer that has fired while no worker was there fires when a workflow task begins."""
-    early = await _begin(bench, "timer")
-    await early.query_before(lambda: asyncio.sleep(3))
-    await _ended(early)
-
-
-async def test_an_activity_waits_for_its_task(bench: Bench) -> None:
-    early = await _begin(bench, "activity")
-
-    async def made() -> None:
-        async with Worker(bench.client, task_queue="elsewhere", activities=[answer]), asyncio.timeout(_PATIENCE):
-            await until(early.handle.fetch_history, _has_ended)
-
-    await early.query_before(made)
-    await _ended(early)
-
-
-def _has_ended(history: WorkflowHistory) -> bool:
-    return any(event.HasField("activity_task_completed_event_attributes") for event in history.events)
 
 
 async def test_an_update_is_answered(bench: Bench) -> None:
@@ -191,10 +171,8 @@ async def test_an_update_is_answered(bench: Bench) -> None:
 @pytest.mark.parametrize("runner", [UnsandboxedWorkflowRunner(), None], ids=["as usual", "in debugging mode"])
 async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None) -> None:
     """A query that came too early gets its answer a moment later; the instance's history replays."""
-    event = {"name": "go", "type": "go", "source": "test"}
-    waiting = awaits("Wait", "go", transition="Tell")
     telling = inject("Tell", stateDataFilter={"output": "${ {at: now} }"})
-    definition = define(waiting, telling, events=[event])
+    definition = define(awaits("Wait", "go"), telling, events=consumed("go"))
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")
@@ -203,7 +181,7 @@ async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None
     await asyncio.sleep(0.5)
     await handle.signal("go", {})
     async with bench.worker(definition, queue=queue, runner=runner):
-        output: Any = await asyncio.wait_for(swf.result(handle), _PATIENCE)
+        output: Any = await outcome(handle)
         await asked
     [happened] = _when(await handle.fetch_history())
     assert output["at"] >= happened

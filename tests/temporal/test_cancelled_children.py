@@ -15,13 +15,12 @@ from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker._workflow_instance import _WorkflowInstanceImpl
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from tests.temporal.building import inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, listed, until
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, failure_of, listed, outcome, told_in, until
 
 BEGIN = inject("Begin")
 CHILD = {"id": "child", "specVersion": "0.8", "states": [sleeps("Wait", "P1D", end=True)]}
@@ -75,8 +74,7 @@ async def cancelled(handle: swf.Handle) -> None:
 
 
 async def status_of(handle: swf.Handle) -> WorkflowExecutionStatus | None:
-    with pytest.raises(RunEnded):
-        await asyncio.wait_for(swf.result(handle), PATIENCE)
+    await failure_of(handle)
     return (await handle.describe()).status
 
 
@@ -91,13 +89,12 @@ async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, 
         handle = await running.start()
         await cancelled(handle)
         if function is None:
-            child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Undo/child#1"))
+            child = await bench.child(handle, "Undo/child#1")
             await until(lambda: handle.query("trace"), lambda one: any(entry["state"] == "Undo" for entry in one))
             await _cancel_once_begun(child)
         status = await status_of(handle)
-    assert (status, len(made)) == (
-        (WorkflowExecutionStatus.CANCELED, 1) if catches else (WorkflowExecutionStatus.FAILED, 0)
-    )
+    expected = (WorkflowExecutionStatus.CANCELED, 1) if catches else (WorkflowExecutionStatus.FAILED, 0)
+    assert (status, len(made)) == expected
 
 
 async def _cancel_once_begun(handle: Any) -> None:
@@ -122,8 +119,7 @@ async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(
     )
     async with by_hand(bench), bench.worker(definition) as running:
         handle = await running.start()
-        async with asyncio.timeout(30):
-            status = await status_of(handle)
+        status = await status_of(handle)
         begun = [entry for entry in await handle.query("trace") if entry["kind"] == "action-retried"]
     assert (status, begun) == (WorkflowExecutionStatus.FAILED, [])
 
@@ -190,17 +186,12 @@ async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
         await running.awaiting(handle, "Enough")
         may_go.set()
         await gate.until(0)
-        await swf.send_event(bench.client, handle.id, {"id": "1", "source": "s", "type": "other"})
+        await running.send(handle, {"id": "1", "source": "s", "type": "other"})
         gate.open(0)
         await gate.until(1)
-        [id_] = [
-            event.start_child_workflow_execution_initiated_event_attributes.workflow_id
-            for event in await events_of(handle)
-            if event.HasField("start_child_workflow_execution_initiated_event_attributes")
-        ]
-        child = bench.client.get_workflow_handle(id_)
-        await listed(bench.client, f"WorkflowId = '{id_}' AND WorkflowType = 'child'", 1)
-        await swf.send_event(bench.client, handle.id, {"id": "2", "source": "s", "type": "enough"})
+        [begun] = await told_in(handle, "start_child_workflow_execution_initiated")
+        await listed(bench.client, f"WorkflowId = '{begun.workflow_id}' AND WorkflowType = 'child'", 1)
+        await running.send(handle, {"id": "2", "source": "s", "type": "enough"})
         gate.open(1)
-        assert await asyncio.wait_for(swf.result(handle), 30) == {}
-        assert (await child.describe()).status is WorkflowExecutionStatus.CANCELED
+        assert await outcome(handle) == {}
+        assert (await bench.handle(begun.workflow_id).describe()).status is WorkflowExecutionStatus.CANCELED

@@ -17,7 +17,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from tests.temporal.building import awaits, consumed
-from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of, reset, until
+from tests.temporal.conftest import Bench, define, outcome, reset, told_in, until
 
 SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
 LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
@@ -33,11 +33,10 @@ def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> 
     return define(state, functions=(kid,), errors=[{"name": "any", "code": "*"}], id=workflow_id)
 
 
-async def until_there(bench: Bench, handle: swf.Handle) -> str:
-    """Wait until the run has begun its child; return the id of that."""
-    started = "child_workflow_execution_started_event_attributes"
-    await until(lambda: events_of(handle), lambda found: any(one.HasField(started) for one in found))
-    return await child_of(bench.client, handle.id, "a/kid#1")
+async def until_there(bench: Bench, handle: swf.Handle) -> swf.Handle:
+    """Wait until the run has begun its child, and return that."""
+    await until(lambda: told_in(handle, "child_workflow_execution_started"))
+    return await bench.child(handle, "a/kid#1")
 
 
 async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> None:
@@ -46,8 +45,8 @@ async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> 
         children = []
         for _ in range(2):
             handle = await worker.start({}, workflow_id="again")
-            assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
-            children.append(bench.client.get_workflow_handle(await child_of(bench.client, "again", "a/kid#1")))
+            assert await outcome(handle) == {}
+            children.append(await bench.child("again", "a/kid#1"))
         statuses = [(await child.describe()).status for child in children]
         for child in children:
             await child.terminate()
@@ -69,7 +68,7 @@ async def test_a_run_may_begin_at_once_after_one_that_was_terminated_in_a_long_r
         await asyncio.wait_for(first.wait(), 30)
         await handle.terminate()
         again = await worker.start({}, workflow_id="at-once")
-        assert await asyncio.wait_for(swf.result(again), PATIENCE) == {"done": True}
+        assert await outcome(again) == {"done": True}
         ended.set()
 
 
@@ -87,20 +86,19 @@ async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
 
     async with bench.worker(parent(action), KID, kid=kid) as worker:
         handle = await worker.start({})
-        child = bench.client.get_workflow_handle(await until_there(bench, handle))
+        child = await until_there(bench, handle)
         before = await child.describe()
         again = await reset(handle, bench.client)
-        former = bench.client.get_workflow_handle(child.id, run_id=before.run_id)
+        former = bench.handle(child, before.run_id)
         found = await until(former.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
         if action is CALL:
             await until(lambda: len(calls) > 1)
-        if action is CALL:
             for call in calls:
                 call.set()
         else:
             await worker.awaiting(child, "go")
             await child.signal("go", {})
-        output = await asyncio.wait_for(swf.result(again), PATIENCE)
+        output = await outcome(again)
     assert found.status is WorkflowExecutionStatus.TERMINATED
     assert output == ({"done": 2} if action is CALL else {})
 

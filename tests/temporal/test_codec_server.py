@@ -5,19 +5,16 @@ import base64
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
 
 from swf_temporal.settings.payloads import PayloadSettings
-from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
 from tests.processes import ending_with_us
 from tests.temporal.building import inject
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, outcome, with_converter
 
 TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
 CONFIG = """
@@ -35,9 +32,7 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
     monkeypatch.setenv("SWF_CONFIG", str(tmp_path / "swf.yaml"))
     monkeypatch.setenv("CODEC_SERVER_KEY", base64.b64encode(bytes([7] * 32)).decode())
     monkeypatch.setenv("CODEC_SERVER_TOKEN", TOKEN)
-    config = bench.client.config()
-    config["data_converter"] = converter_of(PayloadSettings.read())
-    hidden = Bench(replace(bench.server, client=Client(**config)))
+    hidden = with_converter(bench, converter_of(PayloadSettings.read()))
     definition = define(inject("a", {"done": True}), id="shown")
     noise = os.urandom(3000).hex()
 
@@ -60,19 +55,19 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
             async with hidden.worker(definition) as worker:
                 for card, more in (("4111", {}), ("4222", {"noise": noise})):
                     handle = await worker.start({"card": card, **more})
-                    await asyncio.wait_for(swf.result(handle), 60)
+                    await outcome(handle)
                     history = await temporal("show", "--detailed", "--workflow-id", handle.id)
                     assert f"input[0].card: {card}" in history.replace("\x1b", "")
                     assert (noise in history) == bool(more)
                 assert "4222" not in await temporal("show", "--detailed", "--workflow-id", handle.id, token="wrong")  # noqa: S106 - as above
                 start = ["--type", "shown", "--task-queue", worker.queue, "--workflow-id", "by-the-program"]
                 await temporal("start", *start, "--input", '{"card": "4333"}')
-                output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle("by-the-program")), 60)
+                output = await outcome(hidden.handle("by-the-program"))
         finally:
             server.terminate()
         log = await asyncio.to_thread(server.stderr.read)
     assert output == {"card": "4333", "done": True}
-    history = (await bench.client.get_workflow_handle("by-the-program").fetch_history()).to_json()
+    history = (await bench.handle("by-the-program").fetch_history()).to_json()
     assert base64.b64encode(b'{"card"').decode()[:8] not in history
     assert "decoded 1 payload of default for token" in log
     assert "the token is wrong" in log

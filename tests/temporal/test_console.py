@@ -257,7 +257,7 @@ states:
         shown.append(await page(client, f"/console/instances?status={quote(image)}", 422))
         assert "<img" not in await page(client, f"/console/{quote(image)}", 404)
         shown.append(await page(client, f"{path}/pictures"))
-        await worker.bench.client.get_workflow_handle(instance.json()["id"]).describe()
+        await worker.bench.handle(instance.json()["id"]).describe()
     for one in shown:
         assert "<img" not in one
         assert "&lt;img" in one

@@ -63,7 +63,7 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
         second = StartOptions(execution_timeout=timedelta(seconds=1))
         handles["late"] = await worker.start({}, options=second)
         await swf.send_event(bench.client, handles["continued"].id, {"id": "1", "type": "go", "source": "shop"})
-        await bench.client.get_workflow_handle(handles["ended"].id).terminate(reason="enough of it")
+        await bench.handle(handles["ended"].id).terminate(reason="enough of it")
         await reset(handles["reset"], bench.client)
         await pause(bench.client, handles["paused"].id, "stocktaking")
         try:
@@ -71,7 +71,7 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
         finally:
             for name, one in handles.items():
                 if name not in ("late", "ended"):
-                    await bench.client.get_workflow_handle(one.id).terminate()
+                    await bench.handle(one.id).terminate()
 
 
 async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

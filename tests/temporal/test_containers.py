@@ -186,7 +186,7 @@ async def test_contents_are_in_no_history(bench: Bench, shared: Path) -> None:
     async with serving(bench, workflow("containers-large", states), shared, function) as served:
         instance = await served.client.start("containers-large", {}, task_queue=QUEUE)
         assert await instance.result() == {"return": 500_000}
-        handle = bench.client.get_workflow_handle(instance.id)
+        handle = bench.handle(instance.id)
         assert sum(event.ByteSize() for event in await events_of(handle)) < 50_000
 
 

@@ -1,17 +1,13 @@
 """Definitions that run in a cycle, or deep down, on a real server."""
 
-import asyncio
-
 import pytest
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowFailureError
 
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from tests.sampling import count
 from tests.temporal.building import inject, operation, subflow, switch
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of, until
+from tests.temporal.conftest import Bench, calling, define, failure_of, outcome, told_in, until
 from tests.temporal.suspending import SUSPEND_AFTER
 
 STRICT = InstanceLimits(states=2_000, executions=10, depth=25)
@@ -26,8 +22,7 @@ def _counting(to: int) -> Definition:
 
 
 async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
-    async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
-        ended = await worker.failure({"n": 0})
+    ended = await bench.failure(_counting(1_000_000), {"n": 0}, limits=STRICT)
     assert ended.name == "StepLimitExceeded"
     assert "2,000 states ran without waiting for anything, in a cycle: states 'Count' and 'Enough'" in str(ended)
 
@@ -44,8 +39,7 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
         define(inject(f"In {own}", end={"continueAs": other}), id=own)
         for own, other in (("ping", "pong"), ("pong", "ping"))
     )
-    async with bench.worker(first, second, limits=STRICT) as worker:
-        ended = await worker.failure()
+    ended = await bench.failure([first, second], limits=STRICT)
     assert ended.name == "StepLimitExceeded"
     assert "10 executions were started without waiting for anything, each by the one before" in str(ended)
     assert "'ping' and 'pong' continue as each other" in str(ended)
@@ -55,8 +49,7 @@ async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Ben
     first, second = (
         define(subflow("Down", other, end=True), id=own) for own, other in (("chicken", "egg"), ("egg", "chicken"))
     )
-    async with bench.worker(first, second, limits=STRICT) as worker:
-        ended = await worker.failure()
+    ended = await bench.failure([first, second], limits=STRICT)
     assert ended.name == "StepLimitExceeded"
     told = "'chicken' and 'egg' run each other, and no more than 25 levels are run"
     assert f"did 25 levels down: too many sub-workflows wait for one another: {told}" in str(ended)
@@ -75,9 +68,8 @@ async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(ben
         assert ended.name == "TooManySubflows"
         assert "'bomb' runs itself, and no more than 1,000 are run" in str(ended)
         query = f"TaskQueue = '{worker.queue}'"
-        await until(
-            lambda: bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'"), lambda one: not one.count
-        )
+        running = f"{query} AND ExecutionStatus = 'Running'"
+        await until(lambda: bench.client.count_workflows(running), lambda one: not one.count)
         assert (await bench.client.count_workflows(query)).count < 500
 
 
@@ -90,11 +82,9 @@ async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(b
         handle = await worker.start()
         last = handle.id
         for _ in range(10):
-            await bench.client.get_workflow_handle(last).result()
-            last = await child_of(bench.client, last, "Again/seed#1")
-        with pytest.raises(WorkflowFailureError) as failed:
-            await bench.client.get_workflow_handle(last).result()
-    assert "'seed' continues as itself" in str(failed.value.__cause__)
+            await bench.handle(last).result()
+            last = (await bench.child(last, "Again/seed#1")).id
+        assert "'seed' continues as itself" in str(await failure_of(bench.handle(last)))
 
 
 async def test_many_levels_with_long_names_end_right(bench: Bench) -> None:
@@ -109,10 +99,8 @@ async def test_many_levels_with_long_names_end_right(bench: Bench) -> None:
     )
     async with bench.worker(definition) as worker:
         handle = await worker.start({"level": count(12, 200)})
-        assert await asyncio.wait_for(handle.result(), 100) == {"level": 0, "reached": True}
-        started = EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED
-        child = next(event for event in await events_of(handle) if event.event_type == started)
-    child_id = child.child_workflow_execution_started_event_attributes.workflow_execution.workflow_id
+        assert await outcome(handle) == {"level": 0, "reached": True}
+        child_id = (await told_in(handle, "child_workflow_execution_started"))[0].workflow_execution.workflow_id
     assert "/Down é" in child_id
     assert len(child_id.encode()) <= MAX_INSTANCE_ID_BYTES
 
@@ -123,8 +111,6 @@ async def test_a_call_in_a_state_with_a_long_name_is_made(bench: Bench) -> None:
     async with bench.worker(definition, ship={"shipped": True}) as worker:
         handle = await worker.start()
         assert await handle.result() == {"shipped": True}
-        scheduled = EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
-        call = next(event for event in await events_of(handle) if event.event_type == scheduled)
-    activity_id = call.activity_task_scheduled_event_attributes.activity_id
+        activity_id = (await told_in(handle, "activity_task_scheduled"))[0].activity_id
     assert activity_id.startswith("éé")
     assert len(activity_id.encode()) <= MAX_ID_BYTES

@@ -22,7 +22,7 @@ async def only_event(running: Running, workflow_id: str) -> Any:
         running.bench.client, f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}", 1
     )
     assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
-    return running.bench.client.get_workflow_handle(begun.id)
+    return running.bench.handle(begun)
 
 
 async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:

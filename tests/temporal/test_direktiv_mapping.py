@@ -8,16 +8,15 @@ from temporalio.client import Client
 
 from swf_temporal.languages.direktiv.execution.frames import DelayBody, InstanceFrame, StateFrame
 from swf_temporal.languages.loading import load
-from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import Bench, child_of, events_of, listed
+from tests.temporal.conftest import Bench, events_of, listed
 
-ORDERING = """
-id: PATH
+ORDER = [load(text) for text in ("""
+id: /order
 functions:
 - {type: knative-workflow, id: stock, image: shop/stock}
-- {type: subflow, id: ship, workflow: PATH-ship}
+- {type: subflow, id: ship, workflow: /order-ship}
 states:
 - {id: look-up, type: action, action: {function: stock, input: jq(.item)}, transition: payment}
 - {id: payment, type: consumeEvent, event: {type: paid}, transition: pause}
@@ -26,20 +25,14 @@ states:
   type: parallel
   actions: [{function: ship}, {function: stock, input: jq(.item)}]
   transform: {paid: jq(.paid.data), shipped: 'jq(.return[0].shipped)'}
-"""
-SHIPPING = "id: PATH-ship\nstates: [{id: go, type: noop, transform: {shipped: true}}]"
-
-
-def ordering(path: str) -> list[Definition]:
-    """Return a workflow that calls, waits for an event and a time, and runs a subflow; it is known by *path*."""
-    return [load(text.replace("PATH", path)) for text in (ORDERING, SHIPPING)]
+""", "id: /order-ship\nstates: [{id: go, type: noop, transform: {shipped: true}}]")]  # fmt: skip
+"""A workflow that calls, waits for an event and a time, and runs a subflow."""
 
 
 async def test_a_plain_client_starts_signals_and_asks(bench: Bench) -> None:
     """The SDK with nothing of ours: the type is the path, the input the data, the event a signal of its type."""
-    address = bench.client.service_client.config.target_host
-    client = await Client.connect(address)
-    async with bench.worker(*ordering("/order"), stock={"left": 3}) as worker:
+    client = await Client.connect(bench.client.service_client.config.target_host)
+    async with bench.worker(*ORDER, stock={"left": 3}) as worker:
         handle = await client.start_workflow("/order", {"item": "lamp"}, id="direktiv-plain", task_queue=worker.queue)
         await worker.awaiting(handle, "paid")
         described = await handle.describe()
@@ -69,13 +62,13 @@ async def test_a_delay_that_ended_while_no_worker_was_there(bench: Bench) -> Non
 
 async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
     """Activities, timers and children are called by the ids of states and functions, and say them in summaries."""
-    async with bench.worker(*ordering("/told"), stock={"left": 3}) as worker:
-        handle = await worker.begin("/told", {"item": "lamp"}, workflow_id="direktiv-told")
+    async with bench.worker(*ORDER, stock={"left": 3}) as worker:
+        handle = await worker.begin("/order", {"item": "lamp"}, workflow_id="direktiv-told")
         await worker.awaiting(handle, "paid")
         await handle.signal("event", {"specversion": "1.0", "id": "1", "type": "paid", "source": "bank", "data": 5})
         await handle.result()
         events = await events_of(handle)
-        child = await child_of(bench.client, handle.id, "send/0/ship#1")
+        child = await bench.child(handle, "send/0/ship#1")
 
     def of(kind: str) -> list[Any]:
         return [one for one in events if one.HasField(f"{kind}_event_attributes")]
@@ -93,7 +86,7 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
     assert summaries(of("timer_started")) == [*timeouts[:3], "sleep: pause", timeouts[3]]
     [begun] = of("start_child_workflow_execution_initiated")
     begun = begun.start_child_workflow_execution_initiated_event_attributes
-    assert (begun.workflow_type.name, begun.workflow_id) == ("/told-ship", child)
+    assert (begun.workflow_type.name, begun.workflow_id) == ("/order-ship", child.id)
 
 
 async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench) -> None:
@@ -104,7 +97,7 @@ async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench)
     )
     async with bench.worker(catching, waiting) as worker:
         handle = await worker.start({})
-        child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "call/action/slow#1"))
+        child = await bench.child(handle, "call/action/slow#1")
         await listed(bench.client, f"WorkflowId = '{child.id}'", 1)
         await worker.awaiting(child, "never")
         await child.cancel()

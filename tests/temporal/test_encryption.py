@@ -1,6 +1,5 @@
 """Encrypted payloads on a real server: what histories show, and what becomes of runs without the right keys."""
 
-import asyncio
 import base64
 import os
 from datetime import timedelta
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowHistory
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.operations.client import Client as AppClient
@@ -25,10 +23,11 @@ from tests.temporal.building import awaits, consumed, inject, operation, subflow
 from tests.temporal.conftest import (
     Bench,
     calling,
-    child_of,
     define,
     failed_task,
+    failure_of,
     listed,
+    outcome,
     replays,
     until,
     with_converter,
@@ -65,15 +64,10 @@ def shown(history: WorkflowHistory) -> str:
 
 
 WAITING = define(
-    calling("Charge", "charge"),
-    awaits("Wait", "paid"),
-    subflow("Ask", "child"),
+    calling("Charge", "charge"), awaits("Wait", "paid"), subflow("Ask", "child"),
     inject("Go", end={"continueAs": "last"}),
-    functions=("charge",),
-    events=consumed("paid", source="/x"),
-    id="waiting",
-    description=CARD,
-)
+    functions=("charge",), events=consumed("paid", source="/x"), id="waiting", description=CARD,
+)  # fmt: skip
 CHILD = define(calling("Charge", "charge"), functions=("charge",), id="child", description=CARD)
 LAST = define(inject("z", {"last": True}), id="last", description=CARD)
 
@@ -87,14 +81,10 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
         assert (await swf.query(hidden.client, handle.id, "data"))["card"] == CARD
         event = {"id": "1", "source": "/x", "type": "paid", "specversion": "1.0", "data": {"paid": CARD}}
         assert await swf.deliver(hidden.client, handle.id, event) == "taken"
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         assert output == {"card": CARD, "paid": CARD, "last": True}
-
         executions = await listed(bench.client, f'WorkflowId STARTS_WITH "{handle.id}"', 3)
-    histories = [
-        await bench.client.get_workflow_handle(one.id, run_id=one.run_id).fetch_history() for one in executions
-    ]
-    for history in histories:
+    for history in [await bench.handle(one.id, one.run_id).fetch_history() for one in executions]:
         assert CARD not in shown(history)
         assert "specVersion" not in shown(history)
         assert "binary/swf-encrypted" in shown(history)
@@ -112,10 +102,9 @@ async def test_what_outlasts_an_execution_is_encrypted(bench: Bench, action: dic
     functions = outlasting.Functions(charged)
     async with hidden.worker(outlasting.beside(action), outlasting.CHILD, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=outlasting.EVERY)
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"left": 0, "card": CARD}
+        assert await outcome(handle) == {"left": 0, "card": CARD}
     executions = await outlasting.histories(bench, handle)
-    child_id = await child_of(bench.client, handle.id, "both/long/long#1")
-    child = await bench.client.get_workflow_handle(child_id).fetch_history()
+    child = await (await bench.child(handle, "both/long/long#1")).fetch_history()
 
     assert len(executions) > 1
     for history in (*executions, child):
@@ -130,24 +119,20 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
         raise CallFailed(f"no money on {CARD}", name="Broke", code="402", retryable=True)
 
     definition = define(calling("Pay", "pay"), functions=("pay",), id="paying")
-    retrying = define(
-        operation("Pay", {"functionRef": "pay", "retryRef": "slow"}),
-        functions=("pay",),
-        id="retrying",
-        retries=[{"name": "slow", "delay": "PT1H", "maxAttempts": 3}],
-    )
+    retries = [{"name": "slow", "delay": "PT1H", "maxAttempts": 3}]
+    pay = operation("Pay", {"functionRef": "pay", "retryRef": "slow"})
+    retrying = define(pay, functions=("pay",), id="retrying", retries=retries)
     hidden = encrypted(bench)
     async with hidden.worker(definition, retrying, pay=refuse) as worker:
         handle = await worker.start({})
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+        failed = await failure_of(handle)
         waiting = await worker.start({}, definition=1)
         client = AppClient(hidden.client)
         facts = await until(lambda: facts_of(client, waiting.id), lambda found: "lastFailure" in str(found))
         await waiting.terminate()
-    assert failed.value.fault is not None
-    assert failed.value.fault.message == f"no money on {CARD}"
-    assert f"no money on {CARD}" in failed.value.message
+    assert failed.fault is not None
+    assert failed.fault.message == f"no money on {CARD}"
+    assert f"no money on {CARD}" in failed.message
     assert facts["calls"][0]["lastFailure"] == f"no money on {CARD}"
     history = await handle.fetch_history()
     assert CARD not in shown(history)
@@ -172,10 +157,9 @@ async def test_encryption_changes_in_the_middle_of_a_run(bench: Bench, what: str
         await old.awaiting(handle, "paid")
     async with reading.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue):
         await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
-        output = await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)
+        output = await outcome(reading.handle(handle))
     assert output == {"n": 1, "card": CARD, "paid": CARD, "last": True}
-    first = bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id)
-    history = (await first.fetch_history()).to_json()
+    history = (await bench.handle(handle, handle.result_run_id).fetch_history()).to_json()
     ids = {base64.b64encode(number).decode() for number in (b"1", b"2")} if is_rotation else set()
     assert all(f'"swf-key-id": "{key_id}"' in history for key_id in ids)
 
@@ -223,10 +207,10 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
     # It began as plain text, and only the call was made by a worker that encrypts.
     handle = await swf.start(bench.client, [definition], {}, workflow_id="mixed-1", task_queue="mixed")
     async with hidden.worker(definition, pay=refuse, queue="mixed") as worker:
-        hidden_handle = hidden.client.get_workflow_handle(handle.id)
+        hidden_handle = hidden.handle(handle)
         await worker.awaiting(hidden_handle, "go")
         await swf.send_data(bench.client, handle.id, "go", {})
-        assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
+        assert await outcome(hidden_handle) == {"caught": "402"}
     history = await handle.fetch_history()
     assert "no keys are configured here" in str(await replays(history))
 
@@ -238,10 +222,8 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         inject("a", {"done": True}), id="secretly", start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}}
     )
     async with hidden.worker(definition) as worker:
-        applied = [
-            await schedules.apply(hidden.client, definition, data={"card": CARD}, task_queue=worker.queue)
-            for _ in range(2)
-        ]
+        data, queue = {"card": CARD}, worker.queue
+        applied = [await schedules.apply(hidden.client, definition, data=data, task_queue=queue) for _ in range(2)]
         assert [one.outcome for one in applied] == ["created", "unchanged"]
         raw = (await bench.client.get_schedule_handle(applied[0].id).describe()).raw_description
         assert CARD.encode() not in raw.SerializeToString()
@@ -251,7 +233,7 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
             lambda: schedules.describe(hidden.client, "secretly"), lambda one: one.info.recent_actions
         )
         started: Any = described.info.recent_actions[0].action
-        output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
+        output = await outcome(hidden.handle(started.workflow_id))
         await schedules.delete(hidden.client, "secretly")
     assert output == {"card": CARD, "done": True}
 
@@ -266,10 +248,14 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     definition = define(calling("a", "f"), functions=("f",))
     async with hidden.worker(definition, f={"noise": noise + CARD}) as worker:
         handle = await worker.start({"text": CARD + noise})
-        await asyncio.wait_for(swf.result(handle), 60)
+        await outcome(handle)
         history = await handle.fetch_history()
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()}
+    before = files(tmp_path)
     assert len(before) >= 3
     assert all(CARD.encode() not in path.read_bytes() for path in before)
     assert await replays(history, converter=converter_of(settings)) is None
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()} == before
+    assert files(tmp_path) == before
+
+
+def files(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in (folder / "objects").rglob("*") if path.is_file()}

@@ -6,15 +6,13 @@ from temporalio.api.enums.v1 import EventType
 from swf_temporal import Client, UsageError
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.operations.client import Instance
-from swf_temporal.temporal.client import send_event
+from tests.temporal.building import awaits, consumed, inject
 from tests.temporal.conftest import Bench, calling, define, events_of
 from tests.temporal.test_event_starts import event
 
 pytestmark = pytest.mark.temporal
 
-WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"], "eventDataFilter": {"useData": False}}]}
-GO = [{"name": "Go", "type": "go", "source": "test"}]
-FIRST = {"name": "First", "type": "inject", "data": {"a": 1}}
+FIRST = inject("First", {"a": 1})
 
 
 async def names(instance: Instance) -> list[str]:
@@ -24,7 +22,7 @@ async def names(instance: Instance) -> list[str]:
 
 async def test_a_completed_instance_has_its_output(bench: Bench) -> None:
     """Its data is the result, not what the last state began with, whoever asks."""
-    last = {"name": "Last", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {only: 2} }"}}
+    last = inject("Last", stateDataFilter={"output": "${ {only: 2} }"})
     async with bench.worker(define(FIRST, last)) as worker:
         handle = await worker.start()
         assert await handle.result() == {"only": 2}
@@ -48,11 +46,11 @@ async def test_a_failed_instance_has_its_latest_data(bench: Bench) -> None:
 
 async def test_a_terminated_instance_whose_task_is_pending_answers(bench: Bench) -> None:
     """The event that no worker has seen has not happened; nothing asks again for a task that never ends."""
-    definition = define(FIRST, WAIT, events=GO)
+    definition = define(FIRST, awaits("Wait", "go"), events=consumed("go"))
     async with bench.worker(definition) as worker:
         handle = await worker.start()
-        await worker.awaiting(handle, "Go")
-    await send_event(bench.client, handle.id, event("go", "go", "test").to_json())
+        await worker.awaiting(handle, "go")
+    await worker.send(handle, event("go", "go", "x"))
     await handle.terminate()
     kinds = [one.event_type for one in await events_of(handle)]
     assert kinds[-3:-1] == [

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from google.protobuf.struct_pb2 import Struct, Value
 from pydantic import BaseModel
 from temporalio import activity
 from temporalio.api.common.v1 import Payload
-from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import RawValue
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -26,12 +25,10 @@ from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
-from tests.temporal.conftest import Bench, Running, child_of, define, events_of, replays, until
+from tests.temporal.conftest import Bench, Running, define, outcome, replays, told_in, until, was_continued
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""
-
-NUMBERS = count(1)
 
 
 class Card(BaseModel):
@@ -108,7 +105,7 @@ class Shop:
 async def other_worker(bench: Bench, shop: Shop) -> AsyncIterator[str]:
     config = bench.client.service_client.config
     client = await Client.connect(config.target_host, data_converter=pydantic_data_converter)
-    queue = f"shop-{os.getpid()}-{next(NUMBERS)}"
+    queue = f"shop-{os.getpid()}-{next(Bench.numbers)}"
     simple = (shop.charge, shop.owner, shop.nothing, shop.raw, shop.odd, shop.message)
     activities: list[Callable[..., Any]] = [*simple, shop.work, shop.wait, shop.silent]
     async with Worker(client, task_queue=queue, activities=activities):
@@ -181,10 +178,7 @@ async def test_the_history_tells_the_activitys_own_name(bench: Bench) -> None:
     async with running(bench, Shop(), "owner", CARD, metadata={"heartbeatTimeout": "PT5S", "priority": 1}) as worker:
         handle = await worker.start()
         await swf.result(handle)
-        events = await events_of(handle)
-
-    [scheduled] = [e for e in events if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
-    told = scheduled.activity_task_scheduled_event_attributes
+    [told] = await told_in(handle, "activity_task_scheduled")
     assert (told.activity_type.name, told.activity_id) == ("owner", "Call/f#1")
     assert told.task_queue.name.startswith("shop-")
     assert told.heartbeat_timeout.ToTimedelta() == timedelta(seconds=5)
@@ -239,13 +233,10 @@ async def test_delays_are_the_definitions(
     async with running(bench, shop, "work", "done", retries=retries, errors=errors, action=action) as worker:
         handle = await worker.start()
         assert await swf.result(handle) == "done"
-        events = await events_of(handle)
-
     gaps = [later - earlier for earlier, later in pairwise(shop.times)]
     assert all(gap >= least - TICK for gap, least in zip(gaps, delays, strict=True))
-    scheduled = [e for e in events if e.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED]
-    assert len(scheduled) == activities
-    assert len(set(shop.seen)) == activities
+    assert len(await told_in(handle, "activity_task_scheduled")) == len(set(shop.seen)) == activities
+    assert await replays(await handle.fetch_history()) is None
 
 
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
@@ -264,13 +255,10 @@ async def test_attempts_are_the_definitions(
 ) -> None:
     """How often, and on which errors, is what the definition says, by either way."""
     shop = Shop(fails=9)
+    codes = {"busy": "RuntimeError", "told": "still b.sy", "other": "Other"}
     parts: dict[str, Any] = {
         "retries": [{"name": "again", "delay": "PT0.01S", "increment": increment, "maxAttempts": 3}],
-        "errors": [
-            {"name": "busy", "code": "RuntimeError"},
-            {"name": "told", "code": "still b.sy"},
-            {"name": "other", "code": "Other"},
-        ],
+        "errors": [{"name": name, "code": code} for name, code in codes.items()],
         "autoRetries": auto_retries == "true",
     }
     async with running(bench, shop, "work", "x", action=action, **parts) as worker:
@@ -330,8 +318,8 @@ async def test_an_action_and_its_retries_have_one_timeout(bench: Bench) -> None:
     """`actionExecTimeout` holds for all attempts together; the fault says what the last one failed with."""
 
     async def timed(increment: str) -> None:
-        retries = [{"name": "again", "delay": "PT3S", "increment": increment}]
-        state = {"timeouts": {"actionExecTimeout": "PT5S"}}
+        retries = [{"name": "again", "delay": "PT2S", "increment": increment}]
+        state = {"timeouts": {"actionExecTimeout": "PT3.5S"}}
         parts: dict[str, Any] = {"retries": retries, "action": {"retryRef": "again"}, "state": state}
         shop = Shop(fails=9)
         async with running(bench, shop, "work", "x", **parts) as worker:
@@ -344,19 +332,16 @@ async def test_an_action_and_its_retries_have_one_timeout(bench: Bench) -> None:
 
 
 async def test_nobody_takes_it(bench: Bench) -> None:
-    """A task queue without a worker is told, if the function says how long to wait for one."""
-    definition = calling("temporal:work@nobody-here", "x", metadata={"scheduleToStartTimeout": "PT0.2S"})
-    async with bench.worker(definition) as worker:
-        ended = await worker.failure()
+    """A task queue without a worker is told, if the function, or the action, says how long to wait."""
+    waiting = calling("temporal:work@nobody-here", "x", metadata={"scheduleToStartTimeout": "PT0.2S"})
+    limited = calling(
+        "temporal:work@nobody-here", "x", state={"timeouts": {"actionExecTimeout": "PT0.2S"}}, id="limited"
+    )
+    async with bench.worker(waiting, limited) as worker:
+        ended, late = await worker.failure(), await worker.failure(definition=1)
     assert ended.fault is not None
-    assert ended.fault.code == "NoWorker"
+    assert (ended.fault.code, late.name) == ("NoWorker", "TimedOut")
     assert "no worker of the task queue 'nobody-here' took the activity 'work' in time" in str(ended)
-
-
-async def test_nobody_takes_it_in_the_actions_time(bench: Bench) -> None:
-    state = {"timeouts": {"actionExecTimeout": "PT0.2S"}}
-    async with bench.worker(calling("temporal:work@nobody-here", "x", state=state)) as worker:
-        assert (await worker.failure()).name == "TimedOut"
 
 
 async def test_an_activity_that_nobody_offers_is_told(bench: Bench) -> None:
@@ -415,8 +400,7 @@ async def test_a_long_series_of_attempts_continues_as_new(bench: Bench) -> None:
         handle = await worker.start({"label": "done"}, suspend_after=60)
         assert await swf.result(handle) == {"label": "done", "response": "done"}
         history = await handle.fetch_history()
-        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-    assert first.status is WorkflowExecutionStatus.CONTINUED_AS_NEW
+        assert await was_continued(bench.handle(handle))
     assert shop.seen == [f"Call/f#1.{number}" for number in range(1, 31)]
     assert await replays(history) is None
 
@@ -427,21 +411,10 @@ async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> No
     parts = {**LONG_SERIES, "metadata": {"longRunning": "true"}}
     async with local_server(extra=often) as server, running(Bench(server), shop, "work", "x", **parts) as worker:
         handle = await worker.start({})
-        assert await asyncio.wait_for(swf.result(handle), 60) == "x"
-        child = server.client.get_workflow_handle(await child_of(server.client, handle.id, "Call/f#1"))
+        assert await outcome(handle) == "x"
+        child = await worker.bench.child(handle, "Call/f#1")
         history = await child.fetch_history()
         executions = [one.run_id async for one in server.client.list_workflows(f"WorkflowId = '{child.id}'")]
     assert len(executions) >= 3
     assert shop.seen == [f"f.{number}" for number in range(1, 31)]
-    assert await replays(history) is None
-
-
-@pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
-async def test_replays(bench: Bench, increment: str) -> None:
-    retries = [{"name": "again", "delay": "PT0.01S", "increment": increment, "jitter": 0.5, "maxAttempts": 4}]
-    shop = Shop(fails=3)
-    async with running(bench, shop, "work", "x", retries=retries, action={"retryRef": "again"}) as worker:
-        handle = await worker.start()
-        await swf.result(handle)
-        history = await handle.fetch_history()
     assert await replays(history) is None

@@ -51,10 +51,12 @@ def test_what_the_engine_cannot_say_has_no_policy(rule: RetryRule) -> None:
     assert policy_for(rule) is None
 
 
-def test_no_rule_is_one_attempt() -> None:
+@pytest.mark.parametrize(
+    "rule", [None, RetryRule(never=(("any", "*"),))], ids=["no rule", "an error that is all errors"]
+)
+def test_one_attempt(rule: RetryRule | None) -> None:
     """The engine's own default would try without end."""
-    policy = policy_for(None)
-
+    policy = policy_for(rule)
     assert policy is not None
     assert policy.maximum_attempts == 1
 
@@ -87,13 +89,6 @@ def test_errors_that_are_not_tried_again(name: str, code: str | None, types: set
     assert policy is not None
     assert set(policy.non_retryable_error_types or ()) == types
     assert not any(rule.covers(CallFailed(name=one, code=one)) for one in types if not one.startswith("Temporal"))
-
-
-def test_an_error_that_is_all_errors() -> None:
-    policy = policy_for(RetryRule(never=(("any", "*"),)))
-
-    assert policy is not None
-    assert policy.maximum_attempts == 1
 
 
 def test_a_policy_of_ones_own_has_the_engines_defaults() -> None:

@@ -1,16 +1,13 @@
 """Expressions that their text and data do not bound: a local activity evaluates them, and no replay does."""
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.guarding import guard
-from swf_temporal.temporal import client as swf
 from tests.temporal.building import inject, sleeps
-from tests.temporal.conftest import Bench, define, replays
+from tests.temporal.conftest import Bench, define, failure_of, replays
 
 COUNT = "([range(120000)] | length)"
 CONDITIONS = [{"condition": f"${{ {COUNT} < {number} }}", "end": True} for number in range(5)]
@@ -34,14 +31,13 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
     )
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
-        with pytest.raises(RunEnded, match="an expression ran longer than 1 s") as failed:
-            await swf.result(handle)
+        failed = await failure_of(handle)
         assert await handle.query("data") == {"n": "a 120000, 120001"}
         history = await handle.fetch_history()
 
-    fault = failed.value.fault
-    assert fault is not None
-    assert (fault.name, fault.state) == ("ExpressionLimitExceeded", "Endless")
+    assert "an expression ran longer than 1 s" in str(failed)
+    assert failed.fault is not None
+    assert (failed.fault.name, failed.fault.state) == ("ExpressionLimitExceeded", "Endless")
     evaluated = sum(event.HasField("marker_recorded_event_attributes") for event in history.events)
     assert evaluated == len(CONDITIONS) + 2 + 1
     guard.configure(guard.EvaluationLimits(seconds=0.1))
@@ -61,19 +57,12 @@ async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
     bench: Bench, expression: str, data: dict[str, JSON]
 ) -> None:
     """A limit that data lead to is a fault of the run. Taken for one of the machine, it fails tasks for ever."""
-    definition = define(inject("Evaluate", {"x": expression}))
-    async with bench.worker(definition) as worker:
-        handle = await worker.start(data)
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
-    assert failed.value.name == "ExpressionLimitExceeded"
+    failed = await bench.failure(define(inject("Evaluate", {"x": expression})), data)
+    assert failed.name == "ExpressionLimitExceeded"
 
 
 async def test_what_is_recorded_of_evaluations_counts_as_it_is_written(bench: Bench) -> None:
     """A character that is not ASCII takes six bytes in a history. A server takes no more than 4 MiB at once."""
     text = {"x": '${ [range(280) | "я" * 1000] }'}
     states = [inject(name, text, stateDataFilter={"output": "${ {} }"}) for name in "ABCDE"]
-    definition = define(*states)
-    async with bench.worker(definition) as worker:
-        handle = await worker.start({})
-        assert await asyncio.wait_for(swf.result(handle), 60) == {}
+    assert await bench.run(define(*states), {}) == {}

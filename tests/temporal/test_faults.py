@@ -7,17 +7,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from temporalio.api.enums.v1 import EventType
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.building import inject, operation, subflow
-from tests.temporal.conftest import Bench, Running, Scripted, calling, define, events_of, failed_task
+from tests.temporal.building import inject, operation
+from tests.temporal.conftest import Bench, Running, Scripted, calling, define, failed_task, failure_of, told_in
 
 
 def failing(times: int, **facts: Any) -> Any:
@@ -43,8 +41,7 @@ async def test_retries_are_the_activitys_own(bench: Bench) -> None:
     ) as worker:
         handle = await worker.start()
         assert await handle.result() == {"calls": 5, "arguments": None}
-        events = await events_of(handle)
-    assert sum(one.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED for one in events) == 2
+    assert len(await told_in(handle, "activity_task_scheduled")) == 2
     assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3, 4, 1]
     assert [len({*keys}) for keys in ([key for *_, key, _ in worker.scripted.calls[:end]] for end in (4, 5))] == [1, 2]
 
@@ -54,8 +51,7 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
     state = operation("Charge card", {"functionRef": "f", "retryRef": "again"})
     retry = {"name": "again", "delay": "PT0.01S", "maxAttempts": 3}
     answer = failing(9, code=502, status=502, body={"why": "busy"}, message="the service answered 502 Bad Gateway")
-    async with bench.worker(define(state, functions=("f",), retries=[retry], id="orders"), f=answer) as worker:
-        failed = await worker.failure()
+    failed = await bench.failure(define(state, functions=("f",), retries=[retry], id="orders"), f=answer)
     assert str(failed).splitlines() == [
         "workflow 'orders' failed in state 'Charge card'",
         "  action 'f', attempt 3",
@@ -67,25 +63,9 @@ async def test_a_failed_run_says_where_and_why(bench: Bench) -> None:
     assert failed.fault.state == "Charge card"
 
 
-async def test_a_sub_workflows_error_reaches_the_parents_handler(bench: Bench) -> None:
-    """It keeps its name and code, and the parent's onErrors catches it by them."""
-    ship = subflow("Ship", "shipping", onErrors=[{"errorRef": "teapot", "transition": "b"}])
-    parent = define(
-        ship, inject("b", {"code": "${ $WORKFLOW.error.code }"}), errors=[{"name": "teapot", "code": "418"}]
-    )
-    child = define(calling("Brew", "f"), functions=("f",), id="shipping")
-    async with bench.worker(parent, child, f=failing(1, code=418, status=418)) as worker:
-        assert await worker.run() == {"code": "418"}
-
-
 async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: Bench) -> None:
-    definition = define(
-        inject("a", {"text": "x" * 1_200_000}),
-        operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}),
-        functions=("f",),
-    )
-    async with bench.worker(definition, f=1) as worker:
-        failed = await worker.failure()
+    twice = operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}})
+    failed = await bench.failure(define(inject("a", {"text": "x" * 1_200_000}), twice, functions=("f",)), f=1)
     assert failed.name == "PayloadTooLarge"
 
 
@@ -115,8 +95,7 @@ async def test_a_failure_before_the_first_state_is_logged(
     definition = define(inject("a"), dataInputSchema={"schema": {"type": "object"}})
     async with bench.worker(definition) as worker:
         handle = await worker.begin(workflow_type, *arguments, workflow_id=f"unready-{worker.queue}")
-        with pytest.raises(RunEnded):
-            await swf.result(handle)
+        await failure_of(handle)
     lines = [one.getMessage() for one in caplog.records if one.name == "swf.instance"]
     assert [line for line in lines if line.startswith(("failed", "completed", "cancelled"))] == lines[-1:]
     assert lines[-1].startswith(told)
@@ -128,13 +107,14 @@ async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> No
     definition = define(operation("a", action), functions=("f",), secrets=["token"])
     called = asyncio.Event()
 
+    seen: list[JSON] = []
+
     async def late(arguments: JSON) -> None:
         await asyncio.sleep(0.1)
         seen.append(arguments)
         called.set()
         raise ValueError("nobody minds")
 
-    seen: list[JSON] = []
     async with bench.worker(definition, secrets={"token": "s3cr3t"}, f=late) as worker:
         assert await worker.run({"n": 1}) == {"n": 1}
         assert seen == []
@@ -171,9 +151,7 @@ async def test_a_call_that_waits_for_a_worker_times_out(bench: Bench) -> None:
     """ActionExecTimeout includes the time until a worker takes the call."""
     definition = define(
         calling("a", "f", timeouts={"actionExecTimeout": "PT0.5S"}, onErrors=[{"errorRef": "slow", "transition": "b"}]),
-        {"name": "b", "type": "inject", "data": {"was": "late"}},
-        functions=("f",),
-        errors=[{"name": "slow", "code": "TimedOut"}],
-    )
+        inject("b", {"was": "late"}), functions=("f",), errors=[{"name": "slow", "code": "TimedOut"}],
+    )  # fmt: skip
     async with busy(bench, definition) as running:
         assert await running.run() == {"was": "late"}

@@ -24,7 +24,7 @@ from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables
 from tests.temporal.building import inject
-from tests.temporal.conftest import Bench, define, events_of, failed_task
+from tests.temporal.conftest import Bench, define, failed_task, failed_tasks, told_in
 
 NEWER: dict[str, Any] = {"format": 99}
 OTHER: dict[str, Any] = {"colour": "blue"}
@@ -92,7 +92,7 @@ async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
             for n, more in enumerate((OTHER, NEWER))
         ]
         assert "99, is newer than this release" in await failed_task(newer)
-        assert not [one for one in await events_of(known) if one.HasField("workflow_task_failed_event_attributes")]
+        assert not await failed_tasks(known)
         for handle in (known, newer):
             if (await handle.describe()).close_time is None:
                 await handle.terminate()
@@ -104,7 +104,7 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
     async with bench.worker() as worker:
         variables = TemporalVariables(bench.client, worker.queue)
         await variables.write_variables({of: Variable(b"x", "text/plain")}, "1")
-        scope = bench.client.get_workflow_handle("variables:namespace:formats")
+        scope = bench.handle("variables:namespace:formats")
         mailbox = await worker.begin(
             MAILBOX,
             workflow_id="formats-mailbox",
@@ -157,6 +157,5 @@ async def test_what_a_worker_resolves_is_carried_on(bench: Bench, monkeypatch: p
     async with bench.worker(definition, again) as worker:
         handle = await swf.start_known(bench.client, "sample", workflow_id="formats-known", task_queue=worker.queue)
         assert await swf.result(handle) == {"x": 1, "y": 1}
-        latest = (await events_of(bench.client.get_workflow_handle(handle.id)))[0]
-    pin = latest.workflow_execution_started_event_attributes.input.payloads[1]
-    assert b'"colour":"blue"' in pin.data
+        [started] = await told_in(bench.handle(handle), "workflow_execution_started")
+    assert b'"colour":"blue"' in started.input.payloads[1].data

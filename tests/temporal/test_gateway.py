@@ -546,7 +546,7 @@ async def test_paths_and_methods(bench: Bench) -> None:
         fixed = [await client.post(one) for one in ("/livez", "/docs")]
         unknown = [await client.request("PROPFIND", one) for one in ("/events", "/livez")]
         bytes_ = await client.get("/workflows/%ff")
-        history = await events_of(worker.bench.client.get_workflow_handle(started.json()["id"]))
+        history = await events_of(worker.bench.handle(started.json()["id"]))
     assert shown.json()["links"]["start"] == path
     assert started.json()["output"]["doubled"] == 4
     assert history[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
@@ -587,7 +587,7 @@ async def test_tasks(bench: Bench) -> None:
     async with working(bench, approval, waiting, tenants=tenants) as (client, worker):
         client.headers["X-API-Key"] = key
         instance = (await client.post(f"/workflows/{approval.id}")).json()["id"]
-        await worker.awaiting(worker.bench.client.get_workflow_handle(instance), "Decided")
+        await worker.awaiting(worker.bench.handle(instance), "Decided")
         path, decided = f"/tasks/{instance}", {"event": "Decided"}
         listed = await until(lambda: client.get("/tasks"), lambda one: one.json()["tasks"])  # the list lags behind
         shown = await client.get(path, params=decided)
@@ -650,7 +650,7 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
         async with served(bench, [billing], tenants=tenants, jwks=jwks, audience="gateway") as client:
             path = f"/workflows/{billing.id}"
             started = await client.post(path, headers=token(groups=["people", "billing"], sub="ann"))
-            described = await bench.client.get_workflow_handle(started.json()["id"]).describe()
+            described = await bench.handle(started.json()["id"]).describe()
             read = await client.get(path, headers=token(scope="openid workflows.read"))
             not_started = await client.post(path, headers=token(scope="openid workflows.read"))
             of_nobody = await client.get(path, headers=token(groups=["people"]))

@@ -78,7 +78,7 @@ async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
         options = {"from": "First", "action": "first", "dropEvents": str(drops).lower()}
         begun = await client.post(f"{path}/rerun", params=options)
         if drops:
-            await worker.awaiting(worker.bench.client.get_workflow_handle(handle.id), "go")
+            await worker.awaiting(worker.bench.handle(handle), "go")
             await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         outcome = await result_of(client, path)
     assert (begun.status_code, begun.json()["action"], begun.json()["events"]) == (202, "first", 1)
@@ -110,7 +110,7 @@ async def test_what_is_refused(bench: Bench) -> None:
 
 
 async def _inner(bench: Bench, outer: str) -> str:
-    history = await bench.client.get_workflow_handle(outer).fetch_history()
+    history = await bench.handle(outer).fetch_history()
     started = (one.child_workflow_execution_started_event_attributes for one in history.events)
     return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)
 
@@ -143,7 +143,7 @@ async def test_side_by_side(bench: Bench) -> None:
         await plans[0].begin(Client(bench.client))
         with pytest.raises(UsageError, match="has gone on meanwhile"):
             await plans[1].begin(Client(bench.client))
-        output = await ended(bench.client.get_workflow_handle(handle.id))
+        output = await ended(bench.handle(handle))
     assert [one.status_code for one in planned] == [200] * 5
     assert calls.made.count("last") == 2
     assert output is not None
@@ -166,7 +166,7 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
         beginning.cancel()
         with pytest.raises(asyncio.CancelledError):
             await beginning
-        output = await ended(worker.bench.client.get_workflow_handle(handle.id))
+        output = await ended(worker.bench.handle(handle))
     assert output == {"first": 1, "n": 1, "last": 2}
 
 
@@ -178,7 +178,7 @@ async def test_with_other_data(bench: Bench) -> None:
         wrong = [await client.post(path, params=query, json=one) for one in bodies]
         plan = await client.post(path, params=query | {"dryRun": "true"}, json={"data": {"n": 2}})
         begun = await client.post(path, params=query, json={"data": {"n": 2, "first": None}})
-        output = await ended(bench.client.get_workflow_handle(handle.id, run_id=begun.json()["runId"]))
+        output = await ended(bench.handle(handle, begun.json()["runId"]))
     assert [problem(one) for one in wrong] == [(422, "bad-body")] * 3
     assert (plan.status_code, plan.json()["data"]) == (200, {"n": 2})
     assert begun.status_code == 202

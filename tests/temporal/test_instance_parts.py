@@ -61,7 +61,7 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
         await worker.awaiting(handle, "go")
         await handle.signal("go", {})
         assert await ended(handle) is None
-        latest = bench.client.get_workflow_handle(handle.id)
+        latest = bench.handle(handle)
         assert (await latest.describe()).run_id != handle.first_execution_run_id
         assert (await latest.query("status"))["statesEntered"] == 4
         calls.broken.clear()
@@ -71,13 +71,13 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
         rerun = await _count_after(bench, await plan.begin(client), handle.id)
         begun = await reset(latest, bench.client)
         after_reset = await _count_after(bench, str(begun.run_id), handle.id)
-        history = await bench.client.get_workflow_handle(handle.id).fetch_history()
+        history = await bench.handle(handle).fetch_history()
     assert (retried, rerun, after_reset) == (4, 4, 4)
     assert (await replay(history, CONVERTER)).failure is None
 
 
 async def _count_after(bench: Bench, run: str, instance: str) -> int:
-    handle = bench.client.get_workflow_handle(instance, run_id=run)
+    handle = bench.handle(instance, run)
     assert await ended(handle) is not None
-    count: int = (await bench.client.get_workflow_handle(instance).query("status"))["statesEntered"]
+    count: int = (await bench.handle(instance).query("status"))["statesEntered"]
     return count

@@ -49,8 +49,8 @@ async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pyt
         calls.broken.clear()
         for planned in (plan_retry(client, handle.id), plan_rerun(client, handle.id, "Call")):
             run = await (await planned).begin(client)
-            assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) is not None
-        await ended(await reset(bench.client.get_workflow_handle(handle.id), bench.client))
+            assert await ended(bench.handle(handle, run)) is not None
+        await ended(await reset(bench.handle(handle), bench.client))
         foreign = await worker.start({})
     runs = [one async for one in list_runs(client, handle.id)]
     [drawn] = await runs_of_instance(client, handle.id)

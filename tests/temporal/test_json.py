@@ -8,11 +8,11 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
-from swf_temporal import RunEnded, simulate
+from swf_temporal import simulate
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, calling, define, failure_of
 
 DEFINITION = define(inject("Work", {"done": True}))
 NOT_JSON: list[Any] = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
@@ -39,11 +39,10 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
     simulated = simulate(DEFINITION, value)
     async with bench.worker(DEFINITION) as worker:
         handle = await worker.begin(DEFINITION.id, raw(json.dumps(value)), workflow_id="numbers", result_type=None)
-        with pytest.raises(RunEnded) as failed:
-            await swf.result(handle)
+        failed = await failure_of(handle)
     assert simulated.error is not None
-    assert failed.value.fault is not None
-    assert (failed.value.fault.name, failed.value.fault.message) == ("WrongInput", simulated.error.message)
+    assert failed.fault is not None
+    assert (failed.fault.name, failed.fault.message) == ("WrongInput", simulated.error.message)
 
 
 async def test_events_are_refused_before_they_are_sent(bench: Bench) -> None:

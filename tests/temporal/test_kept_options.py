@@ -1,6 +1,5 @@
 """The options of a start hold for all that becomes of an instance: executions, a rerun, the next of its id."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,10 +11,10 @@ from temporalio.common import Priority, RetryPolicy, SearchAttributeKey, SearchA
 from swf_temporal.events.routing import instance_id
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_rerun
-from swf_temporal.temporal.client import result, send_event
+from swf_temporal.temporal.client import send_event
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import StartOptions
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define, named, until
+from tests.temporal.conftest import AT_ONCE, Bench, calling, define, named, outcome, until
 from tests.temporal.test_event_starts import ORDER, event, send
 
 pytestmark = pytest.mark.temporal
@@ -50,7 +49,7 @@ async def searched() -> AsyncIterator[Bench]:
 
 
 async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[str, Any]:
-    handle = bench.client.get_workflow_handle(described.id, run_id=described.run_id)
+    handle = bench.handle(described.id, described.run_id)
     started = (await anext(handle.fetch_history_events(page_size=1))).workflow_execution_started_event_attributes
     config = described.raw_description.execution_config
     return {
@@ -82,15 +81,15 @@ async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
     definition = define(calling("A", "f"), calling("B", "f"), calling("C", "f"), functions=("f",), id="options")
     async with searched.worker(definition, f=1) as running:
         first = await running.start({}, suspend_after=10, options=OPTIONS)
-        await asyncio.wait_for(result(first), PATIENCE)
-        handle = searched.client.get_workflow_handle(first.id)
+        await outcome(first)
+        handle = searched.handle(first)
         continued = await handle.describe()
         assert continued.raw_description.workflow_execution_info.first_run_id != continued.run_id
         assert _same(found := await _kept(continued, searched)), found
         plan = await plan_rerun(Client(searched.client), first.id, "C")
         run = await plan.begin(Client(searched.client))
-        again = searched.client.get_workflow_handle(first.id, run_id=run)
-        await asyncio.wait_for(result(again), PATIENCE)
+        again = searched.handle(first, run)
+        await outcome(again)
         assert _same(found := await _kept(await again.describe(), searched)), found
 
 
@@ -105,8 +104,8 @@ async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: 
         await running.awaiting(first, "Paid")
         await _has_kept(running.bench, id_)
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
-        assert await asyncio.wait_for(result(first), PATIENCE) == {"placed": 0, "paid": 0}
-        handle = searched.client.get_workflow_handle(id_)
+        assert await outcome(first) == {"placed": 0, "paid": 0}
+        handle = searched.handle(id_)
         described = await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         assert _same(found := await _kept(described, searched)), found
         await running.awaiting(handle, "Paid")
@@ -114,4 +113,4 @@ async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: 
 
 
 async def _has_kept(bench: Bench, instance: str) -> None:
-    await until(lambda: bench.client.get_workflow_handle(instance).query("status"), lambda one: one["kept"])
+    await until(lambda: bench.handle(instance).query("status"), lambda one: one["kept"])

@@ -1,12 +1,9 @@
 """What a person sees of a definition in Temporal: names, ids, summaries."""
 
 import json
-from collections import Counter
 from typing import Any
 
 import pytest
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
 from swf_temporal.base.cloud_event import CloudEvent
@@ -14,7 +11,7 @@ from swf_temporal.events.routing import route
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch
 from tests.temporal.building import awaits, consumed, inject, operation, sleeps, subflow
-from tests.temporal.conftest import Bench, calling, child_of, define, events_of
+from tests.temporal.conftest import Bench, calling, define, events_of, told_in
 
 
 async def test_a_definition_is_seen_by_its_own_names(bench: Bench) -> None:
@@ -44,16 +41,21 @@ async def test_a_definition_is_seen_by_its_own_names(bench: Bench) -> None:
     )  # fmt: skip
 
 
+async def started(handle: swf.Handle) -> Any:
+    [found] = await told_in(handle, "workflow_execution_started")
+    return found
+
+
 async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
-    started = define(inject("a"), id="eager")
+    beginning = define(inject("a"), id="eager")
     awaiting = define(awaits("a", "go"), id="eager-event", events=consumed("go"))
-    async with bench.worker(started, awaiting) as worker:
+    async with bench.worker(beginning, awaiting) as worker:
         by_hand = await worker.start()
         go = CloudEvent("1", "x", "go")
         [receipt] = await dispatch(bench.client, go, route(go, [awaiting]), lambda each: [each], worker.queue)
         assert receipt.instance is not None
-        first = [(await events_of(bench.client.get_workflow_handle(id_)))[0] for id_ in (by_hand.id, receipt.instance)]
-    assert [one.workflow_execution_started_event_attributes.eager_execution_accepted for one in first] == [True, True]
+        first = [await started(bench.handle(id_)) for id_ in (by_hand.id, receipt.instance)]
+    assert [one.eager_execution_accepted for one in first] == [True, True]
 
 
 PRIORITY_OF_ITS_OWN = 2
@@ -70,12 +72,9 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
     async with bench.worker(parent, child, urgent={}, usual={}) as worker:
         handle = await worker.start({}, options={"priority": Priority(priority_key=PRIORITY_OF_THE_RUN)})
         await handle.result()
-        alone = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Ship/urgent#2"))
+        alone = await bench.child(handle, "Ship/urgent#2")
         await alone.result()
-        found = [
-            await _priorities(bench.client.get_workflow_handle(id_))
-            for id_ in (handle.id, alone.id, await child_of(bench.client, handle.id, "Ship/shipping#1"))
-        ]
+        found = [await _priorities(one) for one in (handle, alone, await bench.child(handle, "Ship/shipping#1"))]
     assert found == [
         [("urgent", PRIORITY_OF_ITS_OWN), ("usual", PRIORITY_OF_THE_RUN)],
         [("urgent", PRIORITY_OF_ITS_OWN)],
@@ -83,15 +82,10 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
     ]
 
 
-async def _priorities(handle: WorkflowHandle[Any, Any]) -> list[tuple[str, int]]:
+async def _priorities(handle: swf.Handle) -> list[tuple[str, int]]:
     """Return the activities of an instance, and the priority of each: the history has its own, or none at all."""
-    events = await events_of(handle)
-    of_the_run = events[0].workflow_execution_started_event_attributes.priority.priority_key
-    scheduled = [
-        event.activity_task_scheduled_event_attributes
-        for event in events
-        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
-    ]
+    of_the_run = (await started(handle)).priority.priority_key
+    scheduled = await told_in(handle, "activity_task_scheduled")
     return [(one.activity_type.name, one.priority.priority_key or of_the_run) for one in scheduled]
 
 
@@ -105,11 +99,9 @@ async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(ben
     async with bench.worker(outer, middle, inner) as worker:
         handle = await worker.begin("outer", {}, workflow_id=f"fair-{key}", priority=Priority(fairness_key=key))
         await handle.result()
-        child = await child_of(bench.client, handle.id, "Ship/middle#1")
-        ids = [handle.id, child, await child_of(bench.client, child, "Ship/inner#1")]
-        events = [(await events_of(bench.client.get_workflow_handle(id_)))[0] for id_ in ids]
-
-    own, *keys = [one.workflow_execution_started_event_attributes.priority.fairness_key for one in events]
+        child = await bench.child(handle, "Ship/middle#1")
+        handles = [handle, child, await bench.child(child, "Ship/inner#1")]
+    own, *keys = [(await started(one)).priority.fairness_key for one in handles]
     assert own == (key or "")
     assert keys == [key or handle.first_execution_run_id] * 2
 
@@ -122,21 +114,12 @@ async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Be
     async with bench.worker(*definitions) as worker:
         handle = await worker.start({})
         assert await handle.result() == {"x": 1}
-        child = await child_of(bench.client, handle.id, "Ship/part#1")
-        grandchild = await child_of(bench.client, child, "Part/a-part#1")
-        for id_, carried in ((child, ["a-part", "part"]), (grandchild, ["a-part"])):
-            begun = (await events_of(bench.client.get_workflow_handle(id_)))[0]
-            _, record = begun.workflow_execution_started_event_attributes.input.payloads
+        child = await bench.child(handle, "Ship/part#1")
+        grandchild = await bench.child(child, "Part/a-part#1")
+        for begun, carried in ((child, ["a-part", "part"]), (grandchild, ["a-part"])):
+            _, record = (await started(begun)).input.payloads
             found = sorted(json.loads(one["text"])["id"] for one in json.loads(record.data)["definitions"])
             assert found == carried
-
-
-async def test_plain_start_needs_nothing_but_the_data(bench: Bench) -> None:
-    """A caller that knows only the definition's id starts it with the data alone, and the worker knows the rest."""
-    definition = define(inject("a", {"x": "${ .n + 1 }"}), id="plain")
-    async with bench.worker(definition) as worker:
-        output = await bench.client.execute_workflow("plain", {"n": 1}, id="plain-1", task_queue=worker.queue)
-    assert output == {"n": 1, "x": 2}
 
 
 async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
@@ -148,25 +131,18 @@ async def test_what_an_instance_costs_its_history(bench: Bench) -> None:
         carrying = await worker.start()
         assert await swf.result(carrying) == {"x": 1}
 
-    least = Counter(
-        [
-            EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
-            EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED,
-            EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED,
-            EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
-            EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
-        ]
-    )
-    assert Counter(event.event_type for event in await events_of(carrying)) == least
-    of_plain = Counter(event.event_type for event in await events_of(plain))
-    assert of_plain == least + Counter([EventType.EVENT_TYPE_MARKER_RECORDED])
+    found = [[one.WhichOneof("attributes") for one in await events_of(handle)] for handle in (carrying, plain)]
+    task = [f"workflow_task_{one}_event_attributes" for one in ("scheduled", "started", "completed")]
+    least, marker = ["workflow_execution_started_event_attributes", *task], "marker_recorded_event_attributes"
+    end = "workflow_execution_completed_event_attributes"
+    assert found == [[*least, end], [*least, marker, end]]
 
 
 async def test_a_running_instance_keeps_its_definition(bench: Bench) -> None:
-    wait = awaits("wait", "go")
-    events = consumed("go")
-    old = define(wait, inject("a", {"text": "old"}), id="pinned", events=events)
-    new = define(wait, inject("a", {"text": "new"}), id="pinned", events=events)
+    old, new = (
+        define(awaits("wait", "go"), inject("a", {"text": text}), id="pinned", events=consumed("go"))
+        for text in ("old", "new")
+    )
     async with bench.worker(old) as worker:
         handle = await worker.begin("pinned", {}, workflow_id="pinned-1")
         await worker.awaiting(handle, "go")
@@ -205,14 +181,9 @@ async def test_details_say_that_the_time_was_over(bench: Bench) -> None:
 
 
 async def test_keys_keep_their_order(bench: Bench) -> None:
-    definition = define(
-        inject("a", {"keys": "${ [keys_unsorted[]] }"}),
-        calling("b", "f"),
-        inject("c", {"after": "${ [keys_unsorted[]] }"}),
-        functions=("f",),
-    )
-    async with bench.worker(definition, f={"z": 1, "y": 2}) as worker:
-        output = await worker.run({"c": 1, "a": 2, "b": 3})
+    first, last = (inject(name, {name: "${ [keys_unsorted[]] }"}) for name in ("keys", "after"))
+    definition = define(first, calling("b", "f"), last, functions=("f",))
+    output = await bench.run(definition, {"c": 1, "a": 2, "b": 3}, f={"z": 1, "y": 2})
     assert isinstance(output, dict)
     assert output["keys"] == ["c", "a", "b"]
     assert output["after"] == ["c", "a", "b", "keys", "z", "y"]

@@ -82,7 +82,7 @@ async def test_one_that_goes_on_from_its_first_state_has_been_started_once(measu
             await swf.result(handle)
         plan = await plan_retry(Client(measured.client), handle.id)
         run = await plan.begin(Client(measured.client))
-        await swf.result(measured.client.get_workflow_handle(handle.id, run_id=run))
+        await swf.result(measured.handle(handle, run))
     assert measured.counted("swf_instances_started", "workflow_type") == [("sample",)]
     assert measured.counted("swf_instances_ended", "result") == [("failed",), ("completed",)]
 

@@ -12,7 +12,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_TO_BEGIN
 from tests.temporal.building import inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, replays
+from tests.temporal.conftest import Bench, define, events_of, gives_way, outcome, replays
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -73,7 +73,7 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
         await swf.result(handle)
-        first = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+        first = bench.first(handle)
         pending = most = 0
         events = await events_of(first)
         ways = {event.event_id for event in events if gives_way(event)}  # one at a time, beside the others
@@ -131,7 +131,7 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     async with bench.worker(definition, f=None) as worker:
         data = {"items": list(range(ITEMS)), "large": LARGE}
         handle = await worker.begin("sample", data, workflow_id="looked up")
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
+        assert await outcome(handle) == {}
 
 
 @pytest.mark.parametrize(("seconds", "yields"), [(0.0, 1), (1.5, 0)], ids=["the same task", "the next task"])
@@ -146,7 +146,7 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
     data = {"large": "x" * 1_600_000}
     async with bench.worker(definition, f=None, slow=lambda _: asyncio.sleep(seconds)) as worker:
         handle = await worker.begin("sample", data, workflow_id=f"beside {seconds}", task_timeout=timedelta(seconds=1))
-        await asyncio.wait_for(swf.result(handle), PATIENCE)
+        await outcome(handle)
         history = await handle.fetch_history()
     assert sum(map(gives_way, history.events)) == yields
     assert await replays(history) is None

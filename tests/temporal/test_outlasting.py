@@ -33,7 +33,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
 from tests.sampling import sample
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays, until
+from tests.temporal.conftest import Bench, Running, calling, child_of, define, failure_of, outcome, replays, until
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -126,7 +126,7 @@ async def well() -> JSON:
 async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
     found, run_id = [], handle.first_execution_run_id
     while run_id:
-        history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
+        history = await bench.handle(handle, run_id).fetch_history()
         found.append(history)
         run_id = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id
     return found
@@ -136,14 +136,13 @@ async def crossed(bench: Bench, handle: swf.Handle) -> None:
     """Wait until the run has continued as new, and its second execution has begun to wait."""
     first = handle.first_execution_run_id
     await until(
-        bench.client.get_workflow_handle(handle.id).describe,
-        lambda one: one.run_id != first and one.raw_description.pending_activities,
+        bench.handle(handle).describe, lambda one: one.run_id != first and one.raw_description.pending_activities
     )
 
 
 async def status_of(bench: Bench, workflow_id: str) -> WorkflowExecutionStatus | None:
     """Return how a workflow ended, once it has."""
-    ask = bench.client.get_workflow_handle(workflow_id).describe
+    ask = bench.handle(workflow_id).describe
     ended = await until(ask, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
     return ended.status  # type: ignore[no-any-return]  # what was asked
 
@@ -154,7 +153,7 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     functions = Functions(well)
     async with serving(bench, functions, beside(action, steps=50), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "long": True}
     assert functions.calls == 1
     assert len(worker.scripted.calls) == (50 if action is ACTIVITY else 51)
@@ -207,7 +206,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
             return await fails()
         if how == "timed out":
             return await never()
-        child = bench.client.get_workflow_handle(await child_of(bench.client, ids[0], "both/long/long#1"))
+        child = await bench.child(ids[0], "both/long/long#1")
         await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
         return await never()
 
@@ -215,8 +214,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
     async with serving(bench, functions, beside(action), CHILD, interceptors=limits) as worker:
         handle = await worker.start({}, suspend_after=suspend_after)
         ids.append(handle.id)
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+        failed = await failure_of(handle)
         number = len(await histories(bench, handle))
     assert (number > 1) == (suspend_after == EVERY)
     return ended(failed.value)
@@ -262,9 +260,9 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
     async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        await bench.client.get_workflow_handle(handle.id).cancel()
+        await bench.handle(handle).cancel()
         with pytest.raises(RunEnded, match="cancelled"):
-            await asyncio.wait_for(swf.result(handle), 60)
+            await outcome(handle)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -276,7 +274,7 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+            await outcome(handle)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
     assert failed.value.name == "TimedOut"
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
@@ -288,7 +286,7 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
     first = {"completionType": "atLeast", "numCompleted": 1}
     async with bench.worker(beside(CALL, state=first), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
@@ -308,7 +306,7 @@ async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, a
     definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
     async with serving(bench, functions, definition, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(functions.workflows) == (2 if action is SUBFLOW else 1)
@@ -322,9 +320,9 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         child = await child_of(bench.client, handle.id, "both/long/long#1")
-        running = await bench.client.get_workflow_handle(child).describe()
+        running = await bench.handle(child).describe()
         assert running.status is WorkflowExecutionStatus.RUNNING
-        await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
+        await bench.handle(handle).terminate("it is no use")
         status = await status_of(bench, child)
     assert status is WorkflowExecutionStatus.FAILED
 
@@ -348,7 +346,7 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
             await asyncio.sleep(0.02)
         await crossed(bench, handle)
         functions.over.set()
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"n": 29, "long": True}
     assert functions.calls == 1
     assert len(await histories(bench, handle)) >= 3
@@ -364,7 +362,7 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
     functions = Functions(well)
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
@@ -381,7 +379,7 @@ async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, 
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
     functions.ending = well
     async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
@@ -398,7 +396,7 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
 
     async with bench.worker(beside(CALL, steps=32), f=f, g=functions.g) as worker:
         handle = await worker.start({}, suspend_after=100)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert isinstance(output, dict)
     assert output["long"] is True
     assert functions.calls == 1
@@ -417,6 +415,6 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
         gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await worker.start_pinned(pin, f"left-{end is True}")
-        assert await asyncio.wait_for(swf.result(handle), 60) == {}
+        assert await outcome(handle) == {}
         status = await status_of(bench, child.id)
     assert status is WorkflowExecutionStatus.CANCELED

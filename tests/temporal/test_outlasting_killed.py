@@ -13,7 +13,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.temporal.building import awaits, consumed
-from tests.temporal.conftest import Bench, child_of, define, killed, start_worker, until
+from tests.temporal.conftest import Bench, child_of, define, killed, outcome, start_worker, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -114,7 +114,7 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
             (tmp_path / "over").touch()
             child = await child_of(server.client, handle.id, "all/a sub-workflow/sub#1")
             await swf.send_event(server.client, child, ENOUGH)
-            output = await asyncio.wait_for(swf.result(handle), 60)
+            output = await outcome(handle)
             after = len(await histories(Bench(server), handle))
             executions = Counter([one.id async for one in server.client.list_workflows()])
         finally:

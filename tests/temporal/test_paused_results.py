@@ -15,7 +15,7 @@ async def test_a_result_is_waited_for_while_the_instance_is_paused(measured: Mea
     async with measured.worker(waiting) as running:
         started = await running.start()
         await running.awaiting(started, "Go")
-        by_id = measured.client.get_workflow_handle(started.id)
+        by_id = measured.handle(started)
         early = asyncio.create_task(swf.result(started))
         await pause(measured.client, started.id, None)
         results = [early, *(asyncio.create_task(swf.result(one)) for one in (started, by_id))]

@@ -1,6 +1,5 @@
 """Definitions that runs carry: read without rules, in parts, and once."""
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pinned
 from tests.temporal.building import awaits, consumed, inject, operation
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, outcome
 
 _UNRULY = """
 id: sample
@@ -62,7 +61,7 @@ async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None
         arguments = [{"given": True}, Pin([carried], version="1.0.0").to_json()]
         handle = await worker.begin("sample", *arguments, workflow_id="pinned-rules")
 
-        assert await asyncio.wait_for(swf.result(handle), 30) == {"given": True, "x": 1}
+        assert await outcome(handle) == {"given": True, "x": 1}
 
 
 async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
@@ -83,7 +82,7 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
         load(f"{definition.source.text}\n")  # what was read is remembered by its text
     async with bench.worker(queue=worker.queue):
         await swf.send_data(bench.client, handle.id, "go", {"gone": True})
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"gone": True, "x": 1}
+        assert await outcome(handle) == {"gone": True, "x": 1}
 
 
 async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
@@ -93,7 +92,7 @@ async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
         arguments = [{}, Pin([Pinned(_UNRULY, "unruly.yaml")]).to_json()]
         handle = await worker.begin("sample", *arguments, workflow_id="pinned-unknown")
         with pytest.raises(RunEnded, match="nowhere"):
-            await asyncio.wait_for(swf.result(handle), 30)
+            await outcome(handle)
 
 
 def test_reading_again_costs_nothing() -> None:

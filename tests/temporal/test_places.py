@@ -32,6 +32,7 @@ from tests.temporal.conftest import (
     define,
     events_of,
     failed_tasks,
+    outcome,
     replays,
     reset,
     until,
@@ -65,7 +66,7 @@ def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -
 async def go(running: Running, handle: swf.Handle) -> None:
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
-    await asyncio.wait_for(result(handle), PATIENCE)
+    await outcome(handle)
 
 
 async def waiting(handle: swf.Handle) -> Any:
@@ -78,7 +79,7 @@ async def waiting(handle: swf.Handle) -> Any:
 def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
     """Return what gives places to the instances of a definition, or of a key."""
     of = places_id(running.definitions[definition].id, *(key or (None,)), has_key=bool(key))
-    return running.bench.client.get_workflow_handle(of)
+    return running.bench.handle(of)
 
 
 async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
@@ -127,7 +128,7 @@ async def test_as_many_run_as_the_definition_says(bench: Bench) -> None:
         await waiting(third)
         await send_event(bench.client, third.id, event("go", "go", "test").to_json())
         await go(running, second)
-        assert await asyncio.wait_for(result(third), PATIENCE) == {}
+        assert await outcome(third) == {}
         await go(running, first)
 
 
@@ -184,7 +185,7 @@ async def test_one_that_waits_can_be_cancelled(bench: Bench) -> None:
         handles = await in_order(running, 4)
         await handles[1].cancel()
         with pytest.raises(Exception, match="cancel"):
-            await asyncio.wait_for(result(handles[1]), PATIENCE)
+            await outcome(handles[1])
         await handles[2].terminate()
         await queued(giver_of(running), 1, 2)
         await go(running, handles[0])
@@ -251,7 +252,7 @@ async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
     """It does not ask again, and gives it back at its end."""
     async with bench.worker(bounded(1)) as running:
         first = await running.start({}, suspend_after=12)
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await running.awaiting(handle, "Go")  # it has the place, and is not long yet
         second = await running.start({})
         await waiting(second)
@@ -279,7 +280,7 @@ async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) 
         ahead = await running.start({}, definition=1)
         await running.awaiting(ahead, "Go")
         first = await running.start({})
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await queued(giver_of(running, definition=1), 1, 1)
         await queued(giver_of(running), 0, 0)
         await go(running, ahead)
@@ -357,7 +358,7 @@ async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
         await waiting(ended)
         await queued(giver_of(running), 1, 1)
         await go(running, second)
-        await asyncio.wait_for(result(ended), PATIENCE)
+        await outcome(ended)
 
 
 async def _looked(giver: swf.Handle, times: int) -> bool:
@@ -379,11 +380,11 @@ async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
         await running.awaiting(first, "Go")
         await send_event(bench.client, first.id, event("go", "go", "test").to_json())
         with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(first), PATIENCE)
+            await outcome(first)
         await queued(giver_of(running), 0, 0)
         plan = await plan_rerun(Client(bench.client), first.id, "Wait")
         run = await plan.begin(Client(bench.client), drop_events=True)
-        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        again = bench.handle(first, run)
         await queued(giver_of(running), 1, 0)
         second = await running.start({})
         await waiting(second)
@@ -400,7 +401,7 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
     chain = define(begin, events=[start], id=f"chain-{next(_numbers)}")
     async with bench.worker(other, chain) as running:
         first = await running.start({}, definition=1)
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await running.awaiting(handle, "Start")
         await send_event(bench.client, first.id, event("start", "start", "test").to_json())
         await running.awaiting(handle, "Go")

@@ -10,16 +10,14 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.simulate import simulate
-from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from tests.temporal.building import inject, operation
-from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.conftest import Bench, calling, define, failure_of
 
 WIDE = "🚢" * 240
 """In characters a few, in bytes 960: more than a summary may have."""
@@ -84,8 +82,7 @@ async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
     definition = define(inject("A", {"a": "${ error(.text * 4) }"}))
     async with bench.worker(definition) as worker:
         handle = await worker.start({"text": "t" * 1_000_000})
-        with pytest.raises(RunEnded) as ended:
-            await asyncio.wait_for(swf.result(handle), 30)
+        ended = await failure_of(handle)
     assert len(str(ended.value)) < 100_000
 
 

@@ -23,7 +23,7 @@ from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.building import awaits, consumed, inject, subflow, switch
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, named, until
+from tests.temporal.conftest import Bench, calling, define, listed, named, outcome, until
 from tests.temporal.test_event_starts import event, looked_at, send, with_call
 from tests.temporal.test_event_subscriptions import kept_by
 
@@ -101,14 +101,14 @@ class Calls:
 
 async def ended(handle: swf.Handle) -> JSON:
     try:
-        return await asyncio.wait_for(swf.result(handle), PATIENCE)
+        return await outcome(handle)
     except RunEnded:
         return None
 
 
 async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
     run = await plan.begin(Client(bench.client), **options)
-    return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
+    return await ended(bench.handle(plan.workflow_id, run))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Between")
         run = await plan.begin(Client(bench.client), drop_events=drops)
-        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        again = bench.handle(handle, run)
         if drops:
             await worker.awaiting(again, "go")
             await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
@@ -324,7 +324,7 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
     parent = define(subflow("Call", goes_on), id="keeps-child")
     async with bench.worker(parent, child) as worker:
         handle = await worker.start({})
-        below = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, f"Call/{child.id}#1"))
+        below = await bench.child(handle.id, f"Call/{child.id}#1")
         await listed(bench.client, f"WorkflowType = '{child.id}'", 1)
         await worker.awaiting(below, "go")
         before = (await below.describe()).run_id
@@ -332,11 +332,11 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
         run = await plan.begin(Client(bench.client))
         rows = await listed(bench.client, f"WorkflowType = '{child.id}'", 2)
         assert {one.id for one in rows} == {below.id}
-        old = bench.client.get_workflow_handle(below.id, run_id=before)
+        old = bench.handle(below, before)
         assert (await old.describe()).status is WorkflowExecutionStatus.TERMINATED
         await worker.awaiting(below, "go")
         await swf.deliver(bench.client, below.id, {"name": "go", "data": {"gone": 1}})
-        assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) == {"note": 1, "gone": 1}
+        assert await ended(bench.handle(handle, run)) == {"note": 1, "gone": 1}
 
 
 async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
@@ -353,9 +353,9 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
         assert await ended(handle) is None
         calls.broken.clear()
         plan = await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
-        again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
+        again = bench.handle(handle, await plan.begin(Client(bench.client)))
         below = id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1")
-        await on.awaiting(bench.client.get_workflow_handle(below), "go")
+        await on.awaiting(bench.handle(below), "go")
         await swf.deliver(bench.client, below, {"name": "go", "data": {"gone": 1}})
         assert await ended(again) == {"first": 1, "broken": 2, "gone": 1}
     assert calls.made == ["first", "broken", "broken"]
@@ -383,7 +383,7 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
         for time in (2, 3):
             plan = await plan_rerun(Client(bench.client), handle.id, "Check")
             run = await plan.begin(Client(bench.client), drop_events=True)
-            again = bench.client.get_workflow_handle(handle.id, run_id=run)
+            again = bench.handle(handle, run)
             await worker.awaiting(again, "Shipped")
             await send(worker, shipped(time))
             assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
@@ -399,7 +399,7 @@ async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(
         [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
         calls.may_end.set()
-        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        handle = bench.handle(str(receipt.instance))
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
         calls.broken.clear()
@@ -430,7 +430,7 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
     monkeypatch.setattr(RestartInput, "start", start_late)
     async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
-        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        handle = bench.handle(str(receipt.instance))
         await calls.begun.wait()
         output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Do", patch={"note": 1}))
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}

@@ -142,7 +142,7 @@ async def run_to_end(bench: Bench, running: Running, kind: str, workflow_id: str
 
 async def went_on(bench: Bench, plan: Rerun, kind: str = "") -> JSON:
     """Let an instance go on; return its output. Its history can be replayed."""
-    handle = bench.client.get_workflow_handle(plan.workflow_id, run_id=await plan.begin(Client(bench.client)))
+    handle = bench.handle(plan.workflow_id, await plan.begin(Client(bench.client)))
     if kind in SENT and not plan.events:
         with suppress(InstanceEndedError):  # it had it before
             await swf.send(bench.client, handle.id, GONE)
@@ -436,12 +436,12 @@ async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
         forged = {"text": text.replace("v: 1", "v: 3"), "name": "forged", "sha256": "0"}
         beginning.pin.definitions = [Pinned(**forged)]
         run = await beginning.start(bench.client, handle.id)
-        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        again = bench.handle(handle, run)
         assert await ended(again) == {"n": 2, "v": 1}
     other = load(text.replace("v: 1", "v: 2"))
     async with bench.worker(other, only_known=True, queue=queue, activities=activities, **answers):
         plan = await plan_rerun(Client(bench.client), handle.id, "Ship")
         run = await plan.begin(Client(bench.client))
         with pytest.raises(RunEnded, match="is not served here"):
-            await swf.result(bench.client.get_workflow_handle(handle.id, run_id=run))
+            await swf.result(bench.handle(handle, run))
     assert calls == ["charge", "ship", "ship", "ship"]

@@ -139,7 +139,7 @@ async def test_starts_instances(bench: Bench) -> None:
         await schedules.delete(bench.client, workflow.id)
         for action in actions:
             started: Any = action.action
-            handle = bench.client.get_workflow_handle(started.workflow_id)
+            handle = bench.handle(started.workflow_id)
             assert started.workflow_id.startswith(f"{workflow.id}-")
             assert (await handle.describe()).workflow_type == workflow.id
             assert await result(handle) == {"from": "schedule", "noted": True}

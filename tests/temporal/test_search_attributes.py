@@ -1,6 +1,5 @@
 """Search attributes of instances: registered, set where a worker is told to, and what lists are filtered by."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import nullcontext
@@ -23,13 +22,13 @@ from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.client import Handle, result, send_event
+from swf_temporal.temporal.client import Handle, send_event
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
 from tests.temporal.building import awaits, inject, subflow
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, named, replays, until
+from tests.temporal.conftest import AT_ONCE, Bench, Running, calling, define, events_of, named, outcome, replays, until
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
@@ -105,7 +104,7 @@ async def go(running: Running, handle: Handle, *, ends: bool = True) -> None:
     await running.awaiting(handle, "Go")
     await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
     with nullcontext() if ends else pytest.raises(RunEnded):
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
 
 
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
@@ -194,9 +193,9 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     )
     async with searched.worker(definition, interceptors=[ON], f={"customer": "another"}) as running:
         handle = await running.start({"customer": "c"}, suspend_after=20)
-        await running.awaiting(searched.client.get_workflow_handle(handle.id), "Go")
+        await running.awaiting(searched.handle(handle), "Go")
         queue = running.queue
-    latest = searched.client.get_workflow_handle(handle.id)
+    latest = searched.handle(handle)
     assert (await latest.describe()).run_id != handle.first_execution_run_id
     async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
         await go(running, latest)
@@ -213,7 +212,7 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
     first = define(inject("Start", {"customer": "d"}, end={"continueAs": "following"}), id="before")
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
         handle = await running.start({})
-        latest = searched.client.get_workflow_handle(handle.id)
+        latest = searched.handle(handle)
         await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
         await go(running, latest)
@@ -226,19 +225,19 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
     async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
         handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
         facts = await until(lambda: facts_of(Client(searched.client), handle.id), lambda one: one.get("subflows"))
-        inner = searched.client.get_workflow_handle(facts["subflows"][0])
+        inner = searched.handle(facts["subflows"][0])
         await running.awaiting(inner, "Go")
         assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
         await go(running, inner)
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
 
 
 async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
     definition = load("states: [{id: greet, type: noop, transition: end}, {id: end, type: noop}]", name="/greet.yaml")
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = await running.start({}, workflow_id="greeting")
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
     assert await attributes_of(handle) == {"SwfState": "end"}
 
 
@@ -252,8 +251,8 @@ async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
         assert (await attributes_of(handle))["SwfErrorCode"] == "BROKEN"
         client = Client(searched.client)
         run = await (await plan_rerun(client, handle.id, "Work")).begin(client)
-        again = searched.client.get_workflow_handle(handle.id, run_id=run)
-        await asyncio.wait_for(result(again), PATIENCE)
+        again = searched.handle(handle, run)
+        await outcome(again)
         assert await attributes_of(again) == {"SwfVersion": "1.0.0", "SwfState": "Work"}
 
 
@@ -266,10 +265,10 @@ async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
         await running.awaiting(first, "Placed")
         await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
         await running.awaiting(first, "Paid")
-        handle = searched.client.get_workflow_handle(id_)
+        handle = searched.handle(id_)
         await until(lambda: handle.query("status"), lambda one: one["kept"])
         await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
-        await asyncio.wait_for(result(first), PATIENCE)
+        await outcome(first)
         await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         await running.awaiting(handle, "Paid")
         started = (await events_of(handle))[0].workflow_execution_started_event_attributes

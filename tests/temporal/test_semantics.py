@@ -49,7 +49,7 @@ async def test_a_run_keeps_its_number(
     async with bench.worker(*workflows) as worker:
         handle = await worker.begin(definition.id, {}, pin.to_json(), workflow_id=f"keeps-{number}")
         assert await swf.result(handle) == output
-        first = await events_of(bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id))
+        first = await events_of(bench.first(handle))
     assert first[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW
 
 

@@ -29,7 +29,7 @@ async def test_one_that_an_event_began(bench: Bench, caplog: pytest.LogCaptureFi
     """Its mailbox, which runs still, has nothing to do with its failure."""
     async with bench.worker(named(FAILING), work=work) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
-        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        handle = bench.handle(str(receipt.instance))
         await until(lambda: "failed named-" in caplog.text)
         with pytest.raises(RunEnded):
             await swf.result(handle)

@@ -54,7 +54,7 @@ async def test_it_is_logged_once_for_a_run(bench: Bench, caplog: pytest.LogCaptu
         running.scripted.takers = []
         handle = await running.start(**{SUSPEND_AFTER: 5})
         await handle.result()
-        last = await bench.client.get_workflow_handle(handle.id).describe()
+        last = await bench.handle(handle).describe()
     *before, made = running.scripted.published
     assert (len(before), made.type, made.data, made.attribute("buyer")) == (2, "untaken", {"c": 1}, "b1")
     assert last.run_id != handle.first_execution_run_id

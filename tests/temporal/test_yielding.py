@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import RunEnded
 from swf_temporal.base.accounting import HELPER_COST
 from swf_temporal.runtime import run
 from swf_temporal.runtime.cycles import MAX_COST
-from swf_temporal.temporal import client as swf
 from tests.temporal.building import inject
-from tests.temporal.conftest import Bench, define, gives_way, replays
+from tests.temporal.conftest import Bench, define, failure_of, gives_way, replays
 
 STATES = 500
 
@@ -52,10 +50,9 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     ]
     async with bench.worker(define(*states)) as worker:
         handle = await worker.start()
-        with pytest.raises(RunEnded, match="take more memory than the 0 MiB that a run may hold") as failed:
-            await swf.result(handle)
+        failed = await failure_of(handle)
 
-    fault = failed.value.fault
-    assert fault is not None
-    assert (fault.name, fault.state) == ("PayloadTooLarge", "Make 7")
+    assert "take more memory than the 0 MiB that a run may hold" in str(failed)
+    assert failed.fault is not None
+    assert (failed.fault.name, failed.fault.state) == ("PayloadTooLarge", "Make 7")
     assert await replays(await handle.fetch_history()) is None

@@ -76,8 +76,8 @@ async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[
 
 async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of instances that do not answer, too: their status, input and graph; and it says why the rest is missing."""
-    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=2))
-    monkeypatch.setattr(instances, "_AT_WORK", timedelta(seconds=3))
+    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=1))
+    monkeypatch.setattr(instances, "_AT_WORK", timedelta(seconds=1.5))
     async with standing(bench) as (client, ids):
         await asyncio.gather(*(_look_at(client, instance, *SAYS[name]) for name, instance in ids.items()))
         definition = await page(client, "/console/definitions")

@@ -57,6 +57,7 @@ async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
     bench: Bench, expression: str, data: dict[str, JSON]
 ) -> None:
     """A limit that data lead to is a fault of the run. Taken for one of the machine, it fails tasks for ever."""
+    guard.configure(guard.EvaluationLimits(seconds=0.3))
     failed = await bench.failure(define(inject("Evaluate", {"x": expression})), data)
     assert failed.name == "ExpressionLimitExceeded"
 

@@ -105,7 +105,7 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
 async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Bench) -> None:
     """A mailbox that continued as new full of what an instance gave back has room again when that is forgotten."""
     definition = named(ORDER)
-    at = time() - PARKING_TIME.total_seconds() + 5
+    at = time() - PARKING_TIME.total_seconds() + 3
     kept = [paid(number) for number in range(24)]
     record = MailboxRecord(
         seen=[(digest_of_event(one.source, one.id), at) for one in kept],

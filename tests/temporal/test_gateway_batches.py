@@ -10,6 +10,7 @@ import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
+from swf_temporal.http.gateway import batches
 from swf_temporal.http.gateway.answers import Taken
 from swf_temporal.http.gateway.batches import Batch, answer_of
 from swf_temporal.http.gateway.refusals import Refused
@@ -94,8 +95,9 @@ async def serving(
 
 
 @pytest.mark.timeout(300)
-async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
+async def test_a_server_that_dies_within_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer tells of each event whether it was taken; the batch sent again, nothing is lost and nothing double."""
+    monkeypatch.setattr(batches, "PATIENCE", 5)
     orders, port, database = named(ORDER), free_port(), tmp_path / "db"
     batch = REPEATED * [
         event(type_, source, order=str(number), data=number)

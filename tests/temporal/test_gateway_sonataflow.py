@@ -2,12 +2,15 @@
 
 import asyncio
 import time
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.http.gateway import sonataflow
+from swf_temporal.operations import instances
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench, named, until
@@ -148,7 +151,7 @@ async def test_what_is_waited_for(bench: Bench) -> None:
         took = time.monotonic() - began
         impatient = await client.post(f"/{calling.id}", json={"n": 3}, params={"wait": 1})
         starting = asyncio.create_task(client.post(f"/{calling.id}", json={"n": 4}))
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.5)
         has_answered = starting.done()
         ready.set()
         called = await starting
@@ -208,8 +211,10 @@ async def test_data_that_is_wrong(bench: Bench) -> None:
     assert schema == calculation.input_schema
 
 
-async def test_no_worker(bench: Bench) -> None:
+async def test_no_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told that the instance was started, and where it is; in a list it has no data."""
+    for module in (instances, sonataflow):
+        monkeypatch.setattr(module, "PATIENCE", timedelta(seconds=1))
     calculation = named(CALCULATION)
     async with served(bench, [calculation], sonataflow_api=True, max_wait=1) as client:
         unanswered = await client.post(f"/{calculation.id}", json={"n": 1})

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from temporalio.service import RPCError
 
+from swf_temporal.operations import instances
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import list_runs
 from swf_temporal.operations.instances import facts_of, view_instance
@@ -31,6 +32,12 @@ TENANTS = {
     "shop": Tenant(keys=(KEY,), workflows=(DEFINITION.id,)),
     "bank": Tenant(keys=(OTHER,), workflows=("other-of-runs",)),
 }
+
+
+@pytest.fixture(autouse=True)
+def _answers_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait no longer for a worker that is not there."""
+    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=1))
 
 
 async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,8 @@ async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_p
     """The workflow task fails and is tried again; the run goes on when the object has been restored."""
     definition = define(inject("a", {"done": True}))
     handle = await swf.start(
-        storing(bench, tmp_path).client, [definition], {"text": LARGE}, workflow_id="missing-1", task_queue="missing-object",
+        storing(bench, tmp_path).client, [definition], {"text": LARGE},
+        workflow_id="missing-1", task_queue="missing-object",
         options={"task_timeout": timedelta(seconds=2)},  # after which a failed one is tried again
     )  # fmt: skip
     [path] = files(tmp_path / "objects")

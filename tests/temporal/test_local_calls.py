@@ -14,6 +14,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.variables import NotLocal
+from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from tests.temporal.building import inject, operation, sleeps
@@ -75,7 +76,7 @@ async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> N
     assert keys_of(worker) == [f"{handle.id}/{handle.first_execution_run_id}/Two/work#{n}" for n in (1, 2)]
 
 
-async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -> None:
+async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts are counted on, under the same key; the pause is a timer."""
 
     def work(_: JSON) -> JSON:
@@ -83,8 +84,9 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
             raise CallFailed("not yet", code="503")
         return {"done": True}
 
+    monkeypatch.setattr(activities, "MAX_RETRYING", timedelta(seconds=1))
     action = {"functionRef": "work", "retryRef": "Later"}
-    rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT6S", "maxAttempts": 3}
+    rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT1.5S", "maxAttempts": 3}
     definition = local(operation("Work", action), retries=[rule])
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})

@@ -46,9 +46,8 @@ def f(given, folder):
 """
 
 
-@pytest.fixture
-def shared(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "shared"
+@contextmanager
+def shared_folder(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     yield folder
     assert list(folder.iterdir()) == []
@@ -91,7 +90,13 @@ def worker(bench: Bench, queue: str, folder: Path, url: str, *stopping: str) -> 
         yield started
 
 
-async def test_a_worker_is_killed_during_a_call(bench: Bench, shared: Path) -> None:
+async def test_workers_are_killed(bench: Bench, tmp_path: Path) -> None:
+    """During a call, and after what it left was stored, side by side."""
+    with shared_folder(tmp_path / "during") as one, shared_folder(tmp_path / "after") as other:
+        await asyncio.gather(_killed_during_a_call(bench, one), _killed_after_it_stored(bench, other))
+
+
+async def _killed_during_a_call(bench: Bench, shared: Path) -> None:
     """Another one makes the call again, with the same id and the same files. Of the first attempt nothing is left."""
     definition, queue = counting("lost-during"), "lost-during"
     asked, over = threading.Event(), threading.Event()
@@ -123,7 +128,7 @@ async def test_a_worker_is_killed_during_a_call(bench: Bench, shared: Path) -> N
     assert len({one.headers["Idempotency-Key"] for one in served.posts}) == 1
 
 
-async def test_a_worker_is_killed_after_it_stored(bench: Bench, shared: Path) -> None:
+async def _killed_after_it_stored(bench: Bench, shared: Path) -> None:
     """The call is made again, and does not store again: what was stored since stays."""
     definition, queue = counting("lost-after"), "lost-after"
     given: list[str] = []
@@ -151,15 +156,16 @@ async def test_a_worker_is_killed_after_it_stored(bench: Bench, shared: Path) ->
 
 
 @pytest.fixture
-async def local(bench: Bench, shared: Path) -> AsyncIterator[tuple[Client, str]]:
+async def local(bench: Bench, tmp_path: Path) -> AsyncIterator[tuple[Client, str]]:
     """A worker in this process, and the port at which it calls the function."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         unused_port = free.getsockname()[1]
-    options = Options(shared_folder=SharedFolder(str(shared), str(shared)))
-    client = Client.of(bench.server)
-    call_settings = Settings(calls=options.replace(base_url=f"http://127.0.0.1:{unused_port}/"))
-    async with Worker(client, settings=WorkerSettings(task_queue="lost-function"), call_settings=call_settings):
-        yield client, str(unused_port)
+    client, settings = Client.of(bench.server), WorkerSettings(task_queue="lost-function")
+    with shared_folder(tmp_path / "shared") as folder:
+        options = Options(shared_folder=SharedFolder(str(folder), str(folder)))
+        call_settings = Settings(calls=options.replace(base_url=f"http://127.0.0.1:{unused_port}/"))
+        async with Worker(client, settings=settings, call_settings=call_settings):
+            yield client, str(unused_port)
 
 
 async def test_a_function_is_killed_during_a_call(local: tuple[Client, str], tmp_path: Path) -> None:

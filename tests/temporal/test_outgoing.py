@@ -44,7 +44,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
     assert max(sent.values()) <= MAX_BYTES_TO_BEGIN
 
 
-MAX_WAITING = 20
+MAX_WAITING = 8
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,8 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
         await asyncio.sleep(0.2)
 
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
-        handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
+        data = {"items": list(range(2 * MAX_WAITING + 4)), "large": LARGE if "arguments" in str(action) else ""}
+        handle = await worker.start(data)
         await swf.result(handle)
         first = bench.first(handle)
         pending = most = 0

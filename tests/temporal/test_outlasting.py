@@ -21,7 +21,7 @@ from temporalio.worker import (
     WorkflowOutboundInterceptor,
 )
 
-from swf_temporal import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
@@ -33,7 +33,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
 from tests.sampling import sample
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, Running, calling, child_of, define, failure_of, outcome, replays, until
+from tests.temporal.conftest import Bench, Running, calling, define, failure_of, outcome, replays, until
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -49,6 +49,7 @@ ACTIVITY = {"name": "long", "functionRef": {"refName": "other", "arguments": {"a
 OTHER = {**LONG, "name": "other", "operation": f"temporal:g@{OTHER_QUEUE}"}
 KINDS = {"a call": CALL, "a sub-workflow": SUBFLOW, "an activity of another worker": ACTIVITY}
 OURS = ("a call", "a sub-workflow")
+LONG_ID = "both/long/long#1"
 
 
 def of_kinds(claim: str, kinds: Collection[str] = KINDS.keys()) -> pytest.MarkDecorator:
@@ -140,10 +141,9 @@ async def crossed(bench: Bench, handle: swf.Handle) -> None:
     )
 
 
-async def status_of(bench: Bench, workflow_id: str) -> WorkflowExecutionStatus | None:
+async def ended_as(handle: swf.Handle) -> WorkflowExecutionStatus | None:
     """Return how a workflow ended, once it has."""
-    ask = bench.handle(workflow_id).describe
-    ended = await until(ask, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+    ended = await until(handle.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
     return ended.status  # type: ignore[no-any-return]  # what was asked
 
 
@@ -165,13 +165,6 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
 
 async def fails() -> JSON:
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
-
-
-def ended(error: RunEnded) -> tuple[Any, ...]:
-    fault = error.fault
-    assert fault is not None
-    facts = fault.to_json()
-    return error.name, error.message, {key: value for key, value in facts.items() if key != "attempt"}
 
 
 class LimitedChildren(Interceptor):
@@ -206,7 +199,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
             return await fails()
         if how == "timed out":
             return await never()
-        child = await bench.child(ids[0], "both/long/long#1")
+        child = await bench.child(ids[0], LONG_ID)
         await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
         return await never()
 
@@ -217,12 +210,14 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
         failed = await failure_of(handle)
         number = len(await histories(bench, handle))
     assert (number > 1) == (suspend_after == EVERY)
-    return ended(failed.value)
+    assert failed.fault is not None
+    facts = failed.fault.to_json()
+    return failed.name, failed.message, {key: value for key, value in facts.items() if key != "attempt"}
 
 
 @pytest.mark.parametrize(
     ("kind", "how"),
-    sample(list(product(KINDS, ("fails", "cancelled", "terminated", "timed out"))), "outlasting: how it fails", 3),
+    sample(list(product(KINDS, ("fails", "cancelled", "terminated", "timed out"))), "outlasting: how it fails", 2),
 )
 async def test_its_failure_is_told_as_if_the_run_had_not_continued(bench: Bench, kind: str, how: str) -> None:
     """Failed, cancelled or terminated by another, or timed out: the fault has the same name, code, message and body."""
@@ -240,17 +235,17 @@ async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None
     async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        child = await child_of(bench.client, handle.id, "both/long/long#1")
+        child = await bench.child(handle, LONG_ID)
         family: list[str] = []
         async with asyncio.timeout(30):
             # An execution that has just begun names it once it has looked for its end for the first time.
-            while (facts := await facts_of(client, handle.id)).get("subflows") != [child] or len(family) < 2:
+            while (facts := await facts_of(client, handle.id)).get("subflows") != [child.id] or len(family) < 2:
                 family = [one async for one in with_sub_workflows(client, handle.id)]
                 await asyncio.sleep(0.05)
         await handle.terminate()
-        await client.instance(child).terminate(None)
+        await child.terminate()
     assert "ending of workflow" not in [call["function"] for call in facts.get("calls", ())]
-    assert family == [handle.id, child]
+    assert family == [handle.id, child.id]
 
 
 @of_kinds("a run that is cancelled cancels it")
@@ -261,9 +256,8 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         await bench.handle(handle).cancel()
-        with pytest.raises(RunEnded, match="cancelled"):
-            await outcome(handle)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
+        assert (await failure_of(handle)).how == "cancelled"
+        status = await ended_as(await bench.child(handle, LONG_ID))
     assert status is WorkflowExecutionStatus.CANCELED
 
 
@@ -273,10 +267,9 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
     async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
-            await outcome(handle)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-    assert failed.value.name == "TimedOut"
+        failed = await failure_of(handle)
+        status = await ended_as(await bench.child(handle, LONG_ID))
+    assert "TimedOut: action 'long' took longer than it may" in str(failed)
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
 
 
@@ -287,7 +280,7 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
     async with bench.worker(beside(CALL, state=first), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await outcome(handle)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
+        status = await ended_as(await bench.child(handle, LONG_ID))
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -295,13 +288,8 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
 @of_kinds("what fails after its run continued is tried again")
 async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, action: dict[str, Any]) -> None:
     """By the rule of the action; a sub-workflow is another child each time, and a call makes attempts in its own."""
-    functions = Functions(well)
-    outcomes = iter([fails, well])
-
-    async def ending() -> JSON:
-        return await next(outcomes)()
-
-    functions.ending = ending
+    endings = iter([fails, well])
+    functions = Functions(next(endings))
     rest: dict[str, Any] = {"retries": [{"name": "twice", "maxAttempts": 2}], "errors": [{"name": "any", "code": "*"}]}
     definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
     async with serving(bench, functions, definition, CHILD) as worker:
@@ -319,11 +307,10 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
     async with bench.worker(beside(CALL), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        child = await child_of(bench.client, handle.id, "both/long/long#1")
-        running = await bench.handle(child).describe()
-        assert running.status is WorkflowExecutionStatus.RUNNING
+        child = await bench.child(handle, LONG_ID)
+        assert (await child.describe()).status is WorkflowExecutionStatus.RUNNING
         await bench.handle(handle).terminate("it is no use")
-        status = await status_of(bench, child)
+        status = await ended_as(child)
     assert status is WorkflowExecutionStatus.FAILED
 
 
@@ -341,8 +328,7 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
     async with serving(bench, functions, taken, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         for number in range(30):
-            event = {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {"n": number}}
-            await swf.send_event(bench.client, handle.id, event)
+            await worker.send(handle, CloudEvent(str(number), "test", "more", {"n": number}))
             await asyncio.sleep(0.02)
         await crossed(bench, handle)
         functions.over.set()
@@ -354,10 +340,8 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
 
 async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None:
     """Whatever it has continued as, and as which definition, its last execution is what the run waits for."""
-    first = define(
-        {**calling("work", "g"), "end": {"continueAs": {"workflowId": "last", "data": "${ . }"}}},
-        functions=("g",), id="child",
-    )  # fmt: skip
+    end = {"continueAs": {"workflowId": "last", "data": "${ . }"}}
+    first = define(calling("work", "g", end=end), functions=("g",), id="child")
     last = define(inject("end", {"child": "its last"}), id="last")
     functions = Functions(well)
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
@@ -398,8 +382,7 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
         handle = await worker.start({}, suspend_after=100)
         output = await outcome(handle)
     assert isinstance(output, dict)
-    assert output["long"] is True
-    assert functions.calls == 1
+    assert (output["long"], functions.calls) == (True, 1)
 
 
 @pytest.mark.parametrize("end", [True, {"continueAs": {"workflowId": "last"}}], ids=["ends", "continues as another"])
@@ -416,5 +399,5 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await worker.start_pinned(pin, f"left-{end is True}")
         assert await outcome(handle) == {}
-        status = await status_of(bench, child.id)
+        status = await ended_as(child)
     assert status is WorkflowExecutionStatus.CANCELED

@@ -13,7 +13,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.temporal.building import awaits, consumed
-from tests.temporal.conftest import Bench, child_of, define, killed, outcome, start_worker, until
+from tests.temporal.conftest import Bench, define, killed, outcome, start_worker, until
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -112,8 +112,8 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
             await noted(tmp_path, f"step {STEPS}")
             other.over.set()
             (tmp_path / "over").touch()
-            child = await child_of(server.client, handle.id, "all/a sub-workflow/sub#1")
-            await swf.send_event(server.client, child, ENOUGH)
+            child = await Bench(server).child(handle, "all/a sub-workflow/sub#1")
+            await swf.send_event(server.client, child.id, ENOUGH)
             output = await outcome(handle)
             after = len(await histories(Bench(server), handle))
             executions = Counter([one.id async for one in server.client.list_workflows()])

@@ -83,15 +83,15 @@ async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
     async with bench.worker(definition) as worker:
         handle = await worker.start({"text": "t" * 1_000_000})
         ended = await failure_of(handle)
-    assert len(str(ended.value)) < 100_000
+    assert len(str(ended)) < 100_000
 
 
 async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> None:
-    """By a client that compresses by itself: 300 MB in 292 KB. No task is tried again for it."""
+    """By a client that compresses by itself: 50 MB in 49 KB. No task is tried again for it."""
     compressing = Bench(bench.server)
     converter = converter_of(PayloadSettings(compression=True))
     compressing.client = Client(bench.client.service_client, data_converter=converter)
-    whole = Payload(metadata={"encoding": b"json/plain"}, data=b'"' + b" " * 300_000_000 + b'"').SerializeToString()
+    whole = Payload(metadata={"encoding": b"json/plain"}, data=b'"' + b" " * 50_000_000 + b'"').SerializeToString()
     bomb = RawValue(Payload(metadata={"encoding": b"binary/zlib"}, data=zlib.compress(whole)))
     async with compressing.worker(define(inject("A"))) as worker:
         handle = await bench.client.start_workflow("sample", args=[bomb], id="bomb", task_queue=worker.queue)

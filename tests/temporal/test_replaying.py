@@ -28,7 +28,7 @@ from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named
 
-SAMPLED = sample(EVERY, "replayed after every workflow task", 12, 400)
+SAMPLED = sample(EVERY, "replayed after every workflow task", 8, 400)
 _COSTS = (1, 2, 3, 5, 8, 13, 21, 34)
 """The work after which a run yields. Usually that is thousands of times as much."""
 _MAX_YIELDS = 50

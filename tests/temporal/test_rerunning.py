@@ -111,6 +111,12 @@ async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
     return await ended(bench.handle(plan.workflow_id, run))
 
 
+async def again(bench: Bench, handle: swf.Handle, state: str, **options: Any) -> tuple[Rerun, JSON]:
+    """Let an instance go on from a state; return the plan, and what it comes to."""
+    plan = await plan_rerun(Client(bench.client), handle.id, state, **options)
+    return plan, await gone_on(bench, plan)
+
+
 @pytest.mark.parametrize(
     ("state", "action", "made"),
     [("Begin", None, ["first", "second", "third"]), ("Note", None, ["second", "third"]), ("Go", "third", ["third"])],
@@ -122,8 +128,8 @@ async def test_one_that_has_ended_goes_on_from_any_state(
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         assert await ended(handle) is not None
-        plan = await plan_rerun(Client(bench.client), handle.id, state, action)
-        assert await gone_on(bench, plan) is not None
+        _, output = await again(bench, handle, state, action=action)
+        assert output is not None
     assert calls.made == [*FUNCTIONS, *made]
 
 
@@ -138,18 +144,18 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     calls = Calls()
     async with bench.worker(waiting, **calls.functions("first")) as worker:
         handle = await worker.start({})
-        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        await worker.deliver(handle, "go", {"n": 1})
         await worker.awaiting(handle, "go")
         await until(lambda: calls.made)
         await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Between")
         run = await plan.begin(Client(bench.client), drop_events=drops)
-        again = bench.handle(handle, run)
+        rerun = bench.handle(handle, run)
         if drops:
-            await worker.awaiting(again, "go")
+            await worker.awaiting(rerun, "go")
             await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
-        after = await ended(again)
+        after = await ended(rerun)
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
@@ -184,8 +190,7 @@ async def test_one_that_ends_before_it_is_given_events_again(
         data = {"n": 1, "more": room * "x"} if room < 10_000 else {"n": 1}
         await how(bench.client, handle.id, {"name": "go", "data": data})
         assert await ended(handle) == data
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Choose", patch={"done": True})
     assert (len(plan.events), output) == (1, {"done": True})
 
 
@@ -197,8 +202,7 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
         handle = await worker.start({"parcel": "7"})
         await send(worker, shipped(1), shipped(2))
         assert await ended(handle) == {"parcel": "7", "first": 1, "got": 2}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
-        output = await gone_on(bench, plan)
+        _, output = await again(bench, handle, "Choose", patch={"done": True})
         another = await worker.start({"parcel": "7"})
         await send(worker, shipped(3))
         latest = await ended(another)
@@ -232,13 +236,12 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     async with bench.worker(named(DECIDING), check=lambda _: next(answers)) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
-        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Next", action=action)
         another = await worker.start({"parcel": "7"})
-        await swf.deliver(bench.client, another.id, {"name": "Go"})
+        await worker.deliver(another, "Go")
         latest = await ended(another)
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert output == {"parcel": "7", "gone": 1, "done": True}
@@ -262,8 +265,7 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
         handle = await worker.start({"parcel": "7"})
         await send(worker, shipped(1))
         await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
-        output = await gone_on(bench, plan)
+        _, output = await again(bench, handle, "Choose", patch={"again": True})
     assert output == {"parcel": "7", "first": 1, "again": True, "got": 3}
 
 
@@ -289,11 +291,10 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
         handle = await worker.start({"parcel": "7"})
         await worker.awaiting(handle, "Go")
-        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         before = await ended(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Next", action=action)
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     first = 2 if action == "first" else 1
@@ -312,8 +313,8 @@ states:
         handle = await worker.start({})
         await ended(handle)
         for note in (1, 2):
-            plan = await plan_rerun(Client(bench.client), handle.id, "get", patch={"note": note})
-            assert await gone_on(bench, plan) == {"own": "x", "note": note}
+            _, output = await again(bench, handle, "get", patch={"note": note})
+            assert output == {"own": "x", "note": note}
 
 
 async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) -> None:
@@ -335,7 +336,7 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
         old = bench.handle(below, before)
         assert (await old.describe()).status is WorkflowExecutionStatus.TERMINATED
         await worker.awaiting(below, "go")
-        await swf.deliver(bench.client, below.id, {"name": "go", "data": {"gone": 1}})
+        await worker.deliver(below, "go", {"gone": 1})
         assert await ended(bench.handle(handle, run)) == {"note": 1, "gone": 1}
 
 
@@ -353,11 +354,11 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
         assert await ended(handle) is None
         calls.broken.clear()
         plan = await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
-        again = bench.handle(handle, await plan.begin(Client(bench.client)))
-        below = id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1")
-        await on.awaiting(bench.handle(below), "go")
-        await swf.deliver(bench.client, below, {"name": "go", "data": {"gone": 1}})
-        assert await ended(again) == {"first": 1, "broken": 2, "gone": 1}
+        rerun = bench.handle(handle, await plan.begin(Client(bench.client)))
+        below = bench.handle(id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1"))
+        await on.awaiting(below, "go")
+        await on.deliver(below, "go", {"gone": 1})
+        assert await ended(rerun) == {"first": 1, "broken": 2, "gone": 1}
     assert calls.made == ["first", "broken", "broken"]
 
 
@@ -383,11 +384,11 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
         for time in (2, 3):
             plan = await plan_rerun(Client(bench.client), handle.id, "Check")
             run = await plan.begin(Client(bench.client), drop_events=True)
-            again = bench.handle(handle, run)
-            await worker.awaiting(again, "Shipped")
+            rerun = bench.handle(handle, run)
+            await worker.awaiting(rerun, "Shipped")
             await send(worker, shipped(time))
-            assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
-            assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
+            assert await ended(rerun) == {"parcel": "7", "a": 1, "check": time, "b": time}
+            assert (await replay(await rerun.fetch_history(), CONVERTER)).failure is None
 
 
 async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
@@ -432,7 +433,7 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
         handle = bench.handle(str(receipt.instance))
         await calls.begun.wait()
-        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Do", patch={"note": 1}))
+        _, output = await again(bench, handle, "Do", patch={"note": 1})
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
         await kept_by(worker, {"order": "7"}, 0)
 

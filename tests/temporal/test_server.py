@@ -14,6 +14,7 @@ from swf_temporal.temporal import server as server_module
 from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.server import find_program, local_server
 from tests.cli.conftest import free_port
+from tests.temporal.conftest import Bench
 
 pytestmark = pytest.mark.temporal
 
@@ -49,8 +50,9 @@ async def test_one_that_never_starts_is_told_with_what_it_said(tmp_path: Path, m
     assert (tmp_path / "count").read_text() == "xxx"
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["port", "UI port"])
-@pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
+@pytest.mark.parametrize(
+    ("number", "has_database"), [(0, False), (0, True), (1, True)], ids=["in memory", "database", "UI port"]
+)
 async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, has_database: bool
 ) -> None:
@@ -67,26 +69,27 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
 
 @pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
 async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
 ) -> None:
-    async with local_server() as quicker:
-        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
-        ports = chain([taken], iter(free_port, None))
-        monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
-        async with local_server(database=tmp_path / "db" if has_database else None) as server:
-            of_both = [await _cluster_id(quicker), await _cluster_id(server)]
-    assert of_both[0] != of_both[1]
+    ports = chain([port_of(bench)], iter(free_port, None))
+    monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
+    async with local_server(database=tmp_path / "db" if has_database else None) as server:
+        assert await _cluster_id(bench.server) != await _cluster_id(server)
 
 
-async def test_a_port_that_was_asked_for_and_that_another_server_took_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_that_was_asked_for_and_that_another_server_took_first(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing else can be chosen: it is said to be taken."""
-    async with local_server() as quicker:
-        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
-        looks = iter([True])
-        monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))
-        with pytest.raises(UsageError, match=f"port {taken} is taken"):
-            async with local_server(port=taken):
-                pass
+    looks = iter([True])
+    monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))
+    with pytest.raises(UsageError, match=f"port {port_of(bench)} is taken"):
+        async with local_server(port=port_of(bench)):
+            pass
+
+
+def port_of(bench: Bench) -> int:
+    return int(bench.client.service_client.config.target_host.rpartition(":")[2])
 
 
 def test_links_lead_to_instances_whatever_their_ids_have_in_them() -> None:

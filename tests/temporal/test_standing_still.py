@@ -20,7 +20,7 @@ from swf_temporal.simulation.scenario import canonical, check, find_scenarios, r
 
 FILES = ("timeouts/families.yaml", "subflow/subflow.yaml", "compensation/compensation.yaml")
 ROOT = Path(__file__).parents[1] / "scenarios"
-MAX_SCENARIOS = 6
+MAX_SCENARIOS = 4
 """How many scenarios of a file run, side by side."""
 SECONDS = 0.1
 """How much later than usual everything comes: ten times what is usual."""

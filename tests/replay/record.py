@@ -32,7 +32,6 @@ from tests.replay.features import features_of
 from tests.temporal import (
     test_continuing,
     test_cycles,
-    test_delayed_events,
     test_engine_activities,
     test_event_starts,
     test_event_subscriptions,
@@ -61,8 +60,8 @@ SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
     test_continuing.test_waits_and_events_survive_continuing,
     test_continuing.test_a_cancelled_run_does_not_continue_before_it_ends,
     test_cycles.test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up,
-    test_delayed_events.test_is_sent_though_the_instance_has_ended,
-    test_delayed_events.test_can_be_taken_back,
+    test_events.test_is_sent_though_the_instance_has_ended,
+    test_events.test_can_be_taken_back,
     test_engine_activities.test_a_definition_catches_it_by_its_type,
     test_engine_activities.test_nobody_need_wait_for_it,
     test_event_starts.test_a_mailbox_goes_on_with_what_it_remembers,

@@ -1,22 +1,44 @@
-"""Encrypted payloads on a real server: what histories show, and what becomes of runs without the right keys."""
+"""What stands in a history of data and failures: encrypted or plain, and who can read it."""
 
+import asyncio
 import base64
 import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowHistory
+from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
+from temporalio.client import Client, WorkflowHistory
+from temporalio.converter import (
+    ActivitySerializationContext,
+    PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
+)
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.calling import Calls
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.operations.client import Client as AppClient
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.call_records import application_error
+from swf_temporal.temporal.client import start
+from swf_temporal.temporal.converter import CONVERTER, converter_of
+from swf_temporal.temporal.server import find_program
+from swf_temporal.temporal.worker import make_worker
+from tests.processes import ending_with_us
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
 from tests.temporal.building import awaits, consumed, inject, operation, subflow
@@ -222,8 +244,10 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         inject("a", {"done": True}), id="secretly", start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}}
     )
     async with hidden.worker(definition) as worker:
-        data, queue = {"card": CARD}, worker.queue
-        applied = [await schedules.apply(hidden.client, definition, data=data, task_queue=queue) for _ in range(2)]
+        data: Any = {"card": CARD}
+        applied = [
+            await schedules.apply(hidden.client, definition, data=data, task_queue=worker.queue) for _ in range(2)
+        ]
         assert [one.outcome for one in applied] == ["created", "unchanged"]
         raw = (await bench.client.get_schedule_handle(applied[0].id).describe()).raw_description
         assert CARD.encode() not in raw.SerializeToString()
@@ -259,3 +283,133 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
 
 def files(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (folder / "objects").rglob("*") if path.is_file()}
+
+
+TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
+CONFIG = """
+storage: {url: 'file://FOLDER/objects', threshold: 2KiB}
+encryption: {key: a, keys: {a: env:CODEC_SERVER_KEY}}
+codecServer: {token: env:CODEC_SERVER_TOKEN}
+"""
+
+
+async def test_the_program_of_temporal_shows_what_is_encrypted(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An input, a stored input, and one that the program has sent: shown with the token, and not without."""
+    (tmp_path / "swf.yaml").write_text(CONFIG.replace("FOLDER", str(tmp_path)))
+    monkeypatch.setenv("SWF_CONFIG", str(tmp_path / "swf.yaml"))
+    monkeypatch.setenv("CODEC_SERVER_KEY", base64.b64encode(bytes([7] * 32)).decode())
+    monkeypatch.setenv("CODEC_SERVER_TOKEN", TOKEN)
+    hidden = with_converter(bench, converter_of(PayloadSettings.read()))
+    definition = define(inject("a", {"done": True}), id="shown")
+    noise = os.urandom(3000).hex()
+
+    command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:  # noqa: ASYNC220 - it is read in threads
+        assert server.stdout is not None
+        assert server.stderr is not None
+        try:
+            url = (await asyncio.to_thread(server.stdout.readline)).strip()
+
+            async def temporal(*arguments: str, token: str = TOKEN) -> str:
+                address = bench.client.service_client.config.target_host
+                codec = ["--codec-endpoint", url, "--codec-auth", f"Bearer {token}"]
+                program = [find_program() or "temporal", "workflow", *arguments, "--address", address, *codec]
+                ran = await asyncio.to_thread(
+                    subprocess.run, [*program, "--command-timeout", "5s"], capture_output=True, text=True, check=False
+                )
+                return ran.stdout + ran.stderr
+
+            async with hidden.worker(definition) as worker:
+                for card, more in (("4111", {}), ("4222", {"noise": noise})):
+                    handle = await worker.start({"card": card, **more})
+                    await outcome(handle)
+                    history = await temporal("show", "--detailed", "--workflow-id", handle.id)
+                    assert f"input[0].card: {card}" in history.replace("\x1b", "")
+                    assert (noise in history) == bool(more)
+                assert "4222" not in await temporal("show", "--detailed", "--workflow-id", handle.id, token="wrong")  # noqa: S106 - as above
+                start = ["--type", "shown", "--task-queue", worker.queue, "--workflow-id", "by-the-program"]
+                await temporal("start", *start, "--input", '{"card": "4333"}')
+                output = await outcome(hidden.handle("by-the-program"))
+        finally:
+            server.terminate()
+        log = await asyncio.to_thread(server.stderr.read)
+    assert output == {"card": "4333", "done": True}
+    history = (await bench.handle("by-the-program").fetch_history()).to_json()
+    assert base64.b64encode(b'{"card"').decode()[:8] not in history
+    assert "decoded 1 payload of default for token" in log
+    assert "the token is wrong" in log
+    assert not any(word in log for word in ("4111", "4222", "4333", TOKEN))
+    assert server.returncode == 143
+
+
+CALLING = {
+    "id": "calling",
+    "version": "1.0.0",
+    "specVersion": "0.8",
+    "start": "Call",
+    "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
+    "states": [operation("Call", {"name": "ask", "functionRef": "answer"}, end=True)],
+}
+
+
+class Noting(PayloadCodec, WithSerializationContext):
+    """Changes nothing, and notes what the payloads belong to that it is given."""
+
+    def __init__(
+        self,
+        context: SerializationContext | None = None,
+        noted: list[tuple[SerializationContext | None, bytes]] | None = None,
+    ) -> None:
+        self.noted: list[tuple[SerializationContext | None, bytes]] = [] if noted is None else noted
+        self._context = context
+
+    def with_context(self, context: SerializationContext) -> "Noting":
+        return Noting(context, self.noted)
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        self.noted += [(self._context, payload.data) for payload in payloads]
+        return list(payloads)
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return list(payloads)
+
+
+async def written(error: BaseException) -> Failure:
+    """Return the failure that stands in the history for *error*, once it was raised."""
+    with pytest.raises(type(error)) as raised:
+        raise error
+    failure = Failure()
+    await CONVERTER.encode_failure(raised.value, failure)
+    return failure
+
+
+async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
+    """What stands in the history is the fault with its facts, and no line of ours."""
+    failure = await written(application_error(CallFailed("no", code="NoServer")))
+    assert (failure.message, failure.application_failure_info.type) == ("no", "CallFailed")
+    assert failure.application_failure_info.HasField("details")
+    assert failure.stack_trace == ""
+
+
+async def test_any_other_error_keeps_its_stack() -> None:
+    assert "test_encryption.py" in (await written(ValueError("no"))).stack_trace
+
+
+async def test_a_codec_of_your_own_knows_what_a_payload_belongs_to(bench: Bench) -> None:
+    """It is told of the call whose arguments or result a payload holds."""
+    noting = Noting()
+    converter = replace(CONVERTER, payload_codec=noting)
+    client = Client(bench.client.service_client, namespace=bench.client.namespace, data_converter=converter)
+    queue = f"contexts-{os.getpid()}"
+
+    async def answer() -> int:
+        return 42
+
+    async with make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=queue):
+        handle = await start(client, [load(CALLING)], {}, workflow_id=queue, task_queue=queue)
+        await handle.result()
+    of_call = [(of, data) for of, data in noting.noted if isinstance(of, ActivitySerializationContext)]
+    assert {of.activity_id for of, _ in of_call} == {"Call/ask#1"}
+    assert len(of_call) == 2, "the call, which the workflow writes, and its result"

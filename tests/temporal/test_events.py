@@ -1,6 +1,7 @@
-"""How events reach a running instance: signals, updates, early and twice."""
+"""How events reach a running instance, early, twice and by updates; and how those are sent that it produces."""
 
 import asyncio
+import re
 from base64 import b64encode
 from datetime import timedelta
 from typing import Any
@@ -8,14 +9,17 @@ from typing import Any
 import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, Running, calling, define, events_of, listed, replays
+from tests.temporal.suspending import SUSPEND_AFTER
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
 CORRELATED = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
@@ -236,3 +240,100 @@ async def test_signal_that_cannot_be_read_does_no_harm(bench: Bench, data: bytes
         await handle.signal("paid", {"amount": 1})
 
         assert await handle.result() == {"amount": 1}
+
+
+def telling(name: str, delay: str) -> Any:
+    event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}
+    return load({"id": name, "states": [{"id": "tell", "type": "generateEvent", "delay": delay, "event": event}]})
+
+
+async def only_event(running: Running, workflow_id: str) -> Any:
+    """Return the one workflow that sends an event of the instance *workflow_id*, as soon as the server lists it."""
+    [begun] = await listed(
+        running.bench.client, f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}", 1
+    )
+    assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
+    return running.bench.handle(begun.id)
+
+
+async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
+    """The instance completes at once; the event is sent by a workflow beside it, whose history replays."""
+    async with bench.worker(telling("event-later", "PT1S")) as running:
+        handle = await running.start({"n": 7})
+        assert await handle.result() == {"n": 7}
+        assert running.scripted.published == []
+        event = await only_event(running, handle.id)
+        await event.result()
+        [sent] = running.scripted.published
+        assert (sent.type, sent.source, sent.data) == ("shop.order", "shop", 7)
+        assert event.id.endswith(sent.id)
+        history = await event.fetch_history()
+    assert await replays(history) is None
+
+
+async def test_can_be_taken_back(bench: Bench) -> None:
+    """Whoever cancels its workflow keeps the event from being sent; it answers the query `status` like an instance."""
+    async with bench.worker(telling("event-taken-back", "P1D")) as running:
+        handle = await running.start({"n": 7})
+        await handle.result()
+        event = await only_event(running, handle.id)
+        assert await event.query("status") == {"state": None, "awaiting": []}
+        await event.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await event.result()
+        assert running.scripted.published == []
+
+
+LATE = """
+id: late
+version: '1.0'
+specVersion: '0.8'
+start: Reserve
+timeouts: {workflowExecTimeout: {duration: PT2S, runBefore: Give back}}
+functions: [{name: reserve, type: custom}]
+events: [{name: Made, type: made, kind: produced}]
+states:
+- name: Reserve
+  type: operation
+  actions: [{functionRef: reserve}]
+  stateDataFilter: {input: '${ {order} }', output: '${ {reserved: true} }'}
+  end: {produceEvents: [{eventRef: Made}]}
+- {name: Give back, type: inject, data: {late: true}, end: true}
+"""
+
+
+async def test_what_runs_before_the_end_begins_with_the_unfiltered_data(bench: Bench) -> None:
+    """As an error would lead on: the output filter of a state that is being left is not applied."""
+    async with bench.worker(load(LATE), reserve={"reservation": 5}) as running:
+        running.scripted.is_unreachable = True
+        handle = await running.start({"order": 7, "customer": "Ada"})
+        assert await handle.result() == {"order": 7, "reservation": 5, "late": True}
+
+
+PRODUCING = """
+id: untaken
+version: '1.0'
+specVersion: '0.8'
+start: A
+events: [{name: Made, type: untaken, kind: produced}]
+states:
+- {name: A, type: inject, data: {a: 1}, transition: {nextState: B, produceEvents: [{eventRef: Made}]}}
+- {name: B, type: inject, data: {b: 1}, transition: {nextState: C, produceEvents: [{eventRef: Made}]}}
+- name: C
+  type: inject
+  data: {c: 1}
+  end: {produceEvents: [{eventRef: Made, data: '${ {c} }', contextAttributes: {buyer: b1}}]}
+"""
+
+
+async def test_it_is_logged_once_for_a_run(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Also where the run continues as new between the events."""
+    async with bench.worker(load(PRODUCING)) as running:
+        running.scripted.takers = []
+        handle = await running.start(**{SUSPEND_AFTER: 5})
+        await handle.result()
+        last = await bench.handle(handle).describe()
+    *before, made = running.scripted.published
+    assert (len(before), made.type, made.data, made.attribute("buyer")) == (2, "untaken", {"c": 1}, "b1")
+    assert last.run_id != handle.first_execution_run_id
+    assert len([record for record in caplog.records if "no sink" in record.getMessage()]) == 1

@@ -62,7 +62,7 @@ async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) 
     too_much = r"an input of 5,242,891 bytes: more than 2,031,616 cannot be sent\n  store large payloads outside"
     given: dict[str, Any] = {"text": LARGE}
     async with bench.worker(definition) as worker:
-        ids = {"workflow_id": "large-1", "task_queue": worker.queue}
+        ids: Any = {"workflow_id": "large-1", "task_queue": worker.queue}
         for sending, told in (
             (worker.start(given), too_much),
             (swf.start_known(bench.client, "sample", given, **ids), too_much),

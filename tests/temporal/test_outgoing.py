@@ -71,7 +71,7 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
         await asyncio.sleep(0.2)
 
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
-        data = {"items": list(range(2 * MAX_WAITING + 4)), "large": LARGE if "arguments" in str(action) else ""}
+        data: Any = {"items": list(range(2 * MAX_WAITING + 4)), "large": LARGE if "arguments" in str(action) else ""}
         handle = await worker.start(data)
         await swf.result(handle)
         first = bench.first(handle)

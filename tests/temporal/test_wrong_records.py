@@ -1,20 +1,26 @@
-"""What anyone may send to our workflows, or start them with: it is dropped, or they fail and say what is wrong."""
+"""What anyone may send to our workflows, or start them with: it is refused or dropped, or fails and says why."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.api.common.v1 import Payload
+from temporalio.client import WorkflowFailureError, WorkflowUpdateFailedError
+from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal import simulate
+from swf_temporal.base.errors import UsageError
 from swf_temporal.events.routing import mailbox_id
+from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
-from tests.temporal.building import inject
-from tests.temporal.conftest import Bench, define, events_of, named
+from tests.temporal.building import awaits, consumed, inject
+from tests.temporal.conftest import Bench, calling, define, failed_tasks, failure_of, named
 from tests.temporal.test_event_starts import ORDER, event, output, send
 
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
@@ -129,9 +135,78 @@ async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
         await handle.terminate()
 
 
-async def failed_tasks(handle: WorkflowHandle[Any, Any]) -> list[str]:
-    return [
-        one.workflow_task_failed_event_attributes.failure.message
-        for one in await events_of(handle)
-        if one.HasField("workflow_task_failed_event_attributes")
-    ]
+WORKING = define(inject("Work", {"done": True}))
+NOT_JSON: list[Any] = [b"text", [object()], {"n": float("nan")}, {1: "a"}, {"a": object()}]
+
+
+async def test_an_input_is_refused_before_anything_starts(bench: Bench) -> None:
+    """The client says what a simulation says."""
+    async with bench.worker(WORKING) as worker:
+        for value in NOT_JSON:
+            with pytest.raises(UsageError) as refused:
+                await worker.start(value)
+            simulated = simulate(WORKING, value)
+            assert simulated.error is not None
+            assert refused.value.message == simulated.error.message
+
+
+def raw(text: str) -> RawValue:
+    return RawValue(Payload(metadata={"encoding": b"json/plain"}, data=text.encode()))
+
+
+async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> None:
+    """Another client may write NaN, which Python reads: the run fails as in simulation."""
+    value: Any = {"n": [float("nan")]}
+    simulated = simulate(WORKING, value)
+    async with bench.worker(WORKING) as worker:
+        handle = await worker.begin(WORKING.id, raw(json.dumps(value)), workflow_id="numbers", result_type=None)
+        failed = await failure_of(handle)
+    assert simulated.error is not None
+    assert failed.fault is not None
+    assert (failed.fault.name, failed.fault.message) == ("WrongInput", simulated.error.message)
+
+
+async def test_events_are_refused_before_they_are_sent(bench: Bench) -> None:
+    async with bench.worker(WORKING) as worker:
+        for value in NOT_JSON:
+            event = {"type": "go", "source": "s", "data": value}
+            with pytest.raises(UsageError, match=r"\.data"):
+                await worker.start({}, events=[event])
+            with pytest.raises(UsageError, match=r"\.data"):
+                await swf.send_event(bench.client, "nobody", event)
+            with pytest.raises(UsageError, match="is not JSON"):
+                await swf.send_data(bench.client, "nobody", "go", value)
+
+
+@pytest.mark.parametrize("data", ['{"v":1e400}', r'{"v":"\ud83d"}', '{"v":1,"v":2}', "[NaN]", "{v}"])
+async def test_what_others_send_to_an_instance(bench: Bench, data: str) -> None:
+    """An update is refused. A signal is not taken, which stands in the trace, and the instance waits on."""
+    definition = define(awaits("wait", "paid"), events=consumed("paid", source="bank"))
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "paid")
+        await handle.signal("paid", raw(data))
+        with pytest.raises(WorkflowUpdateFailedError) as refused:
+            await handle.execute_update("deliver", raw(f'{{"name":"paid","data":{data}}}'))
+        trace = await swf.query(bench.client, handle.id, "trace")
+        await handle.signal("paid", {"amount": 1})
+
+        assert await handle.result() == {"amount": 1}
+    assert "takes CloudEvents, and this is not JSON: " in str(refused.value.cause)
+    [entry] = [one for one in trace if one["kind"] == "event-refused"]
+    assert entry["name"] == "paid"
+    assert entry["detail"]["reason"].startswith("it does not carry a JSON value: ")
+
+
+@pytest.mark.parametrize("value", [10**5000, float("inf"), "\ud83d"], ids=["digits", "infinite", "half"])
+async def test_a_result_that_cannot_be_written_fails_the_call_once(bench: Bench, value: Any) -> None:
+    """Whatever performs the call may return it: the fault is caught by its code, and nothing is called again."""
+    definition = define(
+        calling("work", "f", onErrors=[{"errorRef": "not JSON", "end": True}]),
+        functions=("f",),
+        errors=[{"name": "not JSON", "code": "NotJSON"}],
+    )
+    async with bench.worker(definition, f=lambda _: value) as worker:
+        await worker.run()
+
+        assert [name for name, *_ in worker.scripted.calls] == ["f"]

@@ -316,72 +316,48 @@ async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> No
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 
-CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
-    "a call": (
-        CallFailed("the service answered 502", code=502, attempt=3, function="payments", cause="ReadError", **WHERE),
-        [
-            "workflow 'orders' failed in state 'Charge card'",
-            "  action 'charge', attempt 3 → function 'payments'",
-            "  the service answered 502",
-            "  no onErrors entry of 'Charge card' covers its code '502'",
-        ],
-    ),
-    "in a branch": (
-        CallFailed("no", branch="money", **WHERE),
-        [
-            "workflow 'orders' failed in state 'Charge card'",
-            "  action 'charge' of branch 'money'",
-            "  no",
-            "  no onErrors entry of 'Charge card' covers it",
-        ],
-    ),
-    "an error of another name": (
-        NoConditionMatched("nothing fits", state="Choose"),
-        [
-            "workflow 'orders' failed in state 'Choose'",
-            "  NoConditionMatched: nothing fits",
-            "  no onErrors entry of 'Choose' covers it",
-        ],
-    ),
-    "a sub-workflow": (
-        SubflowFailed("sub-workflow 's' failed: no", name="Teapot", cause="state 'Brew' of 's'", state="Ship"),
-        [
-            "workflow 'orders' failed in state 'Ship'",
-            "  Teapot: sub-workflow 's' failed: no",
-            "  in state 'Brew' of 's'",
-            "  no onErrors entry of 'Ship' covers it",
-        ],
-    ),
-    "a timeout between attempts": (
-        TimedOut("action 'charge' took longer than it may", cause="CallFailed: busy", **WHERE),
-        [
-            "workflow 'orders' failed in state 'Charge card'",
-            "  action 'charge'",
-            "  TimedOut: action 'charge' took longer than it may",
-            "  the last attempt ended with CallFailed: busy",
-            "  no onErrors entry of 'Charge card' covers it",
-        ],
-    ),
-    "what cannot be caught": (
-        FatalFault("too large", name="PayloadTooLarge", state="Ship"),
-        ["workflow 'orders' failed in state 'Ship'", "  PayloadTooLarge: too large"],
-    ),
-}
+LATEST, DRAFT = Words("state", "onErrors entry"), Words("task", "onError entry")
+CASES: dict[str, tuple[WorkflowFault, str, Words]] = {
+    "a call": (CallFailed("it answered 502", code=502, attempt=3, function="pay", cause="ReadError", **WHERE), """
+workflow 'orders' failed in state 'Charge card'
+  action 'charge', attempt 3 → function 'pay'
+  it answered 502
+  no onErrors entry of 'Charge card' covers its code '502'""", LATEST),
+    "in a branch": (CallFailed("no", branch="money", **WHERE), """
+workflow 'orders' failed in state 'Charge card'
+  action 'charge' of branch 'money'
+  no
+  no onErrors entry of 'Charge card' covers it""", LATEST),
+    "an error of another name": (NoConditionMatched("nothing fits", state="Choose"), """
+workflow 'orders' failed in state 'Choose'
+  NoConditionMatched: nothing fits
+  no onErrors entry of 'Choose' covers it""", LATEST),
+    "a sub-workflow": (SubflowFailed("'s' failed: no", name="Teapot", cause="state 'Brew' of 's'", state="Ship"), """
+workflow 'orders' failed in state 'Ship'
+  Teapot: 's' failed: no
+  in state 'Brew' of 's'
+  no onErrors entry of 'Ship' covers it""", LATEST),
+    "a timeout between attempts": (TimedOut("it took longer than it may", cause="CallFailed: busy", **WHERE), """
+workflow 'orders' failed in state 'Charge card'
+  action 'charge'
+  TimedOut: it took longer than it may
+  the last attempt ended with CallFailed: busy
+  no onErrors entry of 'Charge card' covers it""", LATEST),
+    "what cannot be caught": (FatalFault("too large", name="PayloadTooLarge", state="Ship"), """
+workflow 'orders' failed in state 'Ship'
+  PayloadTooLarge: too large""", LATEST),
+    "in the words of a draft": (TimedOut("task 'Ship' took longer than it may", state="Ship"), """
+workflow 'orders' failed in task 'Ship'
+  TimedOut: task 'Ship' took longer than it may
+  no onError entry of 'Ship' covers it""", DRAFT),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("fault", "lines"), CASES.values(), ids=CASES)
-def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_failure_text(case: str) -> None:
     """A failure says where it was, what was tried, what was answered, and that nothing covers it."""
-    assert failure_text("orders", fault, Words("state", "onErrors entry")).splitlines() == lines
-
-
-def test_failure_text_in_the_words_of_a_draft() -> None:
-    fault = TimedOut("task 'Ship' took longer than it may", state="Ship")
-    assert failure_text("orders", fault, Words("task", "onError entry")).splitlines() == [
-        "workflow 'orders' failed in task 'Ship'",
-        "  TimedOut: task 'Ship' took longer than it may",
-        "  no onError entry of 'Ship' covers it",
-    ]
+    fault, text, words = CASES[case]
+    assert failure_text("orders", fault, words) == text.strip()
 
 
 @workflow.defn(sandboxed=False)

@@ -86,20 +86,15 @@ async def keeps(handle: swf.Handle, number: int) -> None:
     await until(lambda: handle.query("status"), lambda status: len(status["kept"]) >= number)
 
 
-async def takes_all(worker: Running, handle: swf.Handle) -> None:
-    """Send all numbers while the instance only keeps them, let it go on, and check that it took each once, in order."""
-    await worker.awaiting(handle, "go")
-    await send(worker, handle, 1, LAST)
-    await worker.send(handle, go())
-    latest = worker.bench.handle(handle)
-    output = await outcome(latest)
-    assert output == {"numbers": list(range(1, LAST + 1))}
-
-
-async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench) -> None:
+@pytest.mark.parametrize("limit", [{"suspend_after": 40}, {}], ids=["a long history", "many signals"])
+async def test_an_instance_that_only_keeps_events_continues_as_new(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
     """It takes no step, at which it would be seen how long its history is; the events that come are enough."""
+    if not limit:
+        monkeypatch.setattr(continuing, "MAX_SIGNALS", 20)
     async with bench.worker(waiting()) as worker:
-        handle = await worker.start({"numbers": []}, suspend_after=40)
+        handle = await worker.start({"numbers": []}, **limit)
         async with executions(bench, handle) as histories:
             await worker.awaiting(handle, "go")
             await send(worker, handle, 1, LAST)
@@ -110,19 +105,6 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert has_continued
     assert [await replays(one) for one in histories] == [None] * len(histories)
-
-
-async def test_an_instance_that_gets_many_signals_continues_as_new_early(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its history is short then, so that it can be replayed before too many others come."""
-    monkeypatch.setattr(continuing, "MAX_SIGNALS", 20)
-    async with bench.worker(waiting()) as worker:
-        handle = await worker.start({"numbers": []})
-        async with executions(bench, handle) as histories:
-            await takes_all(worker, handle)
-        assert [await replays(one) for one in histories] == [None] * len(histories)
-    assert len(histories) > 1
 
 
 async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Bench) -> None:

@@ -26,41 +26,24 @@ from tests.temporal.test_event_starts import ORDER, event, output, send
 EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
 TEXT = {"text": "no definition", "name": "x"}
 
+STARTING: dict[str, Any] = {"event": EVENT, "starts": True, "instance": "a"}
+UNTAKEN: dict[str, Any] = {"untaken": [], "instance": "a", "run": "b"}
 MESSAGES: list[Any] = [
-    {},
-    7,
-    None,
-    b"bytes",
-    {"event": 5},
-    {"event": {}, "starts": True, "instance": None},
-    {"event": EVENT, "starts": "yes", "instance": None},
-    {"event": EVENT, "starts": True, "instance": 5},
-    {"event": EVENT, "starts": True, "instance": ""},
-    {"event": EVENT, "starts": True, "instance": "a", "definitions": 5},
-    {"event": EVENT, "starts": True, "instance": "a", "definitions": [{"text": "x"}]},
-    {"event": EVENT, "starts": True, "instance": "a", "definitions": [TEXT]},
-    {"event": EVENT, "starts": True, "instance": "a", "definitions": [{**TEXT, "sha256": "checked"}]},
+    {}, 7, None, b"bytes", {"event": 5}, {"event": {}, "starts": True, "instance": None},
+    {**STARTING, "starts": "yes", "instance": None}, {**STARTING, "instance": 5}, {**STARTING, "instance": ""},
+    *({**STARTING, "definitions": one} for one in (5, [{"text": "x"}], [TEXT], [{**TEXT, "sha256": "checked"}])),
     {"event": EVENT, "starts": False, "instance": None, "values": {"order": 7}},
-    {"subscriber": 5, "values": {}},
-    {"subscriber": "a", "values": 5},
-    {"untaken": [{"event": EVENT}], "instance": "a", "run": "b"},
-    {"untaken": [], "instance": "a", "run": "b", "options": {"runTimeout": 1e300}},
-    {"untaken": [], "instance": "a", "run": "b", "options": {"attributes": {"a": {"kind": "DATETIME", "value": 5}}}},
-    {
-        "untaken": [],
-        "instance": "a",
-        "run": "b",
-        "options": {"priority": {"key": -1, "fairness": None, "weight": None}},
-    },
+    {"subscriber": 5, "values": {}}, {"subscriber": "a", "values": 5}, {**UNTAKEN, "untaken": [{"event": EVENT}]},
+    {**UNTAKEN, "options": {"runTimeout": 1e300}},
+    {**UNTAKEN, "options": {"attributes": {"a": {"kind": "DATETIME", "value": 5}}}},
+    {**UNTAKEN, "options": {"priority": {"key": -1, "fairness": None, "weight": None}}},
     {"subscriber": "a", "values": {}, "format": "new"},
-]
+]  # fmt: skip
 
 WRONG_EVENTS: list[Any] = [
-    {**EVENT, "id": None},
-    {"addressed": EVENT},
-    {**EVENT, "sub ject": "x"},
+    {**EVENT, "id": None}, {"addressed": EVENT}, {**EVENT, "sub ject": "x"},
     {**EVENT, "data": 1, "data_base64": "eA=="},
-]
+]  # fmt: skip
 """In messages that have definitions, and all else that they need."""
 
 

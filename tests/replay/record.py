@@ -43,12 +43,11 @@ from tests.temporal import (
     test_search_attributes,
     test_variables,
 )
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import AT_ONCE, Bench
 from tests.temporal.suspending import suspending
 from tests.upgrades import schedule
 from tests.upgrades.cases import CASES
 from tests.upgrades.chains import Execution, executions
-from tests.upgrades.conftest import AT_ONCE
 from tests.upgrades.worker import Functions
 
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"

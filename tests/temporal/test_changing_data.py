@@ -112,7 +112,6 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
 
 
 async def test_beside_branches(bench: Bench) -> None:
-    """Branches go on where they were, also such as wait for events."""
     asked = {"eventRef": {"produceEventRef": "stop", "consumeEventRef": "go"}}
     branches = [{"name": "One", "actions": [asked]}, {"name": "Two", "actions": [{"functionRef": "slow"}]}]
     parallel = define(
@@ -144,7 +143,6 @@ async def test_an_instance_of_direktiv(bench: Bench) -> None:
 
 
 async def test_what_is_no_change(bench: Bench) -> None:
-    """What is no object, what is not there and what has ended are refused, with the reason."""
     waiting = define(WAIT, events=EVENTS, id="changed-refused")
     async with bench.worker(waiting) as worker:
         handle = await worker.start({})

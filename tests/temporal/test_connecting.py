@@ -81,7 +81,6 @@ LACKING: list[tuple[dict[str, str], str]] = [
 
 @pytest.mark.parametrize(("files", "what"), LACKING)
 async def test_a_server_that_requires_a_certificate(place: Place, files: dict[str, str], what: str) -> None:
-    """What is missing or wrong is named, with the setting that names it."""
     place.client(**files)
     with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
         text = await told(address)

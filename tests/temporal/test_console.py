@@ -217,7 +217,6 @@ def _tenant(definition: Definition, key: str, **rest: Any) -> Tenant:
     ids=["read-only", "a key that only reads"],
 )
 async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], operations: frozenset[Operation]) -> None:
-    """They see what there is, and no form; what they send all the same is refused."""
     approval = named(APPROVAL)
     tenants = {"shop": _tenant(approval, KEY, operations=operations)}
     async with working(bench, approval, console=True, tenants=tenants, **settings) as (client, worker):

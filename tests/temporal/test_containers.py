@@ -159,8 +159,6 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
 
 
 async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:
-    """A function that tells of an error has left its files all the same."""
-
     def function(asked: Asked) -> None:
         (out(asked) / "workflow" / "n").write_text("7")
         raise Refused("f.refused", "no")

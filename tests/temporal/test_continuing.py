@@ -38,7 +38,6 @@ def each(items: str = "${ .items }", arguments: Any = "${ .item }", **rest: Any)
 
 
 async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) -> None:
-    """A run that grows long goes on in a new execution with its data, and calls every function once."""
     calls = count(1)
     async with bench.worker(define(*LOOP, functions=("f",)), f=lambda _: {"n": next(calls)}) as worker:
         handle = await worker.start(suspend_after=30)
@@ -48,7 +47,6 @@ async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) 
 
 
 async def test_waits_and_events_survive_continuing(bench: Bench) -> None:
-    """An instance that continues as new still has the events it kept and does not take one twice."""
     definition = define(calling("a", *["f"] * 8), LATE, functions=("f",), events=consumed("late"))
     async with bench.worker(definition, f={"a": 1}) as worker:
         handle = await worker.start(suspend_after=20, events=[LATE_EVENT, LATE_EVENT])
@@ -56,7 +54,6 @@ async def test_waits_and_events_survive_continuing(bench: Bench) -> None:
 
 
 async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
-    """Iterations that are complete are not repeated after continuing, and results keep their order."""
     async with bench.worker(each(batchSize=4), f=lambda item: item * 10) as worker:
         handle = await worker.start({"items": list(range(40))}, suspend_after=40)
         assert await outcome(handle) == {"items": list(range(40)), "out": [i * 10 for i in range(40)]}
@@ -132,7 +129,6 @@ UNDOING: dict[str, Any] = {"metadata": {"compensateOnCancel": True}, "events": c
 
 
 async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) -> None:
-    """However much there is to undo, the execution that was cancelled is the one that ends Canceled."""
     undo = calling("undo", *["g"] * 9, usedForCompensation=True)
     a = calling("a", "f", compensatedBy="undo", transition="wait")
     async with bench.worker(
@@ -165,7 +161,6 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
 
 
 async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> None:
-    """A run that should continue as new, but holds too much for one payload, goes on and completes."""
     definition = each(batchSize=5, stateDataFilter={"output": "${ .out | length }"})
     async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
         handle = await worker.start({"items": list(range(20))}, suspend_after=70)

@@ -386,7 +386,6 @@ async def written(error: BaseException) -> Failure:
 
 
 async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
-    """What stands in the history is the fault with its facts, and no line of ours."""
     failure = await written(application_error(CallFailed("no", code="NoServer")))
     assert (failure.message, failure.application_failure_info.type) == ("no", "CallFailed")
     assert failure.application_failure_info.HasField("details")

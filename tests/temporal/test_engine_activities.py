@@ -262,7 +262,6 @@ async def test_delays_are_the_definitions(
 async def test_attempts_are_the_definitions(
     bench: Bench, auto_retries: str, action: dict[str, Any], attempts: int, increment: str
 ) -> None:
-    """How often, and on which errors, is what the definition says, by either way."""
     shop = Shop(fails=9)
     codes = {"busy": "RuntimeError", "told": "still b.sy", "other": "Other"}
     parts: dict[str, Any] = {

@@ -110,7 +110,6 @@ async def test_one_instance_for_each_key(bench: Bench) -> None:
 
 
 async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
-    """One that runs is signalled; one that has ended is begun, and no event is lost."""
     definition = named(ORDER)
 
     async def sent(one: CloudEvent) -> None:

@@ -101,7 +101,6 @@ async def test_data_that_is_too_large_fails_the_run_and_does_not_hang_it(bench: 
 
 
 async def test_an_unknown_definition_is_named_with_what_is_known(bench: Bench) -> None:
-    """A type that no definition has is left to another worker, and what is known here is said."""
     definition = define(inject("a"), id="orders")
     async with bench.worker(definition) as worker:
         handle = await worker.begin("order", {}, workflow_id="unknown-1")
@@ -355,7 +354,6 @@ workflow 'orders' failed in task 'Ship'
 
 @pytest.mark.parametrize("case", CASES)
 def test_failure_text(case: str) -> None:
-    """A failure says where it was, what was tried, what was answered, and that nothing covers it."""
     fault, text, words = CASES[case]
     assert failure_text("orders", fault, words) == text.strip()
 

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -88,10 +88,13 @@ async def served(
 
 @asynccontextmanager
 async def working(
-    bench: Bench, *definitions: Definition, **settings: Any
+    bench: Bench, *definitions: Definition, functions: Mapping[str, Any] | None = None, **settings: Any
 ) -> AsyncIterator[tuple[httpx.AsyncClient, Running]]:
     """Serve *definitions*, with a worker that runs their instances; yield a client and the worker."""
-    async with bench.worker(*definitions) as worker, served(bench, definitions, worker.queue, **settings) as client:
+    async with (
+        bench.worker(*definitions, **(functions or {})) as worker,
+        served(bench, definitions, worker.queue, **settings) as client,
+    ):
         yield client, worker
 
 
@@ -300,7 +303,6 @@ async def test_an_instance_that_is_about_to_start(bench: Bench) -> None:
 
 
 async def test_how_instances_end(bench: Bench) -> None:
-    """One that failed tells why; one that is cancelled, that; and what has ended cannot be ended."""
     waiting, failing = named(WAITING), named(FAILING)
     async with working(bench, waiting, failing) as (client, _):
         failed = await client.post(f"/workflows/{failing.id}", params={"wait": 30})
@@ -511,7 +513,6 @@ async def test_a_page_sends_events_with_attributes_of_its_own(bench: Bench) -> N
 
 
 async def test_paths_and_methods(bench: Bench) -> None:
-    """Ids are percent-encoded, with slashes; what is not there is told."""
     namespaced = named(CALCULATION, f"/billing/{os.getpid()} ü.yaml")
     path = f"/workflows/%2Fbilling%2F{os.getpid()}%20%C3%BC.yaml"
     async with working(bench, namespaced) as (client, worker):

@@ -36,7 +36,6 @@ def events(*names: str) -> list[CloudEvent]:
 
 
 async def test_events_of_one_lane_keep_their_order() -> None:
-    """Others do not wait for them; the answers are in the order of the events."""
     log: list[str] = []
     others_are_done = asyncio.Event()
 

@@ -19,8 +19,8 @@ from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.building import awaits, consumed, operation
-from tests.temporal.conftest import Bench, Running, calling, define
-from tests.temporal.test_gateway import problem, result_of, served
+from tests.temporal.conftest import Bench, Running, calling, define, told_in
+from tests.temporal.test_gateway import problem, refuses, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
 DEFINITION = define(
@@ -93,26 +93,21 @@ async def test_what_is_refused(bench: Bench) -> None:
         assert await ended(outer) is None
         inner = await _inner(bench, outer.id)
         path = f"/instances/{handle.id}"
-        refused = [
-            await client.post("/instances/nobody/retry"),
-            await client.post(f"{path}/rerun"),
-            await client.post(f"{path}/rerun", params={"from": "Last", "dryRun": "yes"}),
-            await client.post(f"{path}/rerun", params={"from": "last"}),
-            await client.post(f"{path}/rerun", params={"from": "Last", "action": "lsat"}),
-            await client.post(f"/instances/{quote(inner, safe='')}/retry"),
-        ]
-    assert [problem(one) for one in refused] == [
-        (404, "unknown-instance"), (400, "bad-parameter"), (400, "bad-parameter"), (422, "never-there"),
-        (422, "never-there"), (422, "sub-workflow"),
-    ]  # fmt: skip
-    assert refused[3].json()["hint"] == "did you mean 'Last'?"
-    assert refused[4].json()["hint"] == "did you mean 'last'?"
+        await refuses(
+            (404, "unknown-instance", client.post("/instances/nobody/retry")),
+            (400, "bad-parameter", client.post(f"{path}/rerun")),
+            (400, "bad-parameter", client.post(f"{path}/rerun", params={"from": "Last", "dryRun": "yes"})),
+            (422, "sub-workflow", client.post(f"/instances/{quote(inner, safe='')}/retry")),
+        )
+        for wrong, hint in (({"from": "last"}, "'Last'"), ({"from": "Last", "action": "lsat"}, "'last'")):
+            refused = await client.post(f"{path}/rerun", params=wrong)
+            assert problem(refused) == (422, "never-there")
+            assert refused.json()["hint"] == f"did you mean {hint}?"
 
 
 async def _inner(bench: Bench, outer: str) -> str:
-    history = await bench.handle(outer).fetch_history()
-    started = (one.child_workflow_execution_started_event_attributes for one in history.events)
-    return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)
+    [started] = await told_in(bench.handle(outer), "child_workflow_execution_started")
+    return str(started.workflow_execution.workflow_id)
 
 
 async def test_tenants(bench: Bench) -> None:
@@ -124,14 +119,12 @@ async def test_tenants(bench: Bench) -> None:
         "mine": Tenant(workflows=("gone-on",), operations=frozenset({Operation.RERUN}), keys=(keys["mine"],)),
     }
     async with failed(bench, tenants=tenants) as (client, *_, handle):
-        answers = [
-            await client.post(
-                f"/instances/{handle.id}/retry", params={"dryRun": "true"}, headers={"X-API-Key": keys[name]}
-            )
-            for name in keys
-        ]
-    assert [problem(one) for one in answers[:2]] == [(403, "not-permitted"), (404, "unknown-instance")]
-    assert answers[2].status_code == 200
+        ender, other, mine = (
+            client.post(f"/instances/{handle.id}/retry", params={"dryRun": "true"}, headers={"X-API-Key": key})
+            for key in keys.values()
+        )
+        await refuses((403, "not-permitted", ender), (404, "unknown-instance", other))
+        assert (await mine).status_code == 200
 
 
 async def test_side_by_side(bench: Bench) -> None:

@@ -158,8 +158,6 @@ async def test_a_completed_instance_has_its_output(bench: Bench) -> None:
 
 
 async def test_a_failed_instance_has_its_latest_data(bench: Bench) -> None:
-    """It has no output; its data is that of the state in which it failed."""
-
     def fail(_: object) -> None:
         raise CallFailed("broken")
 

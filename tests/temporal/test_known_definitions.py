@@ -205,7 +205,6 @@ async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:
 
 
 def test_a_text_is_known_by_its_digest() -> None:
-    """The digest is of the text that travels, wherever it was read."""
     text = "id: a\nspecVersion: '0.8'\nstates: [{name: a, type: inject, data: {}, end: true}]\n"
     one, two = (load(text, name=name) for name in ("here.yaml", "there.yaml"))
     assert pinned([one])[0].sha256 == pinned([two])[0].sha256 == Pinned(text, "x", one.digest).sha256

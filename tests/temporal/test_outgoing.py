@@ -25,7 +25,6 @@ LARGE = "x" * 200_000
     ids=["calls", "sub-workflows"],
 )
 async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench, action: dict[str, Any]) -> None:
-    """Most have to wait, and more of them than the next task may send."""
     each = {
         "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
         "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],

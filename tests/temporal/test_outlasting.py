@@ -289,7 +289,11 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
 async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, action: dict[str, Any]) -> None:
     """By the rule of the action; a sub-workflow is another child each time, and a call makes attempts in its own."""
     endings = iter([fails, well])
-    functions = Functions(next(endings))
+
+    async def ending() -> JSON:
+        return await next(endings)()
+
+    functions = Functions(ending)
     rest: dict[str, Any] = {"retries": [{"name": "twice", "maxAttempts": 2}], "errors": [{"name": "any", "code": "*"}]}
     definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
     async with serving(bench, functions, definition, CHILD) as worker:

@@ -52,7 +52,6 @@ async def host() -> AsyncIterator[ScenarioHost]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=named)
 async def test_holds_on_temporal_too(host: ScenarioHost, scenario: Scenario) -> None:
-    """A scenario ends on Temporal as it says, by the same course as in simulation, and its history replays."""
     simulated, _ = run(scenario)
     assert simulated is not None
     observed = await host.observe(scenario)
@@ -100,7 +99,6 @@ async def local_host() -> AsyncIterator[ScenarioHost]:
 
 @pytest.mark.parametrize("scenario", LOCALLY, ids=named)
 async def test_holds_with_local_calls(local_host: ScenarioHost, scenario: Scenario) -> None:
-    """A scenario ends as it says, by the same course as in simulation, and its history replays."""
     simulated, _ = run(scenario)
     assert simulated is not None
     observed = await local_host.observe(scenario)

@@ -24,13 +24,25 @@ from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.client import Handle, send_event
+from swf_temporal.temporal.client import Handle
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY, StartOptions
 from tests.temporal.building import awaits, inject, subflow
-from tests.temporal.conftest import AT_ONCE, Bench, Running, calling, define, events_of, named, outcome, replays, until
+from tests.temporal.conftest import (
+    AT_ONCE,
+    Bench,
+    Running,
+    calling,
+    define,
+    named,
+    outcome,
+    replays,
+    told_in,
+    until,
+    was_continued,
+)
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
@@ -88,8 +100,8 @@ async def attributes_of(handle: Handle) -> dict[str, Any]:
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
     found = []
-    for one in await events_of(handle):
-        fields = one.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
+    for one in await told_in(handle, "upsert_workflow_search_attributes"):
+        fields = one.search_attributes.indexed_fields
         values = {name: json.loads(value.data) for name, value in fields.items() if name != "TemporalChangeVersion"}
         if values:
             found.append(values)
@@ -99,7 +111,7 @@ async def upserts(handle: Handle) -> list[dict[str, Any]]:
 async def go(running: Running, handle: Handle, *, ends: bool = True) -> None:
     """Send the event that the instance waits for, and let it end."""
     await running.awaiting(handle, "Go")
-    await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
+    await running.send(handle, event("go", "go", "test"))
     with nullcontext() if ends else pytest.raises(RunEnded):
         await outcome(handle)
 
@@ -140,8 +152,7 @@ async def test_a_replay_goes_by_the_history(
     is_on = begun is ON
     assert bool(await upserts(handle)) == is_on
     assert (await attributes_of(handle) == {}) == (not is_on)
-    events = await events_of(handle)
-    assert any(one.HasField("marker_recorded_event_attributes") for one in events) == is_on
+    assert bool(await told_in(handle, "marker_recorded")) == is_on
     history = await handle.fetch_history()
     for interceptors in ((OperatorOptionsInterceptor(OperatorOptions()),), (ON,), (OFF,)):
         assert await replays(history, *interceptors) is None
@@ -193,18 +204,16 @@ async def test_other_executions_go_on_with_them(searched: Bench) -> None:
         await running.awaiting(searched.handle(handle), "Go")
         queue = running.queue
     latest = searched.handle(handle)
-    assert (await latest.describe()).run_id != handle.first_execution_run_id
+    assert await was_continued(latest)
     async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
         await go(running, latest)
     assert await attributes_of(latest) == {"SwfVersion": "1.0.0", "SwfState": "Wait", "Customer": "c"}
-    events = await events_of(latest)
-    assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
+    assert await told_in(latest, "marker_recorded") == []
     history = await latest.fetch_history()
     assert [await replays(history, one) for one in (ON, OFF)] == [None, None]
 
 
 async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:
-    """Its version and state, and without the error of before."""
     following = waiting("following", {"Customer": "${ .customer }"}, version="2.0.0")
     first = define(inject("Start", {"customer": "d"}, end={"continueAs": "following"}), id="before")
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
@@ -251,27 +260,6 @@ async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
         again = searched.handle(handle, run)
         await outcome(again)
         assert await attributes_of(again) == {"SwfVersion": "1.0.0", "SwfState": "Work"}
-
-
-async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
-    """A mailbox begins it with the options of the one before, but not with its state."""
-    definition = named(ORDER)
-    async with searched.worker(definition, interceptors=[ON]) as running:
-        id_ = instance_id(definition.id, {"order": "1"})
-        first = await running.start(workflow_id=id_)
-        await running.awaiting(first, "Placed")
-        await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
-        await running.awaiting(first, "Paid")
-        handle = searched.handle(id_)
-        await until(lambda: handle.query("status"), lambda one: one["kept"])
-        await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
-        await outcome(first)
-        await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
-        await running.awaiting(handle, "Paid")
-        started = (await events_of(handle))[0].workflow_execution_started_event_attributes
-        assert "SwfState" not in started.search_attributes.indexed_fields
-        assert (await attributes_of(handle))["SwfState"] == (await attributes_of(first))["SwfState"]
-        await handle.terminate()
 
 
 async def test_lists_are_filtered_by_them(searched: Bench) -> None:
@@ -397,9 +385,8 @@ async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
         first = await running.start({}, suspend_after=10, options=OPTIONS)
         await outcome(first)
         handle = searched.handle(first)
-        continued = await handle.describe()
-        assert continued.raw_description.workflow_execution_info.first_run_id != continued.run_id
-        assert _same(found := await _kept(continued, searched)), found
+        assert await was_continued(handle)
+        assert _same(found := await _kept(await handle.describe(), searched)), found
         plan = await plan_rerun(Client(searched.client), first.id, "C")
         run = await plan.begin(Client(searched.client))
         again = searched.handle(first, run)
@@ -407,24 +394,22 @@ async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
         assert _same(found := await _kept(await again.describe(), searched)), found
 
 
-async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: Bench) -> None:
-    """Which it is begun in the place of, with the events that were not taken."""
+async def test_the_next_instance_of_a_key_has_the_options_of_the_one_before(searched: Bench) -> None:
+    """A mailbox begins it in the place of that, with the events that were not taken, but not with its state."""
     definition = named(ORDER)
-    async with searched.worker(definition) as running:
-        id_ = instance_id(definition.id, {"order": "1"})
-        first = await running.start(workflow_id=id_, options=OPTIONS)
+    async with searched.worker(definition, interceptors=[ON]) as running:
+        handle = searched.handle(instance_id(definition.id, {"order": "1"}))
+        first = await running.start(workflow_id=handle.id, options=OPTIONS)
         await running.awaiting(first, "Placed")
         await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
         await running.awaiting(first, "Paid")
-        await _has_kept(running.bench, id_)
-        await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
+        await until(lambda: handle.query("status"), lambda one: one["kept"])
+        await running.send(handle, event("p0", "paid", "bank", 0, order=1))
         assert await outcome(first) == {"placed": 0, "paid": 0}
-        handle = searched.handle(id_)
         described = await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
         assert _same(found := await _kept(described, searched)), found
         await running.awaiting(handle, "Paid")
+        [started] = await told_in(handle, "workflow_execution_started")
+        assert "SwfState" not in started.search_attributes.indexed_fields
+        assert (await attributes_of(handle))["SwfState"] == (await attributes_of(first))["SwfState"]
         await handle.terminate()
-
-
-async def _has_kept(bench: Bench, instance: str) -> None:
-    await until(lambda: bench.handle(instance).query("status"), lambda one: one["kept"])

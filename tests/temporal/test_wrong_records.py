@@ -48,7 +48,6 @@ WRONG_EVENTS: list[Any] = [
 
 
 async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """It goes on with what comes then, no task of it fails, and the log has each."""
     async with bench.worker(named(ORDER)) as running:
         mailbox = mailbox_id(running.definitions[0].id, {"order": "7"})
         handle = await running.begin(
@@ -95,7 +94,6 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
 
 @pytest.mark.parametrize("case", INPUTS)
 async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
-    """Its error is `WrongInput`, and says what is wrong; no task of it fails."""
     workflow_type, arguments, told = INPUTS[case]
     async with bench.worker(define(inject("a"))) as running:
         handle = await running.begin(workflow_type, *arguments, workflow_id=f"wrong-{running.queue}")

@@ -187,7 +187,7 @@ class Flood:
             processes.append(self._worker())
 
     def _worker(self) -> subprocess.Popen[bytes]:
-        command: Sequence[str] = [*ending_with_us(), sys.executable, "-m", "tests.temporal.missed_soon", "worker"]
+        command: Sequence[str] = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "worker"]
         with (self.folder / "workers.log").open("ab") as log:
             return subprocess.Popen(
                 [*command, str(self.folder / "definitions"), "--address", self.address],

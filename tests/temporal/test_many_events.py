@@ -208,7 +208,7 @@ states:
     output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
   end: true
 """
-STREAM = 400
+STREAM = 390
 
 
 async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
         handle = await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
         for n in range(1, STREAM + 1):
             await swf.send_event(bench.client, workflow_id, number(n))
-            if n % (STREAM // 4) == 0:
+            if n % (STREAM // 3) == 0:
                 killed(worker)
                 worker = start_worker(bench, tmp_path, queue)
         found = await until(lambda: handle.query("data"), lambda one: one["count"] >= STREAM)

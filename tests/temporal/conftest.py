@@ -336,12 +336,9 @@ async def replays(
 ) -> Exception | None:
     """Replay a history without a server. Return what that failed with."""
     replayer = Replayer(
-        workflows=ALL_WORKFLOWS,
-        interceptors=interceptors or SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=converter,
-        debug_mode=True,
-    )
+        workflows=ALL_WORKFLOWS, interceptors=interceptors or SUSPENDING,
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter, debug_mode=True,
+    )  # fmt: skip
     return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
 
@@ -352,10 +349,8 @@ async def reset(handle: swf.Handle, client: Client, **rest: Any) -> swf.Handle:
     request = ResetWorkflowExecutionRequest(
         namespace=client.namespace,
         workflow_execution=proto.WorkflowExecution(workflow_id=handle.id, run_id=(await found.describe()).run_id),
-        workflow_task_finish_event_id=first.event_id,
-        request_id=str(uuid4()),
-        **rest,
-    )
+        workflow_task_finish_event_id=first.event_id, request_id=str(uuid4()), **rest,
+    )  # fmt: skip
     answer = await client.workflow_service.reset_workflow_execution(request)
     return client.get_workflow_handle(handle.id, run_id=answer.run_id)
 
@@ -373,20 +368,11 @@ def start_worker(bench: "Bench", folder: Path, queue: str, *arguments: str, **en
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
     return subprocess.Popen(
         [
-            *ending_with_us(),
-            sys.executable,
-            "-m",
-            "tests.temporal.missed_soon",
-            "worker",
-            str(folder),
-            "--task-queue",
-            queue,
-            *arguments,
+            *ending_with_us(), sys.executable, "-m", "tests.temporal.missed_soon", "worker", str(folder),
+            "--task-queue", queue, *arguments,
         ],
-        env={**paths, "TEMPORAL_ADDRESS": address, **env},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+        env={**paths, "TEMPORAL_ADDRESS": address, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 def killed(worker: "subprocess.Popen[bytes]") -> None:

@@ -95,13 +95,10 @@ class Early:
     def worker(self) -> Worker:
         client = self.bench.client
         return Worker(
-            client,
-            task_queue=self.queue,
-            workflows=[Telling],
-            activities=[answer],
+            client, task_queue=self.queue, workflows=[Telling], activities=[answer],
             workflow_runner=BegunTasksRunner(UnsandboxedWorkflowRunner(), client.data_converter),
             max_concurrent_workflow_task_polls=2,
-        )
+        )  # fmt: skip
 
     async def query_before(self, happen: Callable[[], Awaitable[Any]]) -> str | int:
         """Ask a query, which waits for a worker, let something *happen*, and begin a worker. Return the answer."""

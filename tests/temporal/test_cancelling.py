@@ -28,10 +28,8 @@ CATCH = [{"errorRef": "any", "transition": "After"}]
 CHILD = define(calling("Slow", "slow"), functions=("slow",), id="child")
 BAD = define(calling("Bad", "failing"), functions=("failing",), id="bad")
 FAILED, CANCELLED, TERMINATED = (
-    WorkflowExecutionStatus.FAILED,
-    WorkflowExecutionStatus.CANCELED,
-    WorkflowExecutionStatus.TERMINATED,
-)
+    WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED,
+)  # fmt: skip
 
 
 @dataclass

@@ -42,14 +42,11 @@ def undone_by(function: str | None, *, catches: bool) -> Definition:
         undo["onErrors"] = [{"errorRef": "any", "end": True}]
     return define(
         inject("First", compensatedBy="UndoFirst", transition="Second"),
-        inject("Second", compensatedBy="Undo", transition="Wait"),
-        sleeps("Wait", "P1D", end=True),
-        undo,
+        inject("Second", compensatedBy="Undo", transition="Wait"), sleeps("Wait", "P1D", end=True), undo,
         calling("UndoFirst", "undone", usedForCompensation=True),
         functions=("undone", {"name": "foreign", "type": "custom", "operation": function or "unused"}),
-        errors=[{"name": "any", "code": "*"}],
-        metadata={"compensateOnCancel": True},
-    )
+        errors=[{"name": "any", "code": "*"}], metadata={"compensateOnCancel": True},
+    )  # fmt: skip
 
 
 @workflow.defn(sandboxed=False)

@@ -87,11 +87,9 @@ async def serving(
         options = more.get("options", Options(shared_folder=SharedFolder(str(folder), MOUNTED)))
         client = Client.of(bench.server)
         worker = Worker(
-            client,
-            definitions=[load(whole)],
-            settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
+            client, definitions=[load(whole)], settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
             call_settings=Settings(services={"an/image": options.replace(base_url=served.url)}),
-        )
+        )  # fmt: skip
         async with worker:
             yield Served(client, whole["id"], served)
 

@@ -216,11 +216,9 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
     definition = define(
         awaits("Wait", "go"),
         {**calling("Pay", "pay"), "onErrors": [{"errorRef": "broke", "transition": "Caught"}], "end": True},
-        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}),
-        functions=("pay",),
-        errors=[{"name": "broke", "code": "402"}],
-        events=consumed("go", source="/x"),
-    )
+        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}), functions=("pay",),
+        errors=[{"name": "broke", "code": "402"}], events=consumed("go", source="/x"),
+    )  # fmt: skip
     hidden = encrypted(bench)
 
     def refuse(_: object) -> object:

@@ -20,12 +20,9 @@ from tests.temporal.building import operation
 from tests.temporal.conftest import Bench, define
 
 RULES = st.builds(
-    RetryRule,
-    delay=st.floats(0.001, 1000),
-    multiplier=st.floats(1, 5),
-    max_delay=st.none() | st.floats(0.001, 2000),
+    RetryRule, delay=st.floats(0.001, 1000), multiplier=st.floats(1, 5), max_delay=st.none() | st.floats(0.001, 2000),
     max_attempts=st.none() | st.integers(1, 9),
-)
+)  # fmt: skip
 
 
 @given(RULES, st.integers(1, 12))

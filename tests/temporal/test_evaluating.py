@@ -29,11 +29,9 @@ def _usual_limits() -> Iterator[None]:
 async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: Bench) -> None:
     """What was found in time stands in the history, and so does that another expression took too long."""
     definition = define(
-        {**CHOOSING, "dataConditions": CONDITIONS},
-        inject("Keep", TEXT),
-        sleeps("Wait", "PT0.01S"),
+        {**CHOOSING, "dataConditions": CONDITIONS}, inject("Keep", TEXT), sleeps("Wait", "PT0.01S"),
         inject("Endless", {"x": "${ 1 | until(false; . + 1) }"}),
-    )
+    )  # fmt: skip
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         failed = await failure_of(handle)

@@ -302,11 +302,9 @@ async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
     """A state that gathers has two rounds of what came twice."""
     async with bench.worker(named(BOTH)) as running:
         [receipt] = await send(
-            running,
-            event("1", "a", "s", {"a": 1}, of=1),
-            event("2", "a", "s", {"a": 2}, of=1),
+            running, event("1", "a", "s", {"a": 1}, of=1), event("2", "a", "s", {"a": 2}, of=1),
             event("3", "b", "s", {"b": 1}, of=1),
-        )
+        )  # fmt: skip
         await instances(running, 2)
         await send(running, event("4", "b", "s", {"b": 2}, of=1))
         assert await output(bench, receipt.instance) == {"got": {"a": 2, "b": 2}}

@@ -106,11 +106,9 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
         await variables.write_variables({of: Variable(b"x", "text/plain")}, "1")
         scope = bench.handle("variables:namespace:formats")
         mailbox = await worker.begin(
-            MAILBOX,
-            workflow_id="formats-mailbox",
-            start_signal=TAKE,
+            MAILBOX, workflow_id="formats-mailbox", start_signal=TAKE,
             start_signal_args=[{"subscriber": "a", "values": {}, **NEWER}],
-        )
+        )  # fmt: skip
         writing = asyncio.create_task(scope.execute_update("write", {"values": {}, **NEWER}))
         for handle in (scope, mailbox):
             assert "99, is newer than this release" in await failed_task(handle)

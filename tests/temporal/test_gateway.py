@@ -438,11 +438,9 @@ async def test_a_server_that_is_gone_is_told() -> None:
             await stack.enter_async_context(client)
             await until_ready(client)
         sent, read, alive, ready = await asyncio.gather(
-            send(client, event("placed", "shop", order="1")),
-            client.get("/instances/x"),
-            client.get("/livez"),
+            send(client, event("placed", "shop", order="1")), client.get("/instances/x"), client.get("/livez"),
             client.get("/readyz"),
-        )
+        )  # fmt: skip
     for answer in (sent, read):
         assert problem(answer) == (503, "unavailable")
         assert int(answer.headers["retry-after"]) >= 1

@@ -24,13 +24,9 @@ from tests.temporal.test_gateway import problem, refuses, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
 DEFINITION = define(
-    calling("First", "first"),
-    awaits("Wait", "go"),
-    calling("Last", "last"),
-    functions=("first", "last"),
-    events=consumed("go"),
-    id="gone-on",
-)
+    calling("First", "first"), awaits("Wait", "go"), calling("Last", "last"), functions=("first", "last"),
+    events=consumed("go"), id="gone-on",
+)  # fmt: skip
 INNER = define(calling("Only", "last"), functions=("last",), id="inner")
 OUTER = define(operation("Run", {"name": "inner", "subFlowRef": "inner"}), id="outer-of-inner")
 

@@ -14,11 +14,9 @@ from tests.temporal.building import consumed, inject, operation
 from tests.temporal.conftest import Measured, calling, define
 
 FAILING: Mapping[str, Any] = operation(
-    "Book",
-    {"name": "seat", "functionRef": "work", "retryRef": "Once"},
-    onErrors=[{"errorRef": "*", "transition": "Wait"}],
-    end=True,
-)
+    "Book", {"name": "seat", "functionRef": "work", "retryRef": "Once"},
+    onErrors=[{"errorRef": "*", "transition": "Wait"}], end=True,
+)  # fmt: skip
 WAITING: Mapping[str, Any] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"], "actions": []}]}
 
 
@@ -31,13 +29,10 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
     retries: Any = [{"name": "Once", "delay": "PT0S", "maxAttempts": 2}]
     events: Any = [{"name": name, "type": name, "source": "shop"} for name in ("go", "later")]
     definition = define(
-        dict(FAILING),
-        {**WAITING, "transition": "Later"},
-        {**WAITING, "name": "Later", "onEvents": [{"eventRefs": ["later"], "actions": []}]},
-        retries=retries,
-        events=events,
-        functions=({"name": "work", "type": "custom"},),
-    )
+        dict(FAILING), {**WAITING, "transition": "Later"},
+        {**WAITING, "name": "Later", "onEvents": [{"eventRefs": ["later"], "actions": []}]}, retries=retries,
+        events=events, functions=({"name": "work", "type": "custom"},),
+    )  # fmt: skip
     async with measured.worker(definition, work=work) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")

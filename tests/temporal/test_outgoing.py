@@ -123,11 +123,9 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     called = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
     definition = define(
-        each,
-        inject("done", stateDataFilter={"output": "${ {} }"}),
-        functions=("f",),
+        each, inject("done", stateDataFilter={"output": "${ {} }"}), functions=("f",),
         constants={"large": "x" * 1_300_000},
-    )
+    )  # fmt: skip
     async with bench.worker(definition, f=None) as worker:
         data = {"items": list(range(ITEMS)), "large": LARGE}
         handle = await worker.begin("sample", data, workflow_id="looked up")

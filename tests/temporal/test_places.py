@@ -53,14 +53,10 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -> Definition:
     """Return a definition whose instances run until they are sent an event, and only so many at once."""
     return define(
-        awaits("Wait", "Go"),
-        *([calling("Work", *functions)] if functions else []),
-        functions=functions,
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        metadata={"concurrency": concurrency},
-        id=rest.pop("id", f"bounded-{next(Bench.numbers)}"),
-        **rest,
-    )
+        awaits("Wait", "Go"), *([calling("Work", *functions)] if functions else []), functions=functions,
+        events=[{"name": "Go", "type": "go", "source": "test"}], metadata={"concurrency": concurrency},
+        id=rest.pop("id", f"bounded-{next(Bench.numbers)}"), **rest,
+    )  # fmt: skip
 
 
 async def go(running: Running, handle: swf.Handle) -> None:

@@ -62,12 +62,9 @@ async def test_follows_from_history_alone(
     assert (observed.status, observed.output) == (simulated.status, simulated.output)
     assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
     replayer = Replayer(
-        workflows=ALL_WORKFLOWS,
-        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
-        unsandboxed_workflow_runner=VirtualTime(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
+        workflows=ALL_WORKFLOWS, interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
+        unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER, debug_mode=True,
+    )  # fmt: skip
     history = await forgetful.client.get_workflow_handle(workflow_id).fetch_history()
     assert await failures(replayer, workflow_id, json.loads(history.to_json())) == {}
 

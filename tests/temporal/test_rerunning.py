@@ -29,12 +29,9 @@ from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
-    calling("Begin", "first"),
-    inject("Note", {"noted": True}),
-    calling("Go", "second", "third"),
-    functions=FUNCTIONS,
+    calling("Begin", "first"), inject("Note", {"noted": True}), calling("Go", "second", "third"), functions=FUNCTIONS,
     id="sequence",
-)
+)  # fmt: skip
 """The state in the middle makes no call: it is entered and left in one workflow task."""
 
 

@@ -73,11 +73,9 @@ async def replay(host: ScenarioHost, scenario: Scenario) -> None:
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
     replayer = Replayer(
-        workflows=ALL_WORKFLOWS,
-        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
-        unsandboxed_workflow_runner=VirtualTime(),
-        data_converter=CONVERTER,
-    )
+        workflows=ALL_WORKFLOWS, interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
+        unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER,
+    )  # fmt: skip
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
     assert outcome.replay_failure is None
 

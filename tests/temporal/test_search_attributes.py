@@ -73,15 +73,10 @@ async def searched() -> AsyncIterator[Bench]:
 def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
     """Return a definition that passes a state at once, waits for an event, and then calls what may fail."""
     return define(
-        inject("First"),
-        awaits("Wait", "Go"),
-        calling("Work", "f"),
-        functions=("f",),
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        id=name,
-        **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}),
-        **rest,
-    )
+        inject("First"), awaits("Wait", "Go"), calling("Work", "f"), functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}], id=name,
+        **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}), **rest,
+    )  # fmt: skip
 
 
 NEEDED = needed_by([waiting("any", NAMED)])
@@ -192,13 +187,10 @@ async def test_a_moment_is_set_in_utc(searched: Bench) -> None:
 async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     """A run that continues as new keeps them without a marker, whatever its next worker is told."""
     definition = define(
-        *(calling(name, "f") for name in "ABC"),
-        awaits("Wait", "Go"),
-        functions=("f",),
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        id="continued",
+        *(calling(name, "f") for name in "ABC"), awaits("Wait", "Go"), functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}], id="continued",
         metadata={"searchAttributes": {"Customer": "${ .customer }"}},
-    )
+    )  # fmt: skip
     async with searched.worker(definition, interceptors=[ON], f={"customer": "another"}) as running:
         handle = await running.start({"customer": "c"}, suspend_after=20)
         await running.awaiting(searched.handle(handle), "Go")

@@ -51,11 +51,9 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
     async with bench.worker(named(ORDER)) as running:
         mailbox = mailbox_id(running.definitions[0].id, {"order": "7"})
         handle = await running.begin(
-            MAILBOX,
-            workflow_id=mailbox,
-            start_signal=TAKE,
+            MAILBOX, workflow_id=mailbox, start_signal=TAKE,
             start_signal_args=[{"subscriber": "nobody", "values": {"order": "other"}}],
-        )
+        )  # fmt: skip
         definitions = [one.to_json() for one in pinned(running.definitions)]
         delivery: dict[str, Any] = {"starts": True, "instance": "a", "definitions": definitions}
         messages = [*MESSAGES, *({**delivery, "event": one} for one in WRONG_EVENTS)]

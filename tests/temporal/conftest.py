@@ -285,13 +285,13 @@ async def failure_of(handle: swf.Handle) -> RunEnded:
 
 
 async def told_in(handle: swf.Handle, kind: str) -> list[Any]:
-    """Return what the history of a workflow has of events of a *kind*, as `timer_started`."""
+    """Return the attributes of the events of a *kind*, such as `timer_started`, in the history of a workflow."""
     name = f"{kind}_event_attributes"
     return [getattr(event, name) for event in await events_of(handle) if event.HasField(name)]
 
 
 async def was_continued(handle: swf.Handle) -> bool:
-    """Tell whether the run that *handle* leads to is not the first execution of its instance."""
+    """Tell whether an instance has continued as new: whether *handle* leads to a later execution than the first."""
     described = await handle.describe()
     return bool(described.raw_description.workflow_execution_info.first_run_id != described.run_id)
 

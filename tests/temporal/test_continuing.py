@@ -191,7 +191,7 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
 
 
 async def overtaken(bench: Bench) -> tuple[int, WorkflowExecutionDescription]:
-    """Run a foreach whose first call ends a second after the latest other; return how many passed it, and the run."""
+    """Run a foreach whose first call ends a second after any other; return how many passed it, and its execution."""
     latest, ended, passed = [0.0], list[int](), list[int]()
 
     async def f(number: int) -> int:

@@ -113,7 +113,7 @@ def problem(answer: httpx.Response) -> tuple[int, str]:
 
 
 async def refuses(*asked: tuple[int, str, Awaitable[httpx.Response]]) -> None:
-    """Check of requests, which are made one after the other, that each is refused with that status and code."""
+    """Make requests one after the other, and check that each is refused with its status and code."""
     for status, code, asking in asked:
         assert problem(await asking) == (status, code)
 

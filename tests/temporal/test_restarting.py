@@ -168,7 +168,7 @@ def calls_of(keys: list[str]) -> Counter[str]:
     ("kind", "local"), [(kind, local) for kind in KINDS for local in sample([False, True], f"local calls: {kind}", 1)]
 )
 async def test_no_complete_call_is_made_again(bench: Bench, kind: str, *, local: bool) -> None:
-    """Of instances each function fails in one: all end as one that never failed, and have made the same calls.
+    """In each of several instances another function fails: all end as one in which none does, with the same calls.
 
     Of local calls that were made side by side, the history has those alone that ended before the one that failed: the
     others are made again, with the keys that they had, which the plan says.

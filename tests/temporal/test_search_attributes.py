@@ -387,7 +387,7 @@ async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
 
 
 async def test_the_next_instance_of_a_key_has_the_options_of_the_one_before(searched: Bench) -> None:
-    """A mailbox begins it in the place of that, with the events that were not taken, but not with its state."""
+    """A mailbox begins it with those and the events that were not taken, but without the state."""
     definition = named(ORDER)
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = searched.handle(instance_id(definition.id, {"order": "1"}))

@@ -198,6 +198,12 @@ class Running:
             self.bench.client, [first, *others], data, workflow_id=workflow_id, task_queue=self.queue, **options
         )
 
+    async def start_awaiting(self, event: str, data: JSON = None, **options: Any) -> swf.Handle:
+        """Start an instance, and wait until it awaits *event*."""
+        handle = await self.start(data, **options)
+        await self.awaiting(handle, event)
+        return handle
+
     async def run(self, data: JSON = None, **options: Any) -> JSON:
         return await outcome(await self.start(data, **options))
 

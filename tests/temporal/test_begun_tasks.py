@@ -176,8 +176,7 @@ async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None
     telling = inject("Tell", stateDataFilter={"output": "${ {at: now} }"})
     definition = define(awaits("Wait", "go"), telling, events=consumed("go"))
     async with bench.worker(definition) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         queue = worker.queue
     asked = asyncio.create_task(swf.query(bench.client, handle.id, "status", _LIMIT))
     await asyncio.sleep(0.5)

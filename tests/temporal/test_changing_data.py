@@ -60,8 +60,7 @@ async def test_while_an_event_is_waited_for(bench: Bench) -> None:
     """What comes is merged into the changed data, and the instance is in the same execution."""
     waiting = define({**WAIT, "stateDataFilter": {"input": "${ .order }"}}, events=EVENTS, id="changed-waiting")
     async with bench.worker(waiting) as worker:
-        handle = await worker.start({"order": {"item": "mouse", "size": 1}})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {"order": {"item": "mouse", "size": 1}})
         await change_data(bench.client, handle.id, {"item": "rat", "size": None})
         await change_data(bench.client, handle.id, {"note": {"by": "ada"}})
         await worker.awaiting(handle, "go")
@@ -119,8 +118,7 @@ async def test_beside_branches(bench: Bench) -> None:
         functions=("slow",), events=EVENTS, id="changed-parallel",
     )  # fmt: skip
     async with bench.worker(parallel, slow={"slow": 1}) as worker:
-        handle = await worker.start({"n": 1})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {"n": 1})
         await until(lambda: worker.called)
         await change_data(bench.client, handle.id, {"n": 2})
         await worker.deliver(handle, "go", {"came": 1})
@@ -145,8 +143,7 @@ async def test_an_instance_of_direktiv(bench: Bench) -> None:
 async def test_what_is_no_change(bench: Bench) -> None:
     waiting = define(WAIT, events=EVENTS, id="changed-refused")
     async with bench.worker(waiting) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         with pytest.raises(UsageError, match="takes a JSON merge patch, which is an object"):
             await change_data(bench.client, handle.id, [1])  # type: ignore[arg-type]  # what the test is about
         with pytest.raises(UsageError, match="no instance 'nowhere'"):

@@ -173,9 +173,7 @@ states:
 """
 
 
-async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_given_up_as_it_starts_hears_of_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though it has continued as new by then: both are told in one workflow task, which had to wait for a worker."""
     end = {"continueAs": {"workflowId": "child"}}
     continuing = load({"id": "continuing", "specVersion": "0.8", "states": [{**BEGIN, "end": end}]})
@@ -187,8 +185,7 @@ async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
 
     definitions = load(BROKEN_OFF), continuing, load(CHILD)
     async with bench.worker(*definitions, runner=UnsandboxedWorkflowRunner(), go=go) as running:
-        handle = await running.start()
-        await running.awaiting(handle, "Enough")
+        handle = await running.start_awaiting("Enough")
         may_go.set()
         await gate.until(0)
         await running.send(handle, {"id": "1", "source": "s", "type": "other"})
@@ -256,9 +253,7 @@ async def test_a_run_may_begin_at_once_after_one_that_was_terminated_in_a_long_r
 
 
 @pytest.mark.parametrize("action", [SUBFLOW, LEFT, CALL], ids=["sub-workflow", "left alone", "long-running call"])
-async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
-    bench: Bench, action: dict[str, Any]
-) -> None:
+async def test_a_run_that_was_reset_starts_its_child_anew(bench: Bench, action: dict[str, Any]) -> None:
     """Where the server is told to go back to before it: there is one at any time."""
     calls: list[asyncio.Event] = []
 
@@ -303,9 +298,7 @@ class SameId(Interceptor):
 
 
 @pytest.mark.parametrize("action", [SUBFLOW, CALL], ids=["sub-workflow", "long-running call"])
-async def test_a_child_that_the_server_does_not_start_is_a_fault_of_its_action(
-    bench: Bench, action: dict[str, Any]
-) -> None:
+async def test_a_child_that_is_not_started_is_a_fault(bench: Bench, action: dict[str, Any]) -> None:
     """It says which state and action it belongs to, and `onErrors` may catch it."""
     definitions = parent(action), parent(action, "catching", onErrors=[{"errorRef": "any", "end": True}]), KID
     async with bench.worker(*definitions, interceptors=[SameId()], kid={}) as worker:

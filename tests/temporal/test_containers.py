@@ -266,9 +266,7 @@ async def test_a_call_is_made_again_where_variables_cannot_be_reached(bench: Ben
     assert attempts == [{}, {}]
 
 
-async def test_a_call_that_is_not_wanted_leaves_nothing(
-    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unwanted_call_leaves_nothing(bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The function is told by a DELETE; its directory goes, and what it had left does not count."""
     for module in (activities, host):
         monkeypatch.setattr(module, "HEARTBEAT", timedelta(seconds=2))  # by which it hears of that
@@ -290,9 +288,7 @@ async def test_a_call_that_is_not_wanted_leaves_nothing(
     assert len({one.action_id for one in served.function.requests}) == 1
 
 
-async def test_an_attempt_that_was_lost_does_not_end_the_next_one(
-    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lost_attempt_ends_no_other(bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that was cut off is told that nobody waits for its attempt; another one has the same id by then."""
     begun: list[Asked] = []
     over = threading.Event()

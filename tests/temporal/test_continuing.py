@@ -94,8 +94,7 @@ async def test_values_that_look_like_progress_are_carried_on_as_they_are(bench: 
     ]
     functions = [{"type": "knative-workflow", "id": "f", "image": "f"}]
     async with bench.worker(load({"id": "/told", "functions": functions, "states": states}), f={"a": 1}) as worker:
-        handle = await worker.start({}, suspend_after=20)
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {}, suspend_after=20)
         latest = await bench.handle(handle).describe()
         status: Any = await swf.query(bench.client, handle.id, "status")
         await handle.signal("go")
@@ -134,8 +133,7 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
     async with bench.worker(
         define(a, {**LATE, "end": True}, undo, functions=("f", "g"), **UNDOING), f={}, g={}
     ) as worker:
-        handle = await worker.start(suspend_after=25)
-        await worker.awaiting(handle, "late")
+        handle = await worker.start_awaiting("late", suspend_after=25)
         await handle.cancel()
         assert (await failure_of(handle)).how == "cancelled"
         assert (await bench.handle(handle).describe()).status == WorkflowExecutionStatus.CANCELED
@@ -288,8 +286,7 @@ async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench
         functions=("f", "g"), timeouts={"workflowExecTimeout": {"duration": timeout}}, **UNDOING,
     )  # fmt: skip
     async with bench.worker(definition, f={}) as worker:
-        handle = await worker.start({"n": 300}, suspend_after=12)
-        await worker.awaiting(handle, "late")
+        handle = await worker.start_awaiting("late", {"n": 300}, suspend_after=12)
         [started] = await told_in(bench.handle(handle), "workflow_execution_started")
     assert started.continued_execution_run_id
     record = await bench.client.data_converter.decode(started.input.payloads)

@@ -162,9 +162,7 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
         ("${ . as $all | .known | map(. / ($all.known | add)) | length }", {"known": [*range(1, 5_000)]}),
     ],
 )
-async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
-    bench: Bench, expression: str, data: dict[str, JSON]
-) -> None:
+async def test_an_expression_that_data_make_endless_fails(bench: Bench, expression: str, data: dict[str, JSON]) -> None:
     """A limit that data lead to is a fault of the run. Taken for one of the machine, it fails tasks for ever."""
     guard.configure(guard.EvaluationLimits(seconds=0.3))
     failed = await bench.failure(define(inject("Evaluate", {"x": expression})), data)
@@ -204,9 +202,7 @@ async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) 
     assert await replays(history) is None
 
 
-async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_that_holds_too_much_fails_alike_on_replay(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """How much its data take is found out where they have grown."""
     monkeypatch.setattr(run, "STEP", 20_000)
     monkeypatch.setattr(run, "MAX_DATA_BYTES", 200_000)

@@ -98,8 +98,7 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
     """Inputs, results, events, queries, sub-workflows, continued runs and definitions, all searched as plain text."""
     hidden = encrypted(bench)
     async with hidden.worker(WAITING, CHILD, LAST, charge={"card": CARD}) as worker:
-        handle = await worker.start({"card": CARD}, definition=0)
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid", {"card": CARD}, definition=0)
         assert (await swf.query(hidden.client, handle.id, "data"))["card"] == CARD
         event = {"id": "1", "source": "/x", "type": "paid", "specversion": "1.0", "data": {"paid": CARD}}
         assert await swf.deliver(hidden.client, handle.id, event) == "taken"
@@ -187,9 +186,7 @@ async def test_encryption_changes_in_the_middle_of_a_run(bench: Bench, what: str
 
 
 @pytest.mark.parametrize("kind", sample(["none", "missing", "wrong"], "keys that a worker lacks", 1))
-async def test_a_worker_without_the_key_says_so_and_the_run_waits(
-    bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_worker_without_the_key_says_so(bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, another one, or another one of the same id: tasks fail and are tried again; nothing fails for good."""
     queue = f"keyless-{kind}"
     right = encrypted(bench, "1", "1")
@@ -291,9 +288,7 @@ codecServer: {token: env:CODEC_SERVER_TOKEN}
 """
 
 
-async def test_the_program_of_temporal_shows_what_is_encrypted(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_codec_server_decrypts(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An input, a stored input, and one that the program has sent: shown with the token, and not without."""
     (tmp_path / "swf.yaml").write_text(CONFIG.replace("FOLDER", str(tmp_path)))
     monkeypatch.setenv("SWF_CONFIG", str(tmp_path / "swf.yaml"))

@@ -153,9 +153,7 @@ CARD: JSON = {"owner": "Ada", "expires": "2030-01-01T00:00:00Z"}
         ("raw", None, {"mediaType": "application/octet-stream", "base64": "AP8="}),
     ],
 )
-async def test_arguments_and_result_are_plain_json(
-    bench: Bench, operation: str, arguments: JSON, expected: JSON
-) -> None:
+async def test_arguments_and_results_are_json(bench: Bench, operation: str, arguments: JSON, expected: JSON) -> None:
     """An object is one argument, an array is several, null is none; types are the other side's business."""
     action = {"actionDataFilter": {"toStateData": "${ .response }"}} if operation == "owner" else {}
     async with running(bench, Shop(), operation, arguments, action=action) as worker:
@@ -312,9 +310,7 @@ async def test_each_timeout_is_a_fault(bench: Bench, metadata: dict[str, str], c
 
 @pytest.mark.parametrize("action", [{}, {"nonRetryableErrors": ["late"]}])
 @pytest.mark.parametrize("increment", ["PT0S", "PT0.01S"])
-async def test_a_timeout_is_tried_again_as_the_definition_says(
-    bench: Bench, action: dict[str, Any], increment: str
-) -> None:
+async def test_a_timeout_is_tried_again(bench: Bench, action: dict[str, Any], increment: str) -> None:
     """To the engine it is no error with a type, and yet a definition can name it."""
     shop = Shop()
     parts: dict[str, Any] = {

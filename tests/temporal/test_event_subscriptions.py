@@ -104,8 +104,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
     definition = named(TWO)
     first, second, third = (shipped(str(number), {}, parcel="7", leg=leg).to_json() for number, leg in enumerate("aba"))
     async with bench.worker(definition) as running:
-        handle = await running.start({"parcel": "7"})
-        await running.awaiting(handle, "Shipped")
+        handle = await running.start_awaiting("Shipped", {"parcel": "7"})
     await handle.signal(ROUTED, first)
     if comes == "with":
         await handle.signal(ROUTED, second)
@@ -118,9 +117,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
         await kept_by(running, {"parcel": "7"}, 1)
 
 
-async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_mailbox_forgets_who_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
     monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=1))
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
@@ -148,8 +145,7 @@ async def _are_subscribed(mailbox: swf.Handle, number: int) -> bool:
 async def test_an_instance_begun_by_hand_gets_what_its_events_fix(bench: Bench) -> None:
     """What its first event says is known from then on, beside the instance that events of this key begin."""
     async with bench.worker(named(ORDER)) as running:
-        handle = await running.start()
-        await running.awaiting(handle, "Placed")
+        handle = await running.start_awaiting("Placed")
         await swf.send_event(bench.client, handle.id, event("1", "placed", "shop", "by hand", order=7).to_json())
         await send(running, event("2", "paid", "bank", "yes", order="7"))
         assert await result(handle) == {"placed": "by hand", "paid": "yes"}
@@ -159,8 +155,7 @@ async def takes_one_of_two(running: Running) -> None:
     """Have an instance that was started by hand take one of two events that are kept, and leave the other."""
     await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
     await kept_by(running, {"order": "7"}, 2)
-    by_hand = await running.start()
-    await running.awaiting(by_hand, "Placed")
+    by_hand = await running.start_awaiting("Placed")
     await swf.send_event(running.bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
     assert await result(by_hand) == {"placed": 5, "paid": 3}
     await kept_by(running, {"order": "7"}, 1)
@@ -230,8 +225,7 @@ NAPS = (
 async def test_a_run_that_has_continued_as_new_leaves_its_mailbox(bench: Bench) -> None:
     """What it waited for came before that; a mailbox that nobody waits in any more ends."""
     async with bench.worker(named(NAPS)) as running:
-        mine = await running.start({"parcel": "7"}, suspend_after=12)
-        await running.awaiting(mine, "Shipped")
+        mine = await running.start_awaiting("Shipped", {"parcel": "7"}, suspend_after=12)
         await swf.send_event(bench.client, mine.id, shipped("1", "first", parcel=7, leg="a").to_json())
         assert await result(mine) == {"parcel": "7", "first": "first"}
         described = (await bench.handle(mine).describe()).raw_description

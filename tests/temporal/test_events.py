@@ -55,8 +55,7 @@ FORGED = [
 async def test_nothing_in_an_event_stands_for_its_correlation(bench: Bench, claims: dict[str, Any]) -> None:
     """Who knows nothing of the order cannot have an event taken for it, by signal or update, whatever it says."""
     async with bench.worker(define(waiting("paid"), events=[BY_ORDER])) as worker:
-        handle = await worker.start({"order": "7"})
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid", {"order": "7"})
         await handle.signal("event", event(id="2", data={"amount": 0}, **claims))
         await handle.signal("event", {"addressed": event(id="3", data={"amount": 0})})
         await handle.signal("paid", event(id="4", data={"amount": 0}, **claims))
@@ -88,8 +87,7 @@ async def test_an_event_stays_addressed_on_its_way(bench: Bench) -> None:
     )  # fmt: skip
     second = define(waiting("paid"), events=[BY_ORDER], id="second")
     async with bench.worker(first, second, f={}) as worker:
-        handle = await worker.start({"order": "7"}, suspend_after=20)
-        await worker.awaiting(handle, "went")
+        handle = await worker.start_awaiting("went", {"order": "7"}, suspend_after=20)
         await handle.signal("event", event(id="2", data={"amount": 0}, swfaddressed=True))
         await handle.signal("paid", {"amount": 6})
         await handle.signal("went", {})
@@ -101,8 +99,7 @@ async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
     events = [PAID, *consumed("sent", "other", source="bank")]
     definition = define(waiting("paid", "sent", exclusive=False), waiting("other", name="later"), events=events)
     async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         answers = [
             await handle.execute_update("deliver", event(id="1")),
             await handle.execute_update("deliver", event(id="1")),
@@ -149,8 +146,7 @@ async def test_update_refuses_what_is_never_taken(bench: Bench, *, early: bool) 
 
 async def test_update_by_name(bench: Bench) -> None:
     async with bench.worker(define(waiting("paid"), waiting("paid", name="again"), events=[CORRELATED])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         assert await worker.deliver(handle, "paid", {"a": 1}) == "taken"
         await worker.deliver(handle, "com.bank.paid", {"b": 2})
         assert await handle.result() == {"a": 1, "b": 2}
@@ -160,8 +156,7 @@ async def test_update_refuses_what_is_not_awaited_now(bench: Bench) -> None:
     """What is given to a wait, and not to the instance, is refused once somebody else has given it."""
     states = waiting("paid"), awaits("then", "later")
     async with bench.worker(define(*states, events=[PAID, *consumed("later")])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         given = {"name": "paid", "data": {"by": "first"}, "awaited": True}
         assert await swf.deliver(bench.client, handle.id, given) == "taken"
         with pytest.raises(NeverTakenError, match="does not wait for the event 'paid' now"):
@@ -176,8 +171,7 @@ async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
     first = define(waiting("went"), inject("on", end=end), events=consumed("went", source="bank"))
     second = define(waiting("paid"), events=[PAID], id="second")
     async with bench.worker(first, second) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "went")
+        handle = await worker.start_awaiting("went")
         assert await swf.deliver(bench.client, handle.id, event()) == "kept"
         with pytest.raises(NeverTakenError):
             await swf.deliver(bench.client, handle.id, event("com.other"))
@@ -199,8 +193,7 @@ async def test_an_event_of_another_version_is_refused(bench: Bench) -> None:
     """By an update with the reason, by the client before anything is sent, and by a signal without harm."""
     older = event(specversion="0.3")
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         with pytest.raises(WorkflowUpdateFailedError) as refused:
             await handle.execute_update("deliver", older)
         with pytest.raises(UsageError, match=r"this says specversion '0\.3'"):
@@ -219,8 +212,7 @@ async def test_signals_that_make_no_sense_do_no_harm(bench: Bench) -> None:
     nested = {"id": "2", "source": "bank", "type": "other", "data_base64": b64encode(deep).decode()}
     signals = [("unheard-of", {"a": 1}), *(("event", one) for one in ("nonsense", {"source": 5}, nested))]
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         for name, data in (*signals, *(("paid", one) for one in (*unreadable, b"bytes"))):
             await handle.signal(name, data)
         await worker.awaiting(handle, "paid")

@@ -118,9 +118,7 @@ BEFORE_ANY_STATE: dict[str, tuple[str, list[Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BEFORE_ANY_STATE)
-async def test_a_failure_before_the_first_state_is_logged(
-    bench: Bench, caplog: pytest.LogCaptureFixture, case: str
-) -> None:
+async def test_a_failure_before_any_state_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture, case: str) -> None:
     workflow_type, arguments, told = BEFORE_ANY_STATE[case]
     definition = define(inject("a"), dataInputSchema={"schema": {"type": "object"}})
     async with bench.worker(definition) as worker:

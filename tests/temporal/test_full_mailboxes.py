@@ -154,9 +154,7 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
         assert await (await handle.describe()).memo_value(DEFINITIONS) != digest
 
 
-async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_its_definitions_are_known_once_it_continued(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 20)
     definition = named(BOTH)
     async with bench.worker(definition) as running:

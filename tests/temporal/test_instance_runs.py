@@ -63,11 +63,9 @@ async def test_its_start_is_that_of_its_first_run(bench: Bench, monkeypatch: pyt
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
     calls, client = Calls("first"), Client(bench.client)
     async with bench.worker(DEFINITION, **calls.functions("first")) as worker:
-        old = await worker.start({}, workflow_id="many-runs")
-        await worker.awaiting(old, "go")
+        old = await worker.start_awaiting("go", {}, workflow_id="many-runs")
         await old.terminate()
-        handle = await worker.start({}, workflow_id="many-runs")
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {}, workflow_id="many-runs")
         began = (await handle.describe()).start_time
         await handle.signal("go", {})
         assert await ended(handle) is None
@@ -116,8 +114,7 @@ async def test_a_closed_one_is_answered_without_a_worker(bench: Bench, *, has_pe
     """Also if a workflow task was to be done when it was terminated: what no worker has done has not happened."""
     client = Client(bench.client)
     async with bench.worker(DEFINITION) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
     if has_pending:
         await handle.signal("go", {})
     open_ = await facts_of(client, handle.id, with_trace=True)
@@ -170,8 +167,7 @@ async def test_a_terminated_instance_whose_task_is_pending_answers(bench: Bench)
     """The event that no worker has seen has not happened; nothing asks again for a task that never ends."""
     definition = define(FIRST, awaits("Wait", "go"), events=consumed("go"))
     async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go")
     await worker.send(handle, event("go", "go", "x"))
     await handle.terminate()
     kinds = [one.event_type for one in await events_of(handle)]
@@ -202,8 +198,7 @@ async def test_a_result_is_waited_for_while_the_instance_is_paused(measured: Mea
     """By who has started it, and by who asks for it by its id, and neither asks the server again and again."""
     waiting = define(awaits("Wait", "Go"), events=[{"name": "Go", "type": "go", "source": "us"}])
     async with measured.worker(waiting) as running:
-        started = await running.start()
-        await running.awaiting(started, "Go")
+        started = await running.start_awaiting("Go")
         by_id = measured.handle(started)
         early = asyncio.create_task(swf.result(started))
         await pause(measured.client, started.id, None)
@@ -255,8 +250,7 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
     calls, client = Calls("second"), Client(bench.client)
     async with bench.worker(COUNTED, options=OperatorOptions(), **calls.functions("first", "second")) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         await handle.signal("go", {})
         assert await ended(handle) is None
         latest = bench.handle(handle)

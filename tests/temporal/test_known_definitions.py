@@ -169,8 +169,7 @@ async def test_an_instance_goes_on_under_the_text_that_it_began_with(bench: Benc
     queue = f"admission-upgrade-{os.getpid()}-{before}"
     called = asyncio.Event()
     async with bench.worker(long(), *others(), queue=queue, only_known=before, f={"f": 1}, g={}) as worker:
-        handle = await worker.start(suspend_after=20)
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", suspend_after=20)
     newer = define(calling("other", "h"), functions=("h",))
     answers: dict[str, Any] = {"f": {"f": 1}, "g": lambda _: called.set(), "h": {}}
     async with bench.worker(newer, queue=queue, only_known=True, **answers) as worker:

@@ -141,8 +141,7 @@ async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tm
         functions=("small", "large"), events=consumed("go", source="/x"),
     )  # fmt: skip
     async with bench.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on") as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
     stored = storing(bench, tmp_path)
     async with stored.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on"):
         await swf.send_data(stored.client, handle.id, "go", {})
@@ -163,9 +162,7 @@ def collecting(number: int) -> Definition:
     )  # fmt: skip
 
 
-async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
-    stored: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_that_holds_too_much_fails(stored: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was collected is counted when the run continues as new; the message has both numbers and the setting."""
     monkeypatch.setattr(host, "MIN_HELD_BYTES", 100_000)
     text = "x" * 20_000

@@ -157,9 +157,7 @@ LARGE, MANY = "x" * 150_000, 16
 """Events that together are more than one payload holds."""
 
 
-async def test_more_than_can_be_carried_over_stays_until_it_is_less(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_carried_over_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """An instance that keeps too much goes on where it is, says so, and continues as new once it has taken some."""
     monkeypatch.setattr(continuing, "TRY_AGAIN", 5)
     async with bench.worker(waiting(MANY + 12)) as worker:

@@ -169,8 +169,7 @@ async def test_details_say_where_the_run_is(bench: Bench) -> None:
     """The current details, which the UI shows, name the state and the event that is waited for."""
     definition = define(awaits("Wait for payment", "paid"), events=consumed("paid", source="bank"))
     async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         metadata = await handle.query("__temporal_workflow_metadata")
         await handle.signal("paid", {})
         await handle.result()
@@ -310,8 +309,7 @@ states:
 async def test_metadata_are_shown(bench: Bench) -> None:
     """While the instance waits, and when it has ended; where they are long, the UI shows their beginning."""
     async with bench.worker(load(TELLING)) as running:
-        handle = await running.start({"customer": "Ada", "long": "x" * 2 * MAX_METADATA})
-        await running.awaiting(handle, "paid")
+        handle = await running.start_awaiting("paid", {"customer": "Ada", "long": "x" * 2 * MAX_METADATA})
         assert (await handle.query("status"))["metadata"] == {"step": 1, "for": "Ada"}
         details = (await handle.query("__temporal_workflow_metadata")).current_details
         assert "waiting for paid" in details

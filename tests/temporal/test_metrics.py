@@ -34,8 +34,7 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
         events=events, functions=({"name": "work", "type": "custom"},),
     )  # fmt: skip
     async with measured.worker(definition, work=work) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         answers = [
             await swf.deliver(measured.client, handle.id, {"id": id_, "source": "shop", "type": "later"})
             for id_ in ("1", "1")

@@ -133,9 +133,7 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
 
 
 @pytest.mark.parametrize(("seconds", "yields"), [(0.0, 1), (1.5, 0)], ids=["the same task", "the next task"])
-async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
-    bench: Bench, seconds: float, yields: int
-) -> None:
+async def test_what_is_sent_beside_a_local_call(bench: Bench, seconds: float, yields: int) -> None:
     """A task ends within a local call that takes long, and what it sends is not sent once more; also on a replay."""
     slow = {"name": "slow", "type": "custom", "operation": "slow", "metadata": {"local": True}}
     large = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}

@@ -396,8 +396,7 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
     definition = define(inject("end", end=end))
     last = define(inject("last"), id="last")
     async with bench.worker(definition, waits, last) as worker:
-        child = await worker.start({}, definition=1)
-        await worker.awaiting(child, "never")
+        child = await worker.start_awaiting("never", {}, definition=1)
         left = AwaitedRecord(child.id, str(child.first_execution_run_id), 0.0)
         gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})

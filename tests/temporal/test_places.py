@@ -132,8 +132,7 @@ async def test_each_key_has_places_of_its_own(bench: Bench) -> None:
     """The key is an expression over the input, and people see which it is."""
     definition = bounded({"limit": 1, "key": "${ .customer }"})
     async with bench.worker(definition) as running:
-        first = await running.start({"customer": {"id": 7}})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {"customer": {"id": 7}})
         second = await running.start({"customer": {"id": 7}})
         giver = giver_of(running, {"id": 7})
         assert await waiting(second) == {"limit": 1, "key": {"id": 7}, "givenBy": giver.id}
@@ -196,8 +195,7 @@ async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) ->
 
     definition = bounded(1, functions=("work",))
     async with bench.worker(definition, work=work if end == "fails" else 1) as running:
-        first = await running.start({})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {})
         second = await running.start({})
         await waiting(second)
         if end == "is terminated":
@@ -218,8 +216,7 @@ async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.Mon
         for _ in range(2):
             await go(running, await running.start({}))
             await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
-        first = await running.start({})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {})
         await first.terminate()
         await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
 
@@ -270,8 +267,7 @@ async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) 
             assert await running.run({}) == {"go": True, "done": True}
             assert len(await told_in(giver_of(running), "workflow_execution_signaled")) == 2
             return
-        ahead = await running.start({}, definition=1)
-        await running.awaiting(ahead, "Go")
+        ahead = await running.start_awaiting("Go", {}, definition=1)
         first = await running.start({})
         handle = bench.handle(first)
         await queued(giver_of(running, definition=1), 1, 1)
@@ -357,8 +353,7 @@ async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
         return {}
 
     async with bench.worker(bounded(1, functions=("work",)), work=work) as running:
-        first = await running.start({})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {})
         await running.send(first, GO)
         await failure_of(first)
         await queued(giver_of(running), 0, 0)
@@ -418,8 +413,7 @@ MESSAGES: list[Any] = [{}, 7, None, *NO_RECORDS]
 
 async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
     async with bench.worker(bounded(1)) as running:
-        handle = await running.start({})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", {})
         for message in MESSAGES:
             await giver_of(running).signal(TAKE, message)
             await handle.signal(PLACE, message)

@@ -182,8 +182,7 @@ async def test_one_that_ends_before_it_is_given_events_again(
     choose = switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"})
     definition = define(choose, awaits("Wait", "go", end=True), events=consumed("go"), id="ends-at-once")
     async with bench.worker(definition) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         data = {"n": 1, "more": room * "x"} if room < 10_000 else {"n": 1}
         await how(bench.client, handle.id, {"name": "go", "data": data})
         assert await ended(handle) == data
@@ -231,8 +230,7 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     monkeypatch.setattr(ReceivedEvent, "send", send_and_wait)
     answers = iter([{"done": False}, {"done": True}, {"done": False}])
     async with bench.worker(named(DECIDING), check=lambda _: next(answers)) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Go")
+        handle = await worker.start_awaiting("Go", {"parcel": "7"})
         await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
@@ -245,9 +243,7 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     assert latest == {"parcel": "7", "done": False, "got": 1}
 
 
-async def test_an_event_that_comes_as_the_run_before_is_terminated(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_event_that_comes_as_the_run_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
     start = RestartInput.start
@@ -286,8 +282,7 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
     """What had been begun before it and has completed since keeps its result; the events are there."""
     calls, inner = Calls(), define(inject("In", {"inner": 1}), id="inner")
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Go")
+        handle = await worker.start_awaiting("Go", {"parcel": "7"})
         await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         before = await ended(handle)
@@ -373,8 +368,7 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
     """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
     calls = Calls("check")
     async with bench.worker(named(LEGS), **calls.functions("check")) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Shipped")
+        handle = await worker.start_awaiting("Shipped", {"parcel": "7"})
         await send(worker, shipped(1))
         assert await ended(handle) is None
         calls.broken.clear()
@@ -410,9 +404,7 @@ async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(
         assert await ended(handle) == {"placed": 3, "check": 3, "paid": 4}
 
 
-async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_event_given_back_at_the_end_goes_to_no_other(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
     calls, start = Calls("check"), RestartInput.start
 
@@ -441,8 +433,7 @@ async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> Non
         inject("first", {"first": True}, transition="wait"), awaits("wait", "go", end=True), events=consumed("go")
     )
     async with bench.worker(waiting) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go")
         plan = await plan_rerun(Client(bench.client), handle.id, "first")
         await swf.send_event(bench.client, handle.id, event("1", "go", "x").to_json())
         await ended(handle)

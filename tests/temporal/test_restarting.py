@@ -242,9 +242,7 @@ async def test_no_complete_call_of_direktiv_is_made_again(bench: Bench, kind: st
 
 
 @pytest.mark.parametrize("patch", [None, {"more": 1}], ids=["plain", "with data"])
-async def test_what_is_made_again_has_the_key_that_it_had(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, patch: JSON
-) -> None:
+async def test_what_is_made_again_keeps_its_key(bench: Bench, monkeypatch: pytest.MonkeyPatch, patch: JSON) -> None:
     """Also after the instance has continued as new, and when it has gone on before: its trace is that of all."""
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
     service = Service()
@@ -254,8 +252,7 @@ async def test_what_is_made_again_has_the_key_that_it_had(
     )  # fmt: skip
     async with bench.worker(definition, **service.functions()) as running:
         service.running, client = running, Client(bench.client)
-        handle = await running.start({"n": 0})
-        await running.awaiting(handle, "go")
+        handle = await running.start_awaiting("go", {"n": 0})
         await handle.signal("go", {})
         output = await ended(handle)
         keys, expected = list(service.succeeded), {**output, **(patch or {})}  # type: ignore[dict-item]  # an object

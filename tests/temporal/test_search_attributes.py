@@ -116,8 +116,7 @@ async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
     definition = waiting("followed", NAMED)
     given: JSON = {"customer": {"id": 7}, "total": 12.5, "number": 3, "due": "2030-05-06T07:00:00Z", "rush": True}
     async with searched.worker(definition, interceptors=[ON], f=fail) as running:
-        handle = await running.start(given, options={"memo": {BUSINESS_KEY: "b-1"}})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", given, options={"memo": {BUSINESS_KEY: "b-1"}})
         found = await attributes_of(handle)
         assert found.pop("Due").isoformat() == "2030-05-06T07:00:00+00:00"
         assert found == {
@@ -139,8 +138,7 @@ async def test_a_replay_goes_by_the_history(
     """Whatever the worker is told that replays it; without them, there is nothing of them in the history."""
     definition = waiting("replayed", {"Customer": "${ .customer }"})
     async with searched.worker(definition, interceptors=[begun], f=1) as running:
-        handle = await running.start({"customer": "c"})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", {"customer": "c"})
         queue = running.queue
     async with searched.worker(definition, interceptors=[replayed], queue=queue, f=1) as running:
         await go(running, handle)
@@ -391,8 +389,7 @@ async def test_the_next_instance_of_a_key_has_the_options_of_the_one_before(sear
     definition = named(ORDER)
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = searched.handle(instance_id(definition.id, {"order": "1"}))
-        first = await running.start(workflow_id=handle.id, options=OPTIONS)
-        await running.awaiting(first, "Placed")
+        first = await running.start_awaiting("Placed", workflow_id=handle.id, options=OPTIONS)
         await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
         await running.awaiting(first, "Paid")
         await until(lambda: handle.query("status"), lambda one: one["kept"])

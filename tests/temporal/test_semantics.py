@@ -70,9 +70,7 @@ async def test_a_run_keeps_its_number(
     assert first[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW
 
 
-async def test_a_run_without_a_pin_has_the_number_of_the_worker_that_resolved_its_definition(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_without_a_pin_has_its_workers_number(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands beside the definition in the history: a later worker goes by it, and an earlier one leaves the run."""
     definition = define(awaits("w", "go"), subflow("sub", "evening"), events=consumed("go", source="s"))
     queue = "semantics"
@@ -196,14 +194,11 @@ async def test_a_new_rule_never_touches_a_running_instance(bench: Bench) -> None
         assert await outcome(handle) == {"given": True, "x": 1}
 
 
-async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_added_rule_stops_no_running_instance(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker of the release with the rule refuses the definition, and replays and completes what began before."""
     definition = define(awaits("w", "go"), inject("a", {"x": 1}), events=consumed("go", source="s"))
     async with bench.worker(definition) as worker:
-        handle = await worker.start(workflow_id="pinned-added-rule")
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", workflow_id="pinned-added-rule")
 
     def forbids_everything(_: object) -> Iterator[Problem]:
         yield Problem("no-more", "nothing is allowed any more")
@@ -260,9 +255,7 @@ async def replays_by(history: WorkflowHistory, monkeypatch: pytest.MonkeyPatch, 
     return await replays(history) is None
 
 
-async def test_a_run_goes_the_way_that_the_place_had_when_it_passed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_goes_the_way_that_it_began(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Code that asks replays histories of either kind, and code that does not only those of its own."""
     before = await ran(bench)
     monkeypatch.setattr(TemporalHost, "sleep", asking)

@@ -81,9 +81,7 @@ async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
         assert await _cluster_id(bench.server) != await _cluster_id(server)
 
 
-async def test_a_port_that_was_asked_for_and_that_another_server_took_first(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_port_that_was_asked_for_and_is_taken(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else can be chosen: it is said to be taken."""
     looks = iter([True])
     monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))

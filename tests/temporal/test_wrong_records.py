@@ -179,8 +179,7 @@ async def test_what_others_send_to_an_instance(bench: Bench, data: str) -> None:
     """An update is refused. A signal is not taken, which stands in the trace, and the instance waits on."""
     definition = define(awaits("wait", "paid"), events=consumed("paid", source="bank"))
     async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         await handle.signal("paid", raw(data))
         with pytest.raises(WorkflowUpdateFailedError) as refused:
             await handle.execute_update("deliver", raw(f'{{"name":"paid","data":{data}}}'))
@@ -263,9 +262,7 @@ def test_unknown_fields_of_a_pin_are_carried_on() -> None:
     ],
     ids=["pin", "mailbox", "variables", "places", "delayed event"],
 )
-async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
-    bench: Bench, workflow_type: str, record: dict[str, Any]
-) -> None:
+async def test_a_workflow_waits_for_its_release(bench: Bench, workflow_type: str, record: dict[str, Any]) -> None:
     """It does not fail with a worker that is too old: its task does, and is tried again."""
     data: list[Any] = [{}] if workflow_type == "sample" else []
     async with bench.worker(INJECTING) as worker:

@@ -169,13 +169,7 @@ NOT_REGISTERED = "is not registered on this worker, available activities: Charge
         ("nothing", ["${ .given }", "${ .given }"], "x" * 1_200_000, "PayloadTooLarge", ""),
         ("nothing", "${ .given }", ["x"] * 40_000, "PayloadTooLarge", ""),
         ("odd", None, None, "MalformedAnswer", "'odd' is written as binary/odd, and not as JSON"),
-        (
-            "ChargeCart",
-            None,
-            None,
-            "NotFoundError",
-            "'ChargeCart' is not registered on this worker, available activities: ",
-        ),
+        ("ChargeCart", None, None, "NotFoundError", NOT_REGISTERED),
     ],
     ids=["too large together", "too many", "a result that is not JSON", "nobody offers it"],
 )

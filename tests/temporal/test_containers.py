@@ -147,11 +147,8 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
         output = await served.run()
         first, again = served.function.posts
     assert {name: seen[name] for name in ("deep/words.txt", "coded", "packed/leaf", "missing")} == {
-        "deep/words.txt": b"a word",
-        "coded": b"hello",
-        "packed/leaf": b"green",
-        "missing": b"",
-    }
+        "deep/words.txt": b"a word", "coded": b"hello", "packed/leaf": b"green", "missing": b"",
+    }  # fmt: skip
     assert seen["tree/leaf"] == b"brown"
     assert output["return"] == "done"
     assert output["var"] == {"n": [1], "left": b64encode(b"hello").decode(), "raw": "/w==", "link": None}

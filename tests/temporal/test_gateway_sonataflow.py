@@ -151,6 +151,7 @@ async def test_what_is_waited_for(bench: Bench) -> None:
         has_answered = starting.done()
         ready.set()
         called = await starting
+        await refuses((404, "unknown-instance", client.get(f"/{waiting.id}/{sleeps.json()['id']}")))
         for one in (sleeps, inner_waits):
             await client.delete(one.headers["location"])
     assert (ended.status_code, ended.json()["workflowdata"]) == (201, {"n": 21, "doubled": 42})

@@ -7,14 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
 from temporalio import activity
-from temporalio.client import WorkflowFailureError
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
@@ -23,8 +22,9 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import find_program, local_server
 from tests.cli.conftest import COMMAND, Place
+from tests.listening import Quiet, listening
 from tests.temporal.building import awaits, consumed, inject, operation, sleeps
-from tests.temporal.conftest import Bench, calling, define, events_of, killed, outcome, start_worker, until
+from tests.temporal.conftest import Bench, calling, define, events_of, failure_of, killed, outcome, start_worker, until
 from tests.temporal.test_outlasting import histories
 
 DEFINITION = """
@@ -169,33 +169,21 @@ class Shop:
 
 @contextmanager
 def shop_served(shop: Shop) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:  # noqa: ARG002 - only its path counts
             path = self.path.removeprefix("/")
             shop.keys[path].append(self.headers["Idempotency-Key"])
             if path == "charge":
                 shop.answers.wait(60)
-            body = json.dumps({path: True}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
+            self.answer(json.dumps({path: True}).encode())
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        shop.answers.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with listening(server):
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            shop.answers.set()
 
 
 CHARGING = """
@@ -218,36 +206,32 @@ async def asked(shop: Shop, path: str, number: int) -> None:
     await until(lambda: len(shop.keys[path]) >= number)
 
 
-@pytest.mark.temporal
-async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(tmp_path: Path) -> None:
+async def test_what_a_killed_worker_had_begun_is_made_again_with_its_key(bench: Bench, tmp_path: Path) -> None:
     """Of each of many instances; what was complete is not made again."""
     shop, place = Shop(), Place(tmp_path)
-    async with local_server() as server:
-        address = server.client.service_client.config.target_host
-        with shop_served(shop) as url:
-            place.write("shop.sw.yaml", CHARGING.replace("URL", url))
-            place.write("functions.py", "def unused(): ...\n")
-            functions = ("--functions", str(tmp_path / "functions.py"))
-            env = {"SWF_ALLOW_HOSTS": "127.0.0.1", "HEARTBEAT": "3"}
-            start = partial(start_worker, Bench(server), tmp_path, "swf", *functions, **env)
+    with shop_served(shop) as url:
+        place.write("shop.sw.yaml", CHARGING.replace("URL", url))
+        place.write("functions.py", "def unused(): ...\n")
+        functions = ("--functions", str(tmp_path / "functions.py"))
+        env = {"SWF_ALLOW_HOSTS": "127.0.0.1", "HEARTBEAT": "3"}
+        start = partial(start_worker, bench, tmp_path, "shop", *functions, **env)
+        worker = start()
+        try:
+            handles = [await bench.client.start_workflow("shop", {}, id=one, task_queue="shop") for one in INSTANCES]
+            await asked(shop, "charge", 2)
+            killed(worker)
             worker = start()
-            try:
-                for instance in INSTANCES:
-                    await server.client.start_workflow("shop", {}, id=instance, task_queue="swf")
-                await asked(shop, "charge", 2)
-                killed(worker)
-                worker = start()
-                for instance in INSTANCES:
-                    with pytest.raises(WorkflowFailureError):
-                        await server.client.get_workflow_handle(instance).result()
-                shop.answers.set()
-                words = ["retry", "--query", "WorkflowId STARTS_WITH 'killed-'", "--yes", "--address", address]
-                process = await asyncio.to_thread(
-                    subprocess.run, [*COMMAND, *words], env=place.env, capture_output=True, text=True, check=False
-                )
-                outputs = [await server.client.get_workflow_handle(instance).result() for instance in INSTANCES]
-            finally:
-                killed(worker)
+            for handle in handles:
+                await failure_of(handle)
+            shop.answers.set()
+            address = bench.client.service_client.config.target_host
+            words = ["retry", "--query", "WorkflowId STARTS_WITH 'killed-'", "--yes", "--address", address]
+            process = await asyncio.to_thread(
+                subprocess.run, [*COMMAND, *words], env=place.env, capture_output=True, text=True, check=False
+            )
+            outputs = [await bench.handle(one).result() for one in INSTANCES]
+        finally:
+            killed(worker)
     assert (process.returncode, "2 instances continue" in process.stderr) == (0, True), process.stderr
     assert outputs == [{"reserve": True, "charge": True}] * 2
     assert len(set(shop.keys["reserve"])) == len(shop.keys["reserve"]) == 2

@@ -51,7 +51,7 @@ async def test_replays(recorded: Recorded) -> None:
         debug_mode=True,
     )
     execution = recorded.execution
-    assert await failures(replayer, execution.workflow_id, execution.history, few=2) == {}
+    assert await failures(replayer, execution.workflow_id, execution.history) == {}
 
 
 @pytest.mark.parametrize("name", [vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS])

@@ -74,10 +74,7 @@ states:
 async def test_a_change_that_took_effect_is_answered_so(bench: Bench) -> None:
     """Even if the data is then too large to be shown; after the end, it follows from the history."""
     doubling, large = named(DOUBLING), "x" * 900_000
-    async with (
-        bench.worker(doubling) as worker,
-        served(bench, [doubling], worker.queue, sonataflow_api=True) as client,
-    ):
+    async with bench.worker(doubling) as worker, served(bench, [doubling], worker.queue, sonataflow_api=True) as client:
         begun = await client.post(f"/{doubling.id}", json={"x": large})
         at = begun.headers["location"]
         first, second = [await client.patch(at, json={name: large}) for name in "cd"]

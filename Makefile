@@ -52,11 +52,11 @@ test-all: $(VENV)/.dev  ## run everything: all suspensions, all scenarios on Tem
 soak: $(VENV)/.dev  ## run 1,000 instances while workers are killed, the server restarts and services fail
 	@$(BIN)/python -m tests.soak $(ARGS)
 
-soak-events: $(VENV)/.dev  ## send 10,000 events to 1,000 instances while workers, gateway and consumer are killed
-	@$(BIN)/python -m tests.soak_events $(ARGS)
+soak-events: $(VENV)/.dev  ## send 10,000 events to 1,000 instances while broker, worker, gateway and consumer are killed
+	@$(BIN)/python -m tests.soak_events --ways nats http --keys 500 --events 10 --faults 12 --restarts 1 $(ARGS)
 
 soak-brokers: $(VENV)/.dev  ## send events over four brokers while these are restarted and stalled
-	@$(BIN)/python -m tests.soak_brokers $(ARGS)
+	@$(BIN)/python -m tests.soak_events $(ARGS)
 
 soak-watched: $(VENV)/.dev  ## query runs that work long while their workers are killed, and replay what they left
 	@$(BIN)/python -m tests.soak_watched $(ARGS)

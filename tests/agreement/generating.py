@@ -74,15 +74,13 @@ class _Maker(Chance):
             "workflow": main,
             "definitions": [one for one in children if _mentions([main, *children], one["id"])] + following,
             "input": {
-                "n": self.upto(5),
-                "items": [{"i": number} for number in range(self.upto(4))],
-                "go": self.often(0.5),
+                "n": self.upto(5), "items": [{"i": number} for number in range(self.upto(4))], "go": self.often(0.5),
             },
             "functions": {name: self.answers() for name in _FUNCTIONS},
             "events": [self.event(number) for number in range(self.upto(5))],
             "chance": [self.one(0, 0.5, 1)],
             "cancel": self.often(0.3),
-        }
+        }  # fmt: skip
         return document
 
     def answers(self) -> Document:
@@ -157,10 +155,8 @@ class _Maker(Chance):
 
     def retry(self, name: str) -> Document:
         retry: Document = {
-            "name": name,
-            "delay": self.one("PT1S", "PT2S", "PT5S", "PT0S"),
-            "maxAttempts": 1 + self.upto(2),
-        }
+            "name": name, "delay": self.one("PT1S", "PT2S", "PT5S", "PT0S"), "maxAttempts": 1 + self.upto(2),
+        }  # fmt: skip
         if self.often(0.3):
             retry["multiplier"] = self.one(2, 1.5)
         if self.often(0.2):
@@ -219,11 +215,9 @@ class _Maker(Chance):
 
     def undoing(self, name: str) -> Document:
         return {
-            "name": name,
-            "type": "operation",
-            "usedForCompensation": True,
+            "name": name, "type": "operation", "usedForCompensation": True,
             "actions": [{"functionRef": {"refName": self.one(*_FUNCTIONS), "arguments": {"undo": name}}}],
-        }
+        }  # fmt: skip
 
     def timeouts(self, *keys: str, share: float = 0.3) -> Document:
         return {key: self.duration() for key in keys if self.often(share)}
@@ -285,11 +279,9 @@ class _Maker(Chance):
 
     def foreach(self) -> Document:
         state: Document = {
-            "type": "foreach",
-            "inputCollection": self.one("${ .items }", "${ [1, 2, 3] }", "${ .items // [] }"),
-            "iterationParam": "item",
-            "actions": self.actions(2),
-        }
+            "type": "foreach", "inputCollection": self.one("${ .items }", "${ [1, 2, 3] }", "${ .items // [] }"),
+            "iterationParam": "item", "actions": self.actions(2),
+        }  # fmt: skip
         if self.often(0.5):
             state["outputCollection"] = self.one("${ .results }", "${ .items }")
         if self.often(0.4):
@@ -327,11 +319,9 @@ class _Maker(Chance):
             action["condition"] = self.one("${ .n > 1 }", "${ .go == true }")
         if self.often(0.25):
             action["actionDataFilter"] = self.one(
-                {"useResults": False},
-                {"toStateData": "${ .result }"},
-                {"results": "${ {only: .} }"},
+                {"useResults": False}, {"toStateData": "${ .result }"}, {"results": "${ {only: .} }"},
                 {"fromStateData": "${ {n} }"},
-            )
+            )  # fmt: skip
         return action
 
     def call(self) -> Document:

@@ -113,13 +113,9 @@ class _Maker(Chance):
 
     def query(self) -> Any:
         return self.one(
-            *["jq(.)", "n is jq(.n)"] * 6,
-            {"a": ["jq(.n)", "jq(.error)"]},
-            'jq(error("x"))',
-            "jq(.n, 1)",
-            "jq(empty)",
+            *["jq(.)", "n is jq(.n)"] * 6, {"a": ["jq(.n)", "jq(.error)"]}, 'jq(error("x"))', "jq(.n, 1)", "jq(empty)",
             "jq(.return)",
-        )
+        )  # fmt: skip
 
     def way(self) -> Document:
         way: Document = {}
@@ -127,12 +123,9 @@ class _Maker(Chance):
             way["transition"] = self.one(self.later[0], self.random.choice(self.later))
         if self.often(0.25):
             way["transform"] = self.one(
-                *["jq(. + {n: 1})", "jq({n: .n, items: .items, kept: .})"] * 8,
-                "jq(.n)",
-                {"all": "jq(.)"},
-                "jq(.return)",
-                "jq(. + {var})",
-            )
+                *["jq(. + {n: 1})", "jq({n: .n, items: .items, kept: .})"] * 8, "jq(.n)", {"all": "jq(.)"},
+                "jq(.return)", "jq(. + {var})",
+            )  # fmt: skip
         return way
 
     def catch(self) -> Document:
@@ -203,10 +196,8 @@ class _Maker(Chance):
 
     def error(self) -> Document:
         state: Document = {
-            "type": "error",
-            "error": self.one(*_CODES),
-            "message": self.one("plain", "n jq(.n)", {"n": "jq(.n)"}),
-        }
+            "type": "error", "error": self.one(*_CODES), "message": self.one("plain", "n jq(.n)", {"n": "jq(.n)"}),
+        }  # fmt: skip
         if self.often(0.3):
             state.update(message="of %v", args=["jq(.n)"])
         return state

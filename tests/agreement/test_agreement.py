@@ -13,9 +13,9 @@ from tests.agreement.comparing import compare, read, simulated
 from tests.agreement.generating import Document, scenario
 from tests.sampling import seeds
 
-COUNT = 40, 2_000
+COUNT = 24, 2_000
 """How many are compared: few, or many."""
-DIREKTIV_COUNT = 20, 1_000
+DIREKTIV_COUNT = 12, 1_000
 """How many Direktiv workflows."""
 DIFFERED = (1842, 2406, 2615, 2665, 1872, 2656)
 """Seeds with which a sub-workflow is broken off: in the moment in which it is started, and once it has continued."""

@@ -190,8 +190,6 @@ class Flood:
         command: Sequence[str] = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "worker"]
         with (self.folder / "workers.log").open("ab") as log:
             return subprocess.Popen(
-                [*command, str(self.folder / "definitions"), "--address", self.address],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+                [*command, str(self.folder / "definitions"), "--address", self.address], stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log,
+            )  # fmt: skip

@@ -42,14 +42,11 @@ ACTIVITIES: Final = ACTIVITY_TYPES - {INSTANCE_ENDED}
 REQUIRED: Final = frozenset(
     [
         *(f"state {one}" for one in (*STATE_TYPES, *(f"{kind} of Direktiv" for kind in DIREKTIV_STATES))),
-        *(f"version {one}" for one in VERSIONS),
-        *(f"key {one}" for one in KEYS),
-        *(f"command {one}" for one in COMMANDS),
-        *(f"activity {one}" for one in ACTIVITIES),
-        *(f"workflow {one}" for one in WORKFLOW_TYPES),
-        "events that are sent to it",
-    ]
-)
+        *(f"version {one}" for one in VERSIONS), *(f"key {one}" for one in KEYS),
+        *(f"command {one}" for one in COMMANDS), *(f"activity {one}" for one in ACTIVITIES),
+        *(f"workflow {one}" for one in WORKFLOW_TYPES), "events that are sent to it",
+    ],
+)  # fmt: skip
 
 
 def features_of(scenario: Scenario) -> frozenset[str]:

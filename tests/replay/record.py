@@ -32,7 +32,6 @@ from tests.replay.features import features_of
 from tests.temporal import (
     test_continuing,
     test_cycles,
-    test_delayed_events,
     test_engine_activities,
     test_event_starts,
     test_event_subscriptions,
@@ -44,25 +43,24 @@ from tests.temporal import (
     test_search_attributes,
     test_variables,
 )
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import AT_ONCE, Bench
 from tests.temporal.suspending import suspending
 from tests.upgrades import schedule
 from tests.upgrades.cases import CASES
 from tests.upgrades.chains import Execution, executions
-from tests.upgrades.conftest import AT_ONCE
 from tests.upgrades.worker import Functions
 
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 A_HANDFUL: Final = 4
 """How many scenarios show a feature, if there are as many."""
 SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
-    test_mapping.test_plain_start_needs_nothing_but_the_data,
+    test_mapping.test_what_an_instance_costs_its_history,
     test_continuing.test_a_foreach_goes_on_where_it_was,
     test_continuing.test_waits_and_events_survive_continuing,
     test_continuing.test_a_cancelled_run_does_not_continue_before_it_ends,
     test_cycles.test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up,
-    test_delayed_events.test_is_sent_though_the_instance_has_ended,
-    test_delayed_events.test_can_be_taken_back,
+    test_events.test_is_sent_though_the_instance_has_ended,
+    test_events.test_can_be_taken_back,
     test_engine_activities.test_a_definition_catches_it_by_its_type,
     test_engine_activities.test_nobody_need_wait_for_it,
     test_event_starts.test_a_mailbox_goes_on_with_what_it_remembers,

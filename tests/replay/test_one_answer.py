@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(1800)
 async def test_recorded_histories_are_told_alike() -> None:
     """Each, after each of its workflow tasks and between any two events."""
     found = {}
-    for number, recorded in enumerate(sample(RECORDED, "one answer", 60)):
+    for number, recorded in enumerate(sample(RECORDED, "one answer", 40)):
         execution = recorded.execution
         history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
         how = IN_VIRTUAL_TIME if recorded.is_virtual else How(None, suspending())
@@ -39,7 +39,7 @@ async def test_recorded_histories_are_told_alike() -> None:
 
 async def test_generated_runs_are_told_alike() -> None:
     """They have events, sub-workflows and cycles."""
-    documents = [_with_cycle(scenario(seed)) for seed in range(count(12, 200))]
+    documents = [_with_cycle(scenario(seed)) for seed in range(count(8, 200))]
     room = asyncio.Semaphore(24)
     async with scenario_host() as host:
 

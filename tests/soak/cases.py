@@ -30,11 +30,9 @@ def _patient(part: Any) -> Any:
 def _resilient(case: Case) -> Case:
     retries = [_STUBBORN, {**_STUBBORN, "name": "patient"}]
     return replace(
-        case,
-        states=_patient(case.states),
-        more=(*case.more, ("retries", retries)),
+        case, states=_patient(case.states), more=(*case.more, ("retries", retries)),
         subflows=tuple(_resilient(one) for one in case.subflows),
-    )
+    )  # fmt: skip
 
 
 def _call(name: str, arguments: Any, to: str) -> dict[str, Any]:

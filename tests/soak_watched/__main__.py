@@ -146,7 +146,7 @@ class Watch:
                 await asyncio.to_thread(worker.communicate)
 
     def _worker(self, queue: str) -> "subprocess.Popen[bytes]":
-        command = [*ending_with_us(), str(Path(sys.executable).with_name("swf")), "worker", str(self.folder)]
+        command = [*ending_with_us(), sys.executable, "-m", "tests.temporal.missed_soon", "worker", str(self.folder)]
         options = ["--address", self.address, "--task-queue", queue]
         return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
@@ -215,11 +215,12 @@ async def watch(kills: int, seed: int, states: int, slow: int, least: int, patie
     found = {}
     with _folders([chain(states), conditions(slow, least)]) as folders:
         async with local_server() as server:
+            address, watches = server.client.service_client.config.target_host, []
             for name, folder in folders.items():
                 figures = found[name] = Figures()
                 random = Random(f"{seed} {name}")  # noqa: S311 - no secret
-                address = server.client.service_client.config.target_host
-                await Watch(server.client, address, folder, name, random, patience, figures).run(kills)
+                watches.append(Watch(server.client, address, folder, name, random, patience, figures))
+            await asyncio.gather(*(one.run(kills) for one in watches))
     return found
 
 

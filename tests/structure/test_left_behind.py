@@ -19,7 +19,7 @@ STARTED = re.compile(r"\b(?:Popen|create_subprocess_exec)\(")
 ENDS_BY_ITSELF = {
     "tests/temporal/test_durability.py": "the command of the engine, which answers and ends",
     "tests/upgrades/test_deployments.py": "the command of the engine, which answers and ends",
-    "tests/temporal/test_process_watchdog.py": "it is what ends with its parent that is tried",
+    "tests/temporal/test_server.py": "it is what ends with its parent that is tried",
     "tests/functions/custom/test_script.py": "a script that starts a process, which has to be ended with it",
     "tests/structure/test_left_behind.py": "it is this that is tried",
     "bench/activations.py": "it ends with its standard input, which is a pipe",

@@ -115,6 +115,31 @@ class Bench:
         config["interceptors"] = [AskingAgain()]
         self.client = Client(**config)
 
+    def handle(self, workflow: str | swf.Handle, run: str | None = None) -> swf.Handle:
+        """Return a handle of the latest run of a workflow, or of *run*."""
+        return self.client.get_workflow_handle(workflow if isinstance(workflow, str) else workflow.id, run_id=run)
+
+    def first(self, handle: swf.Handle) -> swf.Handle:
+        """Return a handle of the first execution of a run, which may have continued as new."""
+        return self.handle(handle, handle.first_execution_run_id)
+
+    async def child(self, parent: str | swf.Handle, child: str) -> swf.Handle:
+        """Return a handle of the workflow that the latest run of *parent* begins for *child*."""
+        described = await self.handle(parent).describe()
+        first = described.raw_description.workflow_execution_info.first_run_id
+        return self.handle(id_of_child(described.id, first, child))
+
+    async def run(self, definitions: Definition | Sequence[Definition], data: JSON = None, **options: Any) -> JSON:
+        """Run an instance of the first of *definitions* on a worker with these *options*, and return its output."""
+        async with self.worker(*_all(definitions), **options) as worker:
+            return await worker.run(data)
+
+    async def failure(
+        self, definitions: Definition | Sequence[Definition], data: JSON = None, **options: Any
+    ) -> RunEnded:
+        async with self.worker(*_all(definitions), **options) as worker:
+            return await worker.failure(data)
+
     @asynccontextmanager
     async def worker(  # noqa: PLR0913 - what tests say of a worker
         self,
@@ -151,6 +176,10 @@ class Bench:
             yield Running(self, list(definitions), scripted, queue, worker)
 
 
+def _all(definitions: Definition | Sequence[Definition]) -> Sequence[Definition]:
+    return [definitions] if isinstance(definitions, Definition) else definitions
+
+
 @dataclass
 class Running:
     bench: Bench
@@ -169,13 +198,30 @@ class Running:
             self.bench.client, [first, *others], data, workflow_id=workflow_id, task_queue=self.queue, **options
         )
 
+    async def start_awaiting(self, event: str, data: JSON = None, **options: Any) -> swf.Handle:
+        """Start an instance, and wait until it awaits *event*."""
+        handle = await self.start(data, **options)
+        await self.awaiting(handle, event)
+        return handle
+
     async def run(self, data: JSON = None, **options: Any) -> JSON:
-        return await asyncio.wait_for(swf.result(await self.start(data, **options)), PATIENCE)
+        return await outcome(await self.start(data, **options))
 
     async def failure(self, data: JSON = None, **options: Any) -> RunEnded:
-        with pytest.raises(RunEnded) as failed:
-            await self.run(data, **options)
-        return failed.value
+        return await failure_of(await self.start(data, **options))
+
+    async def deliver(self, handle: swf.Handle, event: str, data: JSON = None) -> str:
+        """Deliver the event of that name, and return what became of it."""
+        return await swf.deliver(self.bench.client, handle.id, {"name": event, "data": data})
+
+    async def send(self, handle: swf.Handle, event: CloudEvent | dict[str, Any]) -> None:
+        """Send a CloudEvent as a signal."""
+        await swf.send_event(self.bench.client, handle.id, event.to_json() if isinstance(event, CloudEvent) else event)
+
+    @property
+    def called(self) -> list[str]:
+        """The names of the functions that were called, in order."""
+        return [name for name, *_ in self.scripted.calls]
 
     async def begin(self, workflow_type: str, *args: Any, workflow_id: str, **options: Any) -> swf.Handle:
         """Start a workflow as any client of the server does: by its type."""
@@ -233,6 +279,29 @@ async def events_of(handle: swf.Handle) -> list[Any]:
     return list(history.events)
 
 
+async def outcome(handle: swf.Handle) -> JSON:
+    """Return the output of an instance that ends in time."""
+    return await asyncio.wait_for(swf.result(handle), PATIENCE)
+
+
+async def failure_of(handle: swf.Handle) -> RunEnded:
+    with pytest.raises(RunEnded) as failed:
+        await outcome(handle)
+    return failed.value
+
+
+async def told_in(handle: swf.Handle, kind: str) -> list[Any]:
+    """Return the attributes of the events of a *kind*, such as `timer_started`, in the history of a workflow."""
+    name = f"{kind}_event_attributes"
+    return [getattr(event, name) for event in await events_of(handle) if event.HasField(name)]
+
+
+async def was_continued(handle: swf.Handle) -> bool:
+    """Tell whether an instance has continued as new: whether *handle* leads to a later execution than the first."""
+    described = await handle.describe()
+    return bool(described.raw_description.workflow_execution_info.first_run_id != described.run_id)
+
+
 async def until(ask: Callable[[], Any], holds: Callable[[Any], object] = bool, patience: float = PATIENCE) -> Any:
     """Ask again and again until the answer *holds*, and return it."""
     async with asyncio.timeout(patience):
@@ -250,16 +319,9 @@ async def until_ready(client: httpx.AsyncClient) -> None:
     await until(lambda: client.get("/readyz"), lambda answer: answer.status_code == 200)
 
 
-async def child_of(client: Client, parent: str, child: str) -> str:
-    """Return the id of the workflow that the running instance *parent*, or the latest, begins for *child*."""
-    described = await client.get_workflow_handle(parent).describe()
-    return id_of_child(parent, described.raw_description.workflow_execution_info.first_run_id, child)
-
-
 async def failed_tasks(handle: swf.Handle) -> list[str]:
     """Return why workflow tasks of an instance have failed."""
-    failed = [one for one in await events_of(handle) if one.HasField("workflow_task_failed_event_attributes")]
-    return [str(one.workflow_task_failed_event_attributes.failure.message) for one in failed]
+    return [str(one.failure.message) for one in await told_in(handle, "workflow_task_failed")]
 
 
 async def failed_task(handle: swf.Handle) -> str:
@@ -280,12 +342,9 @@ async def replays(
 ) -> Exception | None:
     """Replay a history without a server. Return what that failed with."""
     replayer = Replayer(
-        workflows=ALL_WORKFLOWS,
-        interceptors=interceptors or SUSPENDING,
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
-        data_converter=converter,
-        debug_mode=True,
-    )
+        workflows=ALL_WORKFLOWS, interceptors=interceptors or SUSPENDING,
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter, debug_mode=True,
+    )  # fmt: skip
     return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
 
@@ -296,10 +355,8 @@ async def reset(handle: swf.Handle, client: Client, **rest: Any) -> swf.Handle:
     request = ResetWorkflowExecutionRequest(
         namespace=client.namespace,
         workflow_execution=proto.WorkflowExecution(workflow_id=handle.id, run_id=(await found.describe()).run_id),
-        workflow_task_finish_event_id=first.event_id,
-        request_id=str(uuid4()),
-        **rest,
-    )
+        workflow_task_finish_event_id=first.event_id, request_id=str(uuid4()), **rest,
+    )  # fmt: skip
     answer = await client.workflow_service.reset_workflow_execution(request)
     return client.get_workflow_handle(handle.id, run_id=answer.run_id)
 
@@ -317,20 +374,11 @@ def start_worker(bench: "Bench", folder: Path, queue: str, *arguments: str, **en
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())])}
     return subprocess.Popen(
         [
-            *ending_with_us(),
-            sys.executable,
-            "-m",
-            "tests.temporal.missed_soon",
-            "worker",
-            str(folder),
-            "--task-queue",
-            queue,
-            *arguments,
+            *ending_with_us(), sys.executable, "-m", "tests.temporal.missed_soon", "worker", str(folder),
+            "--task-queue", queue, *arguments,
         ],
-        env={**paths, "TEMPORAL_ADDRESS": address, **env},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+        env={**paths, "TEMPORAL_ADDRESS": address, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
 
 
 def killed(worker: "subprocess.Popen[bytes]") -> None:

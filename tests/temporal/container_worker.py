@@ -32,7 +32,7 @@ def tell(line: str) -> None:
 
 
 async def main(address: str, queue: str, folder: str, url: str, *stopping: str) -> None:
-    miss_soon(5)
+    miss_soon(3)
     if stopping:
         app_variables.ClaimedVariables = Stopping  # type: ignore[attr-defined]  # which asks for it there
     options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))

@@ -7,10 +7,9 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.api.enums.v1 import EventType, PendingActivityState
+from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.client import WorkflowExecutionStatus
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.loading import load
@@ -20,7 +19,7 @@ from swf_temporal.operations.client import Client
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from tests.temporal.building import inject
-from tests.temporal.conftest import Bench, calling, define, events_of, until
+from tests.temporal.conftest import Bench, calling, define, failure_of, told_in, until, was_continued
 from tests.temporal.suspending import SUSPEND_AFTER
 from tests.temporal.test_many_events import number, waiting
 
@@ -29,10 +28,8 @@ CATCH = [{"errorRef": "any", "transition": "After"}]
 CHILD = define(calling("Slow", "slow"), functions=("slow",), id="child")
 BAD = define(calling("Bad", "failing"), functions=("failing",), id="bad")
 FAILED, CANCELLED, TERMINATED = (
-    WorkflowExecutionStatus.FAILED,
-    WorkflowExecutionStatus.CANCELED,
-    WorkflowExecutionStatus.TERMINATED,
-)
+    WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED,
+)  # fmt: skip
 
 
 @dataclass
@@ -161,20 +158,12 @@ def _direktiv(wait: Wait) -> Any:
     images = ("slow", "failing", "after")
     functions: list[dict[str, Any]] = [{"type": "knative-workflow", "id": one, "image": one} for one in images]
     catch = [{"error": "*", "transition": "after"}]
-    return load(
-        {
-            "id": "cancelled",
-            "functions": [*functions, {"type": "subflow", "id": "sub", "workflow": "child"}],
-            "states": [
-                *({"id": "wait", "catch": catch, **_leading(state), **state} for state in wait.states),
-                {"id": "after", "type": "action", "action": {"function": "after"}},
-            ],
-        }
-    )
-
-
-def _leading(state: dict[str, Any]) -> dict[str, Any]:
-    return {} if state["type"] == "eventsXor" else {"transition": "after"}
+    functions.append({"type": "subflow", "id": "sub", "workflow": "child"})
+    [state] = wait.states
+    leading = {} if state["type"] == "eventsXor" else {"transition": "after"}
+    after = {"id": "after", "type": "action", "action": {"function": "after"}}
+    states = [{"id": "wait", "catch": catch, **leading, **state}, after]
+    return load({"id": "cancelled", "functions": functions, "states": states})
 
 
 DIREKTIV_CHILD = load("""
@@ -185,8 +174,7 @@ states: [{id: slow, type: action, action: {function: slow}}]
 
 
 def _workflow(wait: Wait) -> Any:
-    used = {name for state in wait.states for name in (state.get("compensatedBy"),) if name}
-    ways = [UNDO] if used else []
+    ways = [UNDO] if any("compensatedBy" in state for state in wait.states) else []
     ways += [BEFORE] if "timeouts" in wait.more else []
     after = {"name": "After", "type": "operation", "actions": [{"functionRef": "after"}], "end": True}
     first = wait.states
@@ -211,21 +199,19 @@ class Services:
         self.calls: list[str] = []
         self.may_end = asyncio.Event()
 
-    async def slow(self, _: JSON) -> JSON:
-        self.calls.append("slow")
-        await self.may_end.wait()
-        return {}
+    def all(self) -> dict[str, Any]:
+        def of(name: str) -> Any:
+            async def function(_: JSON) -> JSON:
+                self.calls.append(name)
+                if name == "slow":
+                    await self.may_end.wait()
+                if name == "failing":
+                    raise CallFailed("not now", code=503)
+                return {}
 
-    def failing(self, _: JSON) -> JSON:
-        self.calls.append("failing")
-        raise CallFailed("not now", code=503)
+            return function
 
-    def called(self, name: str) -> Any:
-        def function(_: JSON) -> JSON:
-            self.calls.append(name)
-            return {}
-
-        return function
+        return {name: of(name) for name in ("slow", "failing", "fast", "undone", "after")}
 
 
 async def _begun(handle: swf.Handle, sign: str, services: Services) -> None:
@@ -236,14 +222,12 @@ async def _begun(handle: swf.Handle, sign: str, services: Services) -> None:
 
 
 async def _children(bench: Bench, handle: swf.Handle) -> Sequence[WorkflowExecutionStatus | None]:
-    started = EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED
     found = []
-    for event in await events_of(handle):
-        attributes = event.child_workflow_execution_started_event_attributes
+    for begun in await told_in(handle, "child_workflow_execution_started"):
         # A mailbox is begun as a child, and outlives whoever waits for its events.
-        if event.event_type == started and attributes.workflow_type.name != MAILBOX:
-            own = attributes.workflow_execution
-            child = bench.client.get_workflow_handle(own.workflow_id, run_id=own.run_id)
+        if begun.workflow_type.name != MAILBOX:
+            own = begun.workflow_execution
+            child = bench.handle(own.workflow_id, own.run_id)
             ended = await until(child.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
             found.append(ended.status)
     return found
@@ -262,19 +246,17 @@ async def test_a_workflow_of_direktiv_waiting_for(bench: Bench, name: str) -> No
 
 async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) -> None:
     services = Services()
-    functions = {one: services.called(one) for one in ("fast", "undone", "after")}
-    async with bench.worker(*definitions, slow=services.slow, failing=services.failing, **functions) as running:
+    async with bench.worker(*definitions, **services.all()) as running:
         handle = await running.start(**wait.options)
         await _begun(handle, wait.sign, services)
         await handle.cancel()
         if wait.calls:
             await until(lambda: "slow" in services.calls)
             services.may_end.set()
-        with pytest.raises(RunEnded) as ended:
-            await asyncio.wait_for(swf.result(handle), 30)
+        ended = await failure_of(handle)
         services.may_end.set()
         described = await handle.describe()
-        assert ended.value.how == "cancelled"
+        assert ended.how == "cancelled"
         assert described.status is CANCELLED
         # A call that is under way is told at its next heartbeat, after the run has ended.
         left = {one.state for one in described.raw_description.pending_activities}
@@ -296,13 +278,12 @@ async def test_a_run_that_is_terminated(bench: Bench, child: JSON, status: Workf
     """Nothing of it runs any more; a sub-workflow is cancelled, terminated or left alone, as its action says."""
     services = Services()
     wait = Wait([_acting({"subFlowRef": child}, {**FAST, "sleep": {"after": "P1D"}})], "slow")
-    async with bench.worker(_workflow(wait), CHILD, slow=services.slow, fast={}) as running:
+    async with bench.worker(_workflow(wait), CHILD, **services.all()) as running:
         handle = await running.start()
         await _begun(handle, wait.sign, services)
         await handle.terminate()
-        with pytest.raises(RunEnded) as ended:
-            await asyncio.wait_for(swf.result(handle), 30)
-        assert ended.value.how == "terminated"
+        ended = await failure_of(handle)
+        assert ended.how == "terminated"
         if status is None:
             services.may_end.set()
             status = WorkflowExecutionStatus.COMPLETED
@@ -316,14 +297,14 @@ async def test_of_many_that_were_found_no_later_one_is_terminated(bench: Bench) 
         found = {one.id: str(one.first_execution_run_id) for one in (again, going_on)}
         await again.terminate()
         await running.start({"numbers": []}, workflow_id=again.id)
-        latest = bench.client.get_workflow_handle(going_on.id)
+        latest = bench.handle(going_on)
         async with asyncio.timeout(30):
             for n in count(1):
-                if (await latest.describe()).run_id != going_on.first_execution_run_id:
+                if await was_continued(latest):
                     break
-                await swf.send_event(bench.client, going_on.id, number(n))
+                await running.send(going_on, number(n))
         outcome = Outcome()
         await change_all(Client(bench.client), TERMINATE, found, "by the test", outcome, lambda: None)
         assert (outcome.changed, outcome.ended, outcome.failures) == (1, 1, {})
         assert (await latest.describe()).status is TERMINATED
-        assert (await bench.client.get_workflow_handle(again.id).describe()).status is WorkflowExecutionStatus.RUNNING
+        assert (await bench.handle(again).describe()).status is WorkflowExecutionStatus.RUNNING

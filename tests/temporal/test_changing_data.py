@@ -15,10 +15,10 @@ from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
-from tests.temporal.building import awaits, inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, replays, until
+from tests.temporal.building import awaits, consumed, inject, operation, sleeps
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, outcome, replays, told_in, until
 
-EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
+EVENTS = consumed("go", "stop")
 WAIT = awaits("Wait", "go")
 
 
@@ -39,9 +39,15 @@ def test_a_merge_patch(target: JSON, patch: JSON, expected: JSON) -> None:
 
 
 async def output_of(handle: swf.Handle) -> Any:
-    output = await asyncio.wait_for(swf.result(handle), PATIENCE)
+    output = await outcome(handle)
     assert await replays(await handle.fetch_history()) is None
     return output
+
+
+async def gone_on(bench: Bench, handle: swf.Handle, state: str, patch: JSON = None) -> Any:
+    """Return what a rerun comes to that changes the data."""
+    plan = await plan_rerun(Client(bench.client), handle.id, state, patch=patch)
+    return await output_of(bench.handle(handle, await plan.begin(Client(bench.client))))
 
 
 async def changed(bench: Bench, handle: swf.Handle) -> list[Any]:
@@ -54,13 +60,12 @@ async def test_while_an_event_is_waited_for(bench: Bench) -> None:
     """What comes is merged into the changed data, and the instance is in the same execution."""
     waiting = define({**WAIT, "stateDataFilter": {"input": "${ .order }"}}, events=EVENTS, id="changed-waiting")
     async with bench.worker(waiting) as worker:
-        handle = await worker.start({"order": {"item": "mouse", "size": 1}})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {"order": {"item": "mouse", "size": 1}})
         await change_data(bench.client, handle.id, {"item": "rat", "size": None})
         await change_data(bench.client, handle.id, {"note": {"by": "ada"}})
         await worker.awaiting(handle, "go")
         told = await changed(bench, handle)
-        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        await worker.deliver(handle, "go", {"n": 1})
         assert await output_of(handle) == {"item": "rat", "note": {"by": "ada"}, "n": 1}
     assert told == [("Wait", {"item": "rat", "size": None}), ("Wait", {"note": {"by": "ada"}})]
 
@@ -72,14 +77,8 @@ async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
         await until(lambda: swf.query(bench.client, handle.id, "status"), lambda one: one["state"] == "Nap")
         await change_data(bench.client, handle.id, {"n": 2})
         assert await output_of(handle) == {"n": 2}
-        timers = [
-            event.timer_started_event_attributes.start_to_fire_timeout.ToTimedelta()
-            async for event in handle.fetch_history_events()
-            if event.HasField("timer_started_event_attributes")
-        ]
-    assert timers[0] == timedelta(seconds=2)
-    assert len(timers) == 2
-    assert timers[1] < timers[0]
+        first, second = (one.start_to_fire_timeout.ToTimedelta() for one in await told_in(handle, "timer_started"))
+    assert second < first == timedelta(seconds=2)
 
 
 async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
@@ -108,33 +107,23 @@ async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
         going.set()
         await changing
         assert await output_of(handle) == {"n": 3, "m": 2}
-    assert made[0] is None
-    assert made[1] == {"n": 3, "m": 2}
-    assert len(made) == 2
+    assert made == [None, {"n": 3, "m": 2}]
 
 
 async def test_beside_branches(bench: Bench) -> None:
-    """Branches go on where they were, also such as wait for events."""
     asked = {"eventRef": {"produceEventRef": "stop", "consumeEventRef": "go"}}
     branches = [{"name": "One", "actions": [asked]}, {"name": "Two", "actions": [{"functionRef": "slow"}]}]
     parallel = define(
         {"name": "Both", "type": "parallel", "branches": branches},
         functions=("slow",), events=EVENTS, id="changed-parallel",
     )  # fmt: skip
-    made: list[JSON] = []
-
-    def slow(arguments: JSON) -> JSON:
-        made.append(arguments)
-        return {"slow": 1}
-
-    async with bench.worker(parallel, slow=slow) as worker:
-        handle = await worker.start({"n": 1})
-        await worker.awaiting(handle, "go")
-        await until(lambda: made)
+    async with bench.worker(parallel, slow={"slow": 1}) as worker:
+        handle = await worker.start_awaiting("go", {"n": 1})
+        await until(lambda: worker.called)
         await change_data(bench.client, handle.id, {"n": 2})
-        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"came": 1}})
+        await worker.deliver(handle, "go", {"came": 1})
         assert await output_of(handle) == {"n": 2, "came": 1, "slow": 1}
-    assert len(made) == 1
+    assert worker.called == ["slow"]
 
 
 async def test_an_instance_of_direktiv(bench: Bench) -> None:
@@ -152,57 +141,40 @@ async def test_an_instance_of_direktiv(bench: Bench) -> None:
 
 
 async def test_what_is_no_change(bench: Bench) -> None:
-    """What is no object, what is not there and what has ended are refused, with the reason."""
     waiting = define(WAIT, events=EVENTS, id="changed-refused")
     async with bench.worker(waiting) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         with pytest.raises(UsageError, match="takes a JSON merge patch, which is an object"):
             await change_data(bench.client, handle.id, [1])  # type: ignore[arg-type]  # what the test is about
         with pytest.raises(UsageError, match="no instance 'nowhere'"):
             await change_data(bench.client, "nowhere", {})
-        await swf.deliver(bench.client, handle.id, {"name": "go"})
+        await worker.deliver(handle, "go")
         await output_of(handle)
         with pytest.raises(UsageError, match="has ended"):
             await change_data(bench.client, handle.id, {})
 
 
-@pytest.mark.parametrize(
-    ("state", "expected"),
-    [
-        ("Begin", {"first": 1, "n": 5, "noted": True, "second": 1}),
-        ("Note", {"first": 1, "n": 5, "noted": True, "second": 1}),
-        ("Go", {"first": 1, "n": 5, "noted": True, "second": 1}),
-    ],
-)
-async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON) -> None:
+@pytest.mark.parametrize("state", ["Begin", "Note", "Go"])
+async def test_a_rerun_with_other_data(bench: Bench, state: str) -> None:
     """It enters the state with changed data, before anything is done there; a second rerun has those of the first."""
-    given: list[JSON] = []
+    expected = {"first": 1, "n": 5, "noted": True, "second": 1}
     sequence = define(
         calling("Begin", "first"),
         inject("Note", {"noted": True}),
         operation("Go", {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}),
-        functions=("first", "second"),
-        id="changed-rerun",
-    )
-
-    def second(arguments: JSON) -> JSON:
-        given.append(arguments)
-        return {"second": 1}
-
-    async with bench.worker(sequence, first={"first": 1}, second=second) as worker:
+        functions=("first", "second"), id="changed-rerun",
+    )  # fmt: skip
+    async with bench.worker(sequence, first={"first": 1}, second={"second": 1}) as worker:
         handle = await worker.start({"n": 1})
         await output_of(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, state, patch={"n": 5})
-        again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
+        again = bench.handle(handle, await plan.begin(Client(bench.client)))
         assert await output_of(again) == expected
         started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
-        assert json.loads(started.input.payloads[1].data).keys() == {
-            *("definitions", "version", "progress", "lineage", "again")
-        }
-        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
-        last = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
-        assert await output_of(last) == expected
+        record = json.loads(started.input.payloads[1].data)
+        assert record.keys() == {"definitions", "version", "progress", "lineage", "again"}
+        assert await gone_on(bench, handle, "Go") == expected
+    given = [arguments for name, arguments, *_ in worker.scripted.calls if name == "second"]
     assert given == [{"n": 1}, {"n": 5}, {"n": 5}]
 
 
@@ -223,29 +195,23 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
     )
     async with bench.worker(waiting, first=lambda _: {"first": 1}) as worker:
         handle = await worker.start({"n": 1}, options={"memo": {"note": "kept"}})
-        await swf.deliver(bench.client, handle.id, {"name": "stop", "data": {"early": 1}})
-        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"went": 1}})
+        await worker.deliver(handle, "stop", {"early": 1})
+        await worker.deliver(handle, "go", {"went": 1})
         assert await output_of(handle) == {"n": 1, "went": 1, "first": 1, "early": 1}
         second = await worker.start({"n": 1}, options={"memo": {"note": "kept"}})
-        await swf.deliver(bench.client, second.id, {"name": "go", "data": {"went": 1}})
+        await worker.deliver(second, "go", {"went": 1})
         await worker.awaiting(second, "stop")
         plan = await plan_rerun(Client(bench.client), second.id, "Between", patch={"n": None, "m": 2})
         assert plan.is_running
         run = await plan.begin(Client(bench.client))
-        rerun = bench.client.get_workflow_handle(second.id, run_id=run)
+        rerun = bench.handle(second, run)
         await worker.awaiting(rerun, "stop")
-        await swf.deliver(bench.client, second.id, {"name": "stop", "data": {"late": 1}})
+        await worker.deliver(second, "stop", {"late": 1})
         assert await output_of(rerun) == {"went": 1, "m": 2, "first": 1, "late": 1}
-        ended = await bench.client.get_workflow_handle(second.id, run_id=plan.run_id).describe()
-        assert (ended.status, await (await rerun.describe()).memo_value("note")) == (
-            WorkflowExecutionStatus.TERMINATED,
-            "kept",
-        )
-        plan = await plan_rerun(Client(bench.client), handle.id, "Again", patch={"n": 7})
-        run = await plan.begin(Client(bench.client))
-        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
-            "n": 7, "went": 1, "first": 1, "early": 1,
-        }  # fmt: skip
+        ended = await bench.handle(second, plan.run_id).describe()
+        assert ended.status is WorkflowExecutionStatus.TERMINATED
+        assert await (await rerun.describe()).memo_value("note") == "kept"
+        assert await gone_on(bench, handle, "Again", {"n": 7}) == {"n": 7, "went": 1, "first": 1, "early": 1}
 
 
 async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: Bench) -> None:
@@ -263,14 +229,8 @@ async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: B
         plan = await plan_rerun(Client(bench.client), handle.id, "Begin", patch={"n": 5})
         assert len(plan.leading) == 1
         run = await plan.begin(Client(bench.client))
-        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
-            "n": 5, "noted": True, "went": 1,
-        }  # fmt: skip
-        plan = await plan_rerun(Client(bench.client), handle.id, "Wait", patch={"n": 7})
-        run = await plan.begin(Client(bench.client))
-        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
-            "n": 7, "noted": True, "went": 1,
-        }  # fmt: skip
+        assert await output_of(bench.handle(handle, run)) == {"n": 5, "noted": True, "went": 1}
+        assert await gone_on(bench, handle, "Wait", {"n": 7}) == {"n": 7, "noted": True, "went": 1}
 
 
 async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""What a client says of a server that TLS, or another protocol, keeps it from: against real ones."""
+"""What a client says of a server that TLS, or another protocol, keeps it from."""
 
 import importlib
 import logging
@@ -12,6 +12,7 @@ import trustme
 from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse, GetSystemInfoResponse
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.temporal.client_errors import trouble_of
 from swf_temporal.temporal.connecting import connect
 from tests.cli.answering_server import answering_server
 
@@ -64,28 +65,22 @@ async def told(address: str) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("files", "what"),
-    [
-        ({}, "certificate"),
-        ({"CLIENT_CERT": "strange.pem", "CLIENT_KEY": "strange.key"}, "client's certificate"),
-        ({"CLIENT_CERT": "expired.pem", "CLIENT_KEY": "expired.key"}, "client's certificate"),
-        ({"CLIENT_CERT": "client.pem"}, "a client certificate is there without its key"),
-        ({"CLIENT_CERT": "client.pem", "CLIENT_KEY": "strange.key"}, "the client's key is not that of its certificate"),
-        ({"CLIENT_CERT": "empty", "CLIENT_KEY": "client.key"}, "the client's certificate cannot be read"),
-        (
-            {"CLIENT_CERT": "none.pem", "CLIENT_KEY": "client.key"},
-            "none.pem, which the configuration of Temporal names",
-        ),
-        (
-            {"SERVER_CA_CERT": "none.pem"},
-            "none.pem, which the configuration of Temporal names, cannot be read: No such",
-        ),
-        ({"SERVER_CA_CERT": "empty"}, "the file of the authority that signed the server's certificate has no certific"),
-    ],
-)
+NO_FILE = "none.pem, which the configuration of Temporal names, cannot be read: No such"
+LACKING: list[tuple[dict[str, str], str]] = [
+    ({}, "certificate"),
+    ({"CLIENT_CERT": "strange.pem", "CLIENT_KEY": "strange.key"}, "client's certificate"),
+    ({"CLIENT_CERT": "expired.pem", "CLIENT_KEY": "expired.key"}, "client's certificate"),
+    ({"CLIENT_CERT": "client.pem"}, "a client certificate is there without its key"),
+    ({"CLIENT_CERT": "client.pem", "CLIENT_KEY": "strange.key"}, "the client's key is not that of its certificate"),
+    ({"CLIENT_CERT": "empty", "CLIENT_KEY": "client.key"}, "the client's certificate cannot be read"),
+    ({"CLIENT_CERT": "none.pem", "CLIENT_KEY": "client.key"}, NO_FILE),
+    ({"SERVER_CA_CERT": "none.pem"}, NO_FILE),
+    ({"SERVER_CA_CERT": "empty"}, "the file of the authority that signed the server's certificate has no certific"),
+]
+
+
+@pytest.mark.parametrize(("files", "what"), LACKING)
 async def test_a_server_that_requires_a_certificate(place: Place, files: dict[str, str], what: str) -> None:
-    """What is missing or wrong is named, with the setting that names it."""
     place.client(**files)
     with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
         text = await told(address)
@@ -121,3 +116,42 @@ async def test_a_mistyped_key_of_a_profile(
             await connect()
             await connect()
     assert caplog.text.count("unknown field `name_space`") == 1
+
+
+_CONNECT = "Failed client connect: Server connection error: tonic::transport::Error(Transport, ConnectError({}))"
+_CALL = "Failed client connect: `get_system_info` call error after connection: Status {{ code: {}, message: {} }}"
+
+
+REFUSED = (
+    'ConnectError("tcp connect error", 127.0.0.1:1, Os { kind: ConnectionRefused, message: "Connection refused" })'
+)
+INVALID = "Custom {{ kind: InvalidData, error: {} }}"
+TROUBLE = [
+    (_CONNECT.format(REFUSED), "nothing listens there (connection refused)", "swf dev", False),
+    (_CONNECT.format('ConnectError("dns error", None)'), "the host name is unknown", "TEMPORAL_ADDRESS", False),
+    (_CONNECT.format(INVALID.format("InvalidMessage(InvalidContentType)")),
+     "does not speak TLS", "TEMPORAL_API_KEY", True),
+    (_CONNECT.format(INVALID.format("InvalidCertificate(UnknownIssuer)")),
+     "certificate is signed by", "TEMPORAL_TLS_SERVER_CA_CERT_PATH", True),
+    (_CONNECT.format(INVALID.format("InvalidCertificate(NotValidForNameContext { })")),
+     "for another name", "TEMPORAL_TLS_SERVER_NAME", True),
+    (_CALL.format("Unknown", '"transport error", error: "received fatal alert: CertificateRequired"'),
+     "requires a client certificate", "TEMPORAL_TLS_CLIENT_CERT_PATH", True),
+    ("tonic::transport::Error(Transport, PrivateKeyParseError)", "key cannot be read", "CLIENT_KEY_PATH", True),
+    (_CALL.format("Unauthenticated", '"no"'), "does not accept the caller's credentials", "TEMPORAL_API_KEY", True),
+    (_CALL.format("PermissionDenied", '"no"'), "does not permit this", "namespace", True),
+    (_CALL.format("Unknown", '"transport error", source: hyper::Error(Io, Kind(ConnectionReset))'),
+     "does it speak TLS?", "TEMPORAL_TLS=true", False),
+    (_CALL.format("Internal", '"h2 protocol error: http2 error"'), "not speak gRPC", "TEMPORAL_ADDRESS", False),
+    (_CALL.format("Internal", '"x", metadata: {"content-type": "text/html"}'), "HTML", "TEMPORAL_ADDRESS", False),
+    (_CALL.format("Odd", '"who knows"'), "Odd: who knows", "TEMPORAL_ADDRESS", False),
+    ("", "str", "TEMPORAL_ADDRESS", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "what", "hint", "is_refusal"), TROUBLE)
+def test_in_words(error: str, what: str, hint: str, is_refusal: bool) -> None:  # noqa: FBT001 - a column of the table
+    trouble = trouble_of(error)
+    assert what in trouble.what
+    assert hint in trouble.hint
+    assert trouble.is_refusal is is_refusal

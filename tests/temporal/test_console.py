@@ -5,7 +5,9 @@ import html
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from itertools import count
 from typing import Any
 from urllib.parse import quote
@@ -13,10 +15,16 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
+from swf_temporal.operations import instances
 from swf_temporal.settings.http import Operation, Tenant
-from tests.temporal.conftest import Bench, named
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.pausing import pause
+from swf_temporal.temporal.start_options import StartOptions
+from tests.temporal.conftest import Bench, named, reset
 from tests.temporal.test_gateway import served, working
+from tests.temporal.test_gateway_reruns import failed
 
 _NUMBERS = count(1)
 KEY, OTHER = "a-key-of-the-shop-0001", "a-key-of-the-bank-0002"
@@ -209,7 +217,6 @@ def _tenant(definition: Definition, key: str, **rest: Any) -> Tenant:
     ids=["read-only", "a key that only reads"],
 )
 async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], operations: frozenset[Operation]) -> None:
-    """They see what there is, and no form; what they send all the same is refused."""
     approval = named(APPROVAL)
     tenants = {"shop": _tenant(approval, KEY, operations=operations)}
     async with working(bench, approval, console=True, tenants=tenants, **settings) as (client, worker):
@@ -257,7 +264,7 @@ states:
         shown.append(await page(client, f"/console/instances?status={quote(image)}", 422))
         assert "<img" not in await page(client, f"/console/{quote(image)}", 404)
         shown.append(await page(client, f"{path}/pictures"))
-        await worker.bench.client.get_workflow_handle(instance.json()["id"]).describe()
+        await worker.bench.handle(instance.json()["id"]).describe()
     for one in shown:
         assert "<img" not in one
         assert "&lt;img" in one
@@ -302,3 +309,159 @@ async def test_lists_have_pages(bench: Bench) -> None:
 async def test_it_is_there_if_it_is_asked_for(bench: Bench) -> None:
     async with served(bench, [named(APPROVAL)]) as client:
         assert (await client.get("/console")).status_code == 404
+
+
+async def test_it_is_shown_and_done_once(bench: Bench) -> None:
+    """The form of a page that was shown before the instance failed once more is refused."""
+    async with failed(bench, console=True) as (client, _, calls, handle):
+        path = f"/console/instances/{handle.id}"
+        shown = await page(client, path)
+        plan = html.unescape(await page(client, f"{path}/retry"))
+        calls.broken = {"last"}
+        begun = await post(client, f"{path}/retry", plan, run=_run(plan))
+        await until(client, path, '<span class="status failed">')
+        stale = await post(client, f"{path}/retry", plan, run=_run(plan))
+        calls.broken.clear()
+        plan = await page(client, f"{path}/retry")
+        await post(client, f"{path}/retry", plan, run=_run(plan))
+        ended = await until(client, path, '<span class="status completed">')
+        late = await client.get(f"{path}/retry")
+    assert f'action="{path}/retry"' in shown
+    assert "It continues in <strong>Last</strong>, where it failed" in plan
+    assert "<td>calls last</td><td>Last/last#1</td><td>failed</td>" in plan
+    assert (begun.status_code, begun.headers["location"]) == (303, f"{path}?done=retry")
+    assert (stale.status_code, "it has been retried meanwhile, and failed again" in stale.text.lower()) == (422, True)
+    assert calls.made == ["first", "last", "last", "last"]
+    assert "Retry…" not in ended
+    assert _input(ended) == _input(shown) != ""
+    assert (late.status_code, "is completed, and has not failed" in late.text) == (422, True)
+
+
+def _input(shown: str) -> str:
+    return shown.partition("Input")[2].partition("</section>")[0]
+
+
+def _run(shown: str) -> str:
+    return shown.partition('name="run" value="')[2].partition('"')[0]
+
+
+async def test_who_may_not_is_offered_nothing(bench: Bench) -> None:
+    """A key without that operation has no button, and its form is refused."""
+    key = "an-ender-key-0123456789"
+    tenants = {"ender": Tenant(workflows=("*",), operations=frozenset({Operation.READ, Operation.END}), keys=(key,))}
+    async with failed(bench, console=True, tenants=tenants) as (client, _, calls, handle):
+        path = f"/console/instances/{handle.id}"
+        await client.post("/console/login", data={"key": key})
+        shown = await page(client, path)
+        asked = await client.get(f"{path}/retry")
+        sent = await post(client, f"{path}/retry", shown, run="x")
+    assert "Retry…" not in shown
+    assert [one.status_code for one in (asked, sent)] == [403, 403]
+    assert calls.made == ["first", "last"]
+
+
+STANDING = """
+events: [{name: Go, type: go, source: shop}]
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Go]}], transition: Again}
+- {name: Again, type: switch, dataConditions: [{condition: .again, end: {continueAs: ID}}],
+   defaultCondition: {end: true}}
+"""
+SILENT = "No worker is currently responding."
+SAYS = {
+    "paused": ("paused", "Paused at 2", ": stocktaking", "Its data can be seen once it is resumed.", "Resume"),
+    "reset": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
+    "continued": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
+    "late": ("timed-out", "The workflow took longer than its start allowed.", "event awaited"),
+    "ended": ("terminated", "enough of it", "event awaited"),
+    "away": ("running", f"{SILENT[:-1]}: its history shows where it is.", "event awaited", '"again": true'),
+    "unbegun": ("running", SILENT, "Shown once a worker answers for it.", '"again": true'),
+}
+"""By the names of instances, what their pages say, their statuses first."""
+
+
+@asynccontextmanager
+async def standing(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, dict[str, str]]]:
+    """Bring instances where they are to be; yield a client of the console, and their ids by their names."""
+    definition, deserted = named(STANDING), named(STANDING)
+    handles: dict[str, swf.Handle] = {}
+    data: JSON = {"again": True}
+    async with bench.worker(deserted) as gone:
+        handles["away"] = await gone.start(data)
+        await gone.awaiting(handles["away"], "Go")
+    queue = f"nobody-{os.getpid()}"
+    handles["unbegun"] = await swf.start(bench.client, [deserted], data, workflow_id=queue, task_queue=queue)
+    settings: Any = {"console": True}
+    async with (
+        bench.worker(definition) as worker,
+        served(bench, [definition, deserted], worker.queue, **settings) as client,
+    ):
+        for name in ("paused", "reset", "continued", "ended"):
+            handles[name] = await worker.start(data)
+            await worker.awaiting(handles[name], "Go")
+        second = StartOptions(execution_timeout=timedelta(seconds=1))
+        handles["late"] = await worker.start({}, options=second)
+        await swf.send_event(bench.client, handles["continued"].id, {"id": "1", "type": "go", "source": "shop"})
+        await bench.handle(handles["ended"].id).terminate(reason="enough of it")
+        await reset(handles["reset"], bench.client)
+        await pause(bench.client, handles["paused"].id, "stocktaking")
+        try:
+            yield client, {name: one.id for name, one in handles.items()}
+        finally:
+            for name, one in handles.items():
+                if name not in ("late", "ended"):
+                    await bench.handle(one.id).terminate()
+
+
+async def test_every_page_tells_what_is_known(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of instances that do not answer, too: their status, input and graph; and it says why the rest is missing."""
+    monkeypatch.setattr(instances, "PATIENCE", timedelta(seconds=1))
+    monkeypatch.setattr(instances, "_AT_WORK", timedelta(seconds=1.5))
+    async with standing(bench) as (client, ids):
+        await asyncio.gather(*(_look_at(client, instance, *SAYS[name]) for name, instance in ids.items()))
+        definition = await page(client, "/console/definitions")
+        listed = await until(client, "/console/instances", '<span class="status timed-out">')
+        tasks = html.unescape(await page(client, "/console/tasks"))
+        late = await post(client, f"/console/instances/{ids['paused']}/send", tasks, event="Go", json="{}")
+        again = await post(client, f"/console/instances/{ids['paused']}/pause", tasks)
+        resumed = await post(client, f"/console/instances/{ids['paused']}/resume", tasks)
+        await until(client, f"/console/instances/{ids['paused']}", "Send Go")
+    assert definition.count("named-") >= 2
+    assert all(one in listed for one in ids.values())
+    answering, _, silent = tasks.partition("did not answer, because they are paused or no worker is responding")
+    assert [name for name, one in ids.items() if one in answering] == ["reset", "continued"]
+    assert [name for name, one in ids.items() if one in silent] == ["away", "unbegun", "paused"]
+    assert (late.status_code, again.status_code, resumed.status_code) == (422, 422, 303)
+    assert "is paused, and answers once it is resumed" in late.text
+    assert "is paused already" in again.text
+
+
+async def _look_at(client: httpx.AsyncClient, instance: str, status: str, *said: str) -> None:
+    path, has_not_begun = f"/console/instances/{instance}", instance.startswith("nobody")
+    shown = await _saying(client, path, f'<span class="status {status}">{status}</span>', *said)
+    assert "None" not in shown
+    drawn = await page(client, f"{path}/pictures")
+    assert 'data-path="Wait"' in drawn
+    assert drawn.count("<svg") == 1 if has_not_begun else drawn.count("<svg") >= 2, "its timeline is missing"
+    assert ('class="part wait unreached"' in drawn) == has_not_begun
+    live = await _first(client, f"{path}/stream")
+    assert status in live["live-head"]
+
+
+async def _saying(client: httpx.AsyncClient, path: str, *texts: str) -> str:
+    """Return a page once it says all of that: its instance may be about to go on."""
+    async with asyncio.timeout(60):
+        while True:
+            shown = html.unescape(await page(client, path))
+            if all(one in shown for one in texts):
+                return shown
+            await asyncio.sleep(0.1)
+
+
+async def _first(client: httpx.AsyncClient, path: str) -> dict[str, str]:
+    async with asyncio.timeout(30), client.stream("GET", path) as answer:
+        async for line in answer.aiter_lines():
+            if line.startswith("data: "):
+                parts: dict[str, str] = json.loads(line.removeprefix("data: "))
+                return parts
+    raise AssertionError("the stream has ended")

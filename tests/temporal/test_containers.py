@@ -1,9 +1,12 @@
-"""Functions in containers are given files by a real worker, and what they leave becomes variables."""
+"""Functions in containers are given files, and what they leave becomes variables, also where workers are killed."""
 
 import asyncio
 import io
 import logging
+import os
 import socket
+import subprocess
+import sys
 import tarfile
 import threading
 from base64 import b64encode
@@ -23,16 +26,19 @@ from temporalio import activity
 from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.errors import StoreUnavailable
 from swf_temporal.languages.loading import load
+from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
+from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from swf_temporal.settings.values import Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal import activities, host
-from swf_temporal.temporal.variables import MAX_BYTES
+from swf_temporal.temporal.variables import MAX_BYTES, TemporalVariables
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
-from tests.temporal.conftest import Bench, events_of
+from tests.processes import ending_with_us
+from tests.temporal.conftest import Bench, events_of, until
 
 State = dict[str, Any]
 PATIENCE = 60
@@ -45,10 +51,8 @@ FUNCTIONS: list[State] = [{"type": "reusable", "id": "f", "image": "an/image:v1"
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "shared"
-    folder.mkdir()
-    yield folder
-    assert list(folder.iterdir()) == []
+    with shared_folder(tmp_path / "shared") as folder:
+        yield folder
 
 
 def call(*files: dict[str, str], **more: Any) -> State:
@@ -87,11 +91,9 @@ async def serving(
         options = more.get("options", Options(shared_folder=SharedFolder(str(folder), MOUNTED)))
         client = Client.of(bench.server)
         worker = Worker(
-            client,
-            definitions=[load(whole)],
-            settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
+            client, definitions=[load(whole)], settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
             call_settings=Settings(services={"an/image": options.replace(base_url=served.url)}),
-        )
+        )  # fmt: skip
         async with worker:
             yield Served(client, whole["id"], served)
 
@@ -145,11 +147,8 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
         output = await served.run()
         first, again = served.function.posts
     assert {name: seen[name] for name in ("deep/words.txt", "coded", "packed/leaf", "missing")} == {
-        "deep/words.txt": b"a word",
-        "coded": b"hello",
-        "packed/leaf": b"green",
-        "missing": b"",
-    }
+        "deep/words.txt": b"a word", "coded": b"hello", "packed/leaf": b"green", "missing": b"",
+    }  # fmt: skip
     assert seen["tree/leaf"] == b"brown"
     assert output["return"] == "done"
     assert output["var"] == {"n": [1], "left": b64encode(b"hello").decode(), "raw": "/w==", "link": None}
@@ -159,8 +158,6 @@ async def test_files_are_given_and_become_variables(bench: Bench, shared: Path) 
 
 
 async def test_an_error_keeps_what_was_left(bench: Bench, shared: Path) -> None:
-    """A function that tells of an error has left its files all the same."""
-
     def function(asked: Asked) -> None:
         (out(asked) / "workflow" / "n").write_text("7")
         raise Refused("f.refused", "no")
@@ -186,7 +183,7 @@ async def test_contents_are_in_no_history(bench: Bench, shared: Path) -> None:
     async with serving(bench, workflow("containers-large", states), shared, function) as served:
         instance = await served.client.start("containers-large", {}, task_queue=QUEUE)
         assert await instance.result() == {"return": 500_000}
-        handle = bench.client.get_workflow_handle(instance.id)
+        handle = bench.handle(instance.id)
         assert sum(event.ByteSize() for event in await events_of(handle)) < 50_000
 
 
@@ -266,9 +263,7 @@ async def test_a_call_is_made_again_where_variables_cannot_be_reached(bench: Ben
     assert attempts == [{}, {}]
 
 
-async def test_a_call_that_is_not_wanted_leaves_nothing(
-    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unwanted_call_leaves_nothing(bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The function is told by a DELETE; its directory goes, and what it had left does not count."""
     for module in (activities, host):
         monkeypatch.setattr(module, "HEARTBEAT", timedelta(seconds=2))  # by which it hears of that
@@ -290,9 +285,7 @@ async def test_a_call_that_is_not_wanted_leaves_nothing(
     assert len({one.action_id for one in served.function.requests}) == 1
 
 
-async def test_an_attempt_that_was_lost_does_not_end_the_next_one(
-    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_lost_attempt_ends_no_other(bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that was cut off is told that nobody waits for its attempt; another one has the same id by then."""
     begun: list[Asked] = []
     over = threading.Event()
@@ -375,3 +368,162 @@ async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: py
     lines = [record.getMessage() for record in caplog.records if record.name == "swf.function"]
     assert [line.rpartition(" [")[0] for line in lines] == ["f: by a parameter", "f: by a body\\nof two lines"]
     assert all(f"[{instance.id}/" in line for line in lines)
+
+
+ROOT = Path(__file__).parents[2]
+LONG_PATIENCE = 120
+"""Seconds for processes to start, on a machine that is busy."""
+FUNCTION = """\
+import os, pathlib, time
+
+def f(given, folder):
+    marker = pathlib.Path(os.environ["MARKER"])
+    left = folder / "out" / "workflow" / "n"
+    if marker.exists():
+        left.write_text("5")
+        return "done"
+    left.write_text("1")
+    marker.touch()
+    time.sleep(600)
+"""
+
+
+@contextmanager
+def shared_folder(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def counting(name: str) -> Definition:
+    """Return a workflow whose function is given a variable of the workflow, and which gets it afterwards."""
+    codes = ["ConnectionLost", "ConnectionRefused", "ProtocolError"]
+    retries = {"max_attempts": 100, "delay": "PT1S", "codes": codes}
+    action = {"function": "f", "files": [{"key": "n", "scope": "workflow"}], "retries": retries}
+    get = {"id": "get", "type": "getter", "variables": [{"key": "n", "scope": "workflow"}]}
+    call = {"id": "call", "type": "action", "action": action, "transition": "get"}
+    return load({"id": name, "functions": [{"type": "reusable", "id": "f", "image": "i"}], "states": [call, get]})
+
+
+@contextmanager
+def process(*command: str, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a process that says when it is ready; it is killed in the end, if it was not before."""
+    started = subprocess.Popen(
+        [*ending_with_us(), *command], cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, **env}
+    )
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.communicate()
+
+
+async def told(started: "subprocess.Popen[bytes]") -> str:
+    assert started.stdout is not None
+    line = await asyncio.wait_for(asyncio.to_thread(started.stdout.readline), LONG_PATIENCE)
+    return line.decode().strip()
+
+
+@contextmanager
+def worker(bench: Bench, queue: str, folder: Path, url: str, *stopping: str) -> Iterator["subprocess.Popen[bytes]"]:
+    address = bench.client.service_client.config.target_host
+    command = (sys.executable, "-m", "tests.temporal.container_worker", address, queue, str(folder), url, *stopping)
+    with process(*command) as started:
+        yield started
+
+
+@pytest.mark.timeout(300)
+async def test_workers_are_killed(bench: Bench, tmp_path: Path) -> None:
+    """During a call, and after what it left was stored, side by side."""
+    with shared_folder(tmp_path / "during") as one, shared_folder(tmp_path / "after") as other:
+        await asyncio.gather(_killed_during_a_call(bench, one), _killed_after_it_stored(bench, other))
+
+
+async def _killed_during_a_call(bench: Bench, shared: Path) -> None:
+    """Another one makes the call again, with the same id and the same files. Of the first attempt nothing is left."""
+    definition, queue = counting("lost-during"), "lost-during"
+    asked, over = threading.Event(), threading.Event()
+    seen: list[tuple[str, list[str]]] = []
+
+    def function(one: Asked) -> str:
+        assert one.folder is not None
+        seen.append(((one.folder / "n").read_text(), [path.name for path in shared.iterdir()]))
+        (one.folder / "out" / "workflow" / "n").write_text(str(len(seen)))
+        if len(seen) == 1:
+            asked.set()
+            over.wait(LONG_PATIENCE)
+        return "done"
+
+    with container(shared, function) as served, worker(bench, queue, shared, served.url) as first:
+        try:
+            assert await told(first) == "ready"
+            instance = await Client.of(bench.server).start(definition, {}, task_queue=queue)
+            assert await asyncio.to_thread(asked.wait, LONG_PATIENCE)
+            with worker(bench, queue, shared, served.url) as second:
+                assert await told(second) == "ready"
+                first.kill()
+                output = await asyncio.wait_for(instance.result(), LONG_PATIENCE)
+        finally:
+            over.set()
+    assert output == {"return": "done", "var": {"n": 2}}
+    (_, [begun]), (_, [again]) = seen
+    assert (begun[-2:], again) == ("-1", f"{begun[:-1]}2")
+    assert len({one.headers["Idempotency-Key"] for one in served.posts}) == 1
+
+
+async def _killed_after_it_stored(bench: Bench, shared: Path) -> None:
+    """The call is made again, and does not store again: what was stored since stays."""
+    definition, queue = counting("lost-after"), "lost-after"
+    given: list[str] = []
+
+    def function(one: Asked) -> str:
+        assert one.folder is not None
+        given.append((one.folder / "n").read_text())
+        (one.folder / "out" / "workflow" / "n").write_text(str(int(given[-1] or 0) + 1))
+        return f"call {len(given)}"
+
+    with container(shared, function) as served, worker(bench, queue, shared, served.url, "stopping") as first:
+        assert await told(first) == "ready"
+        instance = await Client.of(bench.server).start(definition, {}, task_queue=queue)
+        assert await told(first) == "stored"
+        first.kill()
+        with worker(bench, queue, shared, served.url) as second:
+            assert await told(second) == "ready"
+            store, n = TemporalVariables(bench.client, queue), VariableRef("workflow", "lost-after", "n")
+            assert await store.read_variable(n) == Variable(b"1")
+            await store.write_variables({n: Variable(b"7")}, "another")
+            output: Any = await asyncio.wait_for(instance.result(), LONG_PATIENCE)
+    assert output == {"return": "call 2", "var": {"n": 7}}
+    assert given[0] == ""
+    assert given[1] in {"1", "7"}  # whichever it held when the second attempt began
+
+
+@pytest.fixture
+async def local(bench: Bench, tmp_path: Path) -> AsyncIterator[tuple[Client, str]]:
+    """A worker in this process, and the port at which it calls the function."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        unused_port = free.getsockname()[1]
+    client, settings = Client.of(bench.server), WorkerSettings(task_queue="lost-function")
+    with shared_folder(tmp_path / "shared") as folder:
+        options = Options(shared_folder=SharedFolder(str(folder), str(folder)))
+        call_settings = Settings(calls=options.replace(base_url=f"http://127.0.0.1:{unused_port}/"))
+        async with Worker(client, settings=settings, call_settings=call_settings):
+            yield client, str(unused_port)
+
+
+@pytest.mark.timeout(300)
+async def test_a_function_is_killed_during_a_call(local: tuple[Client, str], tmp_path: Path) -> None:
+    """The call fails, what it had left is not stored, and the definition's retries call the function that follows."""
+    client, port = local
+    file, marker = tmp_path / "functions.py", tmp_path / "called"
+    file.write_text(FUNCTION)
+    command = (str(Path(sys.executable).with_name("swf")), "serve-function", f"{file}:f", "--port", port)
+    with process(*command, MARKER=str(marker)) as first:
+        assert (await told(first)).startswith("http://")
+        instance = await client.start(counting("lost-function"), {}, task_queue="lost-function")
+        await until(marker.exists)
+        first.kill()
+    with process(*command, MARKER=str(marker)) as second:
+        assert (await told(second)).startswith("http://")
+        output = await asyncio.wait_for(instance.result(), LONG_PATIENCE)
+    assert output == {"return": "done", "var": {"n": 5}}

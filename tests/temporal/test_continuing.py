@@ -9,21 +9,19 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
-from swf_temporal import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
-from swf_temporal.temporal.records import Pin, pinned
-from tests import sampling
-from tests.temporal.building import awaits, consumed, inject, sleeps, subflow, switch
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of, until
-from tests.temporal.suspending import SUSPEND_AFTER
+from swf_temporal.temporal.records import Pin
+from tests.temporal.building import awaits, consumed, subflow, switch
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, failure_of, outcome, told_in, until
 
 LOOP = (calling("work", "f", transition="more"), switch("more", "${ .n < 12 }", {"transition": "work"}, {"end": True}))
 LATE = awaits("wait", "late")
@@ -40,42 +38,26 @@ def each(items: str = "${ .items }", arguments: Any = "${ .item }", **rest: Any)
 
 
 async def test_a_long_run_continues_as_new_and_does_nothing_twice(bench: Bench) -> None:
-    """A run that grows long goes on in a new execution with its data, and calls every function once."""
-    definition = define(*LOOP, functions=("f",))
     calls = count(1)
-    async with bench.worker(definition, f=lambda _: {"n": next(calls)}) as worker:
+    async with bench.worker(define(*LOOP, functions=("f",)), f=lambda _: {"n": next(calls)}) as worker:
         handle = await worker.start(suspend_after=30)
-        output = await swf.result(handle)
-        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-    assert output == {"n": 12}
-    assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
-    assert len(worker.scripted.calls) == 12
+        assert await outcome(handle) == {"n": 12}
+        assert (await bench.first(handle).describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
+    assert worker.called == ["f"] * 12
 
 
 async def test_waits_and_events_survive_continuing(bench: Bench) -> None:
-    """An instance that continues as new still has the events it kept and does not take one twice."""
     definition = define(calling("a", *["f"] * 8), LATE, functions=("f",), events=consumed("late"))
     async with bench.worker(definition, f={"a": 1}) as worker:
         handle = await worker.start(suspend_after=20, events=[LATE_EVENT, LATE_EVENT])
-
-        assert await swf.result(handle) == {"a": 1, "came": 1}
+        assert await outcome(handle) == {"a": 1, "came": 1}
 
 
 async def test_a_foreach_goes_on_where_it_was(bench: Bench) -> None:
-    """Iterations that are complete are not repeated after continuing, and results keep their order."""
-    definition = each(arguments={"i": "${ .item }"}, batchSize=4)
-    seen: list[int] = []
-
-    def tenfold(given: dict[str, int]) -> int:
-        seen.append(given["i"])
-        return given["i"] * 10
-
-    async with bench.worker(definition, f=tenfold) as worker:
+    async with bench.worker(each(batchSize=4), f=lambda item: item * 10) as worker:
         handle = await worker.start({"items": list(range(40))}, suspend_after=40)
-        output = await swf.result(handle)
-    assert isinstance(output, dict)
-    assert output["out"] == [i * 10 for i in range(40)]
-    assert sorted(seen) == list(range(40))
+        assert await outcome(handle) == {"items": list(range(40)), "out": [i * 10 for i in range(40)]}
+    assert sorted(item for _, item, *_ in worker.scripted.calls if isinstance(item, int)) == list(range(40))
 
 
 async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench) -> None:
@@ -87,9 +69,8 @@ async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench
     async with bench.worker(definition, f=[1]) as worker:
         handle = await worker.start(data, suspend_after=50)
         output = await swf.result(handle)
-        history = await bench.client.get_workflow_handle(handle.id).fetch_history()
+        [started] = await told_in(bench.handle(handle), "workflow_execution_started")
     assert output == {**data, "sum": [1]}
-    started = history.events[0].workflow_execution_started_event_attributes
     record = json.loads(started.input.payloads[1].data)
     pin = Pin.from_json(record)
     assert pin.progress is not None
@@ -113,9 +94,8 @@ async def test_values_that_look_like_progress_are_carried_on_as_they_are(bench: 
     ]
     functions = [{"type": "knative-workflow", "id": "f", "image": "f"}]
     async with bench.worker(load({"id": "/told", "functions": functions, "states": states}), f={"a": 1}) as worker:
-        handle = await worker.start({}, suspend_after=20)
-        await worker.awaiting(handle, "go")
-        latest = await bench.client.get_workflow_handle(handle.id).describe()
+        handle = await worker.start_awaiting("go", {}, suspend_after=20)
+        latest = await bench.handle(handle).describe()
         status: Any = await swf.query(bench.client, handle.id, "status")
         await handle.signal("go")
 
@@ -134,36 +114,30 @@ async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Be
     async def f(_: JSON) -> JSON:
         number = next(calls)
         if number == 10:
-            child_id = await child_of(bench.client, handle.id, "a/child#1")
-            await bench.client.get_workflow_handle(child_id).signal("go", {})
+            await (await bench.child(handle, "a/child#1")).signal("go", {})
             await worked.wait()
         return {"n": number}
 
     async with bench.worker(parent, child, f=f, g=lambda _: worked.set()) as worker:
         handle = await worker.start(suspend_after=30)
-        output = await asyncio.wait_for(swf.result(handle), 30)
+        output = await outcome(handle)
     assert output == {"n": 12}
 
 
+UNDOING: dict[str, Any] = {"metadata": {"compensateOnCancel": True}, "events": consumed("late")}
+
+
 async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) -> None:
-    """However much there is to undo, the execution that was cancelled is the one that ends Canceled."""
-    definition = define(
-        calling("a", "f", compensatedBy="undo", transition="wait"),
-        {**LATE, "end": True},
-        calling("undo", *["g"] * 9, usedForCompensation=True),
-        functions=("f", "g"),
-        metadata={"compensateOnCancel": True},
-        events=consumed("late"),
-    )
-    async with bench.worker(definition, f={}, g={}) as worker:
-        handle = await worker.start(suspend_after=25)
-        await worker.awaiting(handle, "late")
+    undo = calling("undo", *["g"] * 9, usedForCompensation=True)
+    a = calling("a", "f", compensatedBy="undo", transition="wait")
+    async with bench.worker(
+        define(a, {**LATE, "end": True}, undo, functions=("f", "g"), **UNDOING), f={}, g={}
+    ) as worker:
+        handle = await worker.start_awaiting("late", suspend_after=25)
         await handle.cancel()
-        with pytest.raises(RunEnded, match="cancelled"):
-            await asyncio.wait_for(swf.result(handle), 30)
-        status = (await bench.client.get_workflow_handle(handle.id).describe()).status
-    assert status == WorkflowExecutionStatus.CANCELED
-    assert len(worker.scripted.calls) == 10
+        assert (await failure_of(handle)).how == "cancelled"
+        assert (await bench.handle(handle).describe()).status == WorkflowExecutionStatus.CANCELED
+    assert len(worker.called) == 10
 
 
 async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: Bench) -> None:
@@ -172,32 +146,19 @@ async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: 
         calling("a", "f", compensatedBy="undo", transition="both"),
         calling("both", "f", "slow", actionMode="parallel", end=True),
         calling("undo", "g", usedForCompensation=True),
-        functions=("f", "g", "slow"),
-        metadata={"compensateOnCancel": True},
-    )
+        functions=("f", "g", "slow"), **UNDOING,
+    )  # fmt: skip
     async with bench.worker(definition, f={}, g={}, slow=lambda _: asyncio.Event().wait()) as worker:
         handle = await worker.start(suspend_after=8)
         done = ("action-completed", "both")
-        await until(
-            lambda: handle.query("trace"), lambda all_: any((one["kind"], one["state"]) == done for one in all_)
-        )
+        await until(lambda: handle.query("trace"), lambda all_: done in [(one["kind"], one["state"]) for one in all_])
         await handle.cancel()
-        with pytest.raises(RunEnded, match="cancelled"):
-            await asyncio.wait_for(swf.result(handle), PATIENCE)
-        found = await bench.client.get_workflow_handle(handle.id).describe()
-    assert found.status is WorkflowExecutionStatus.CANCELED
-    assert [name for name, *_ in worker.scripted.calls].count("g") == 1
-
-
-async def test_continue_as_can_set_a_timeout(bench: Bench) -> None:
-    to = {"workflowId": "second", "workflowExecTimeout": {"duration": "PT0.2S"}}
-    definitions = define(inject("a", end={"continueAs": to})), define(sleeps("nap", "PT1H"), id="second")
-    async with bench.worker(*definitions) as worker:
-        assert (await worker.failure({})).name == "TimedOut"
+        assert (await failure_of(handle)).how == "cancelled"
+        assert (await bench.handle(handle).describe()).status is WorkflowExecutionStatus.CANCELED
+    assert worker.called.count("g") == 1
 
 
 async def test_what_cannot_be_carried_over_goes_on_where_it_is(bench: Bench) -> None:
-    """A run that should continue as new, but holds too much for one payload, goes on and completes."""
     definition = each(batchSize=5, stateDataFilter={"output": "${ .out | length }"})
     async with bench.worker(definition, f={"text": "x" * 150_000}) as worker:
         handle = await worker.start({"items": list(range(20))}, suspend_after=70)
@@ -227,62 +188,48 @@ async def test_results_that_no_execution_can_carry_on_fail_the_run(bench: Bench)
     assert len(worker.scripted.calls) < 100
 
 
+async def overtaken(bench: Bench) -> tuple[int, WorkflowExecutionDescription]:
+    """Run a foreach whose first call ends a second after any other; return how many passed it, and its execution."""
+    latest, ended, passed = [0.0], list[int](), list[int]()
+
+    async def f(number: int) -> int:
+        now = asyncio.get_running_loop().time
+        if number == 0:
+            await until(lambda: ended and now() - latest[0] >= 1)
+            passed.append(len(ended))
+        latest[0] = now()
+        ended.append(number)
+        return number
+
+    async with bench.worker(each("${ [range(200)] }", batchSize=5), f=f) as worker:
+        handle = await worker.start({}, suspend_after=60)
+        assert await outcome(handle) == {"out": list(range(200))}
+        first = await bench.first(handle).describe()
+    assert sorted(ended) == list(range(200))
+    return passed[0], first
+
+
 async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is to continue as new does not wait for a call that later ones have passed."""
     monkeypatch.setattr(continuing, "MIN_LATER_CALLS", 5)
     monkeypatch.setattr(continuing, "SLOW_CALL_MAX_EVENTS", 180)
     monkeypatch.setattr(continuing, "SLOW_CALL", timedelta(milliseconds=1))
-    ended: list[int] = []
-
-    async def f(given: dict[str, int]) -> int:
-        if given["number"] == 0:
-            await until(lambda: ended and asyncio.get_running_loop().time() - latest[0] >= 1)
-            passed.append(len(ended))
-        latest[0] = asyncio.get_running_loop().time()
-        ended.append(given["number"])
-        return given["number"]
-
-    latest, passed = [0.0], list[int]()
-    definition = each("${ [range(200)] }", {"number": "${ .item }"}, batchSize=5)
-    async with bench.worker(definition, f=f) as worker:
-        pin = Pin(pinned([definition]), definition.version, others={SUSPEND_AFTER: 60})
-        handle = await worker.start_pinned(pin, "beside")
-        output: Any = await asyncio.wait_for(swf.result(handle), PATIENCE)
-        longest = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-    assert output == {"out": list(range(200))}
-    assert sorted(ended) == list(range(200))
-    assert passed[0] > 30, f"{passed} calls went past it"
+    passed, longest = await overtaken(bench)
+    assert passed > 30
     assert longest.history_length < 250
 
 
 async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Busy workers take calls in any order: a run waits for one that is not slow by the clock, and continues as new."""
     monkeypatch.setattr(continuing, "MIN_LATER_CALLS", 5)
-    passed: list[int] = []
-    latest = [0.0]
-    ended = 0
-
-    async def f(given: dict[str, int]) -> int:
-        nonlocal ended
-        now = asyncio.get_running_loop().time
-        if given["number"] == 0:
-            await until(lambda: ended and now() - latest[0] >= 1)
-            passed.append(ended)
-        latest[0], ended = now(), ended + 1
-        return given["number"]
-
-    definition = each("${ [range(200)] }", {"number": "${ .item }"}, batchSize=5)
-    async with bench.worker(definition, f=f) as worker:
-        handle = await worker.start({}, suspend_after=60)
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"out": list(range(200))}
-        first = await bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id).describe()
-    assert len(worker.scripted.calls) == 200
+    passed, first = await overtaken(bench)
     assert first.status == WorkflowExecutionStatus.CONTINUED_AS_NEW
-    assert passed[0] < 30, f"{passed} calls went past it"
+    assert passed < 30
 
 
-MORE = {"events": consumed("more", source="test")}
+MORE: dict[str, Any] = {"functions": ("f",), "events": consumed("more", source="test")}
 WAIT = awaits("more", "more")
+API = {"name": "f", "operation": "api.json#f"}
 OF_DIREKTIV = """
 id: sample
 functions: [{id: f, type: knative-global, service: f}]
@@ -295,18 +242,9 @@ states:
 @pytest.mark.parametrize(
     ("definition", "told"),
     [
+        (define(calling("slow", "f"), WAIT, **MORE), "it a timeout (actionExecTimeout), or mark it as long-running"),
         (
-            define(calling("slow", "f"), WAIT, functions=("f",), **MORE),
-            "it a timeout (actionExecTimeout), or mark it as long-running",
-        ),
-        (
-            define(
-                calling("slow", "f"),
-                WAIT,
-                functions=({"name": "f", "operation": "api.json#f"},),
-                specVersion="0.7",
-                **MORE,
-            ),
+            define(calling("slow", "f"), WAIT, **MORE | {"functions": (API,)}, specVersion="0.7"),
             "it a timeout, or mark it as long-running",
         ),
         (load(OF_DIREKTIV), "its state a timeout, or call it with async: true"),
@@ -320,10 +258,9 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
     monkeypatch.setattr(continuing, "LAST_EVENTS", 60)
     begun, never = asyncio.Event(), asyncio.Event()
 
-    async def f(_: JSON) -> JSON:
+    def f(_: JSON) -> Any:
         begun.set()
-        await never.wait()
-        return None
+        return never.wait()
 
     async with bench.worker(definition, f=f) as worker:
         handle = await worker.start({}, suspend_after=20)
@@ -331,48 +268,30 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
         await asyncio.wait_for(begun.wait(), PATIENCE)
         with suppress(RPCError, UsageError):  # it ends while it is sent more
             for number in range(60):  # the server breaks off a task during which a hundred come
-                await swf.send_event(bench.client, handle.id, more(number))
-        with pytest.raises(RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
-            await asyncio.wait_for(swf.result(handle), PATIENCE)
+                await worker.send(handle, CloudEvent(str(number), "test", "more", {}))
+        failed = await failure_of(handle)
         never.set()
-    assert failed.value.name == "HistoryTooLong"
-    assert f"seconds: give {told}" in failed.value.message
-
-
-def more(number: int) -> dict[str, JSON]:
-    return {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {}}
-
-
-async def test_many_at_once(bench: Bench) -> None:
-    number = sampling.count(200, 1000)
-    async with bench.worker(each(), f=lambda i: i + 1) as worker:
-        output = await worker.run({"items": list(range(number))})
-    assert isinstance(output, dict)
-    assert output["out"] == list(range(1, number + 1))
+    assert failed.name == "HistoryTooLong"
+    assert re.search(
+        rf"'slow/.*f#1' has been under way for .* seconds: give {re.escape(told)}", failed.message, re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("timeout", ["PT300H", '${ "PT" + ([range(.n)] | length | tostring) + "H" }'])
 async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench: Bench, timeout: str) -> None:
     """Also while its parameters are evaluated once more: it is cancelled before the first task of the execution."""
     definition = define(
-        calling("a", "f", "f", compensatedBy="undo", transition="wait"),
-        {**LATE, "end": True},
+        calling("a", "f", "f", compensatedBy="undo", transition="wait"), {**LATE, "end": True},
         calling("undo", "g", usedForCompensation=True),
-        functions=("f", "g"),
-        metadata={"compensateOnCancel": True},
-        events=consumed("late"),
-        timeouts={"workflowExecTimeout": {"duration": timeout}},
-    )
+        functions=("f", "g"), timeouts={"workflowExecTimeout": {"duration": timeout}}, **UNDOING,
+    )  # fmt: skip
     async with bench.worker(definition, f={}) as worker:
-        handle = await worker.start({"n": 300}, suspend_after=12)
-        await worker.awaiting(handle, "late")
-        first, *_ = await events_of(bench.client.get_workflow_handle(handle.id))
-    started = first.workflow_execution_started_event_attributes
+        handle = await worker.start_awaiting("late", {"n": 300}, suspend_after=12)
+        [started] = await told_in(bench.handle(handle), "workflow_execution_started")
     assert started.continued_execution_run_id
     record = await bench.client.data_converter.decode(started.input.payloads)
     again = await worker.begin("sample", *record, workflow_id=f"{handle.id}-again")
     await again.cancel()
     async with bench.worker(definition, queue=worker.queue, g={}) as worker:
-        with pytest.raises(RunEnded, match="cancelled"):
-            await asyncio.wait_for(swf.result(again), PATIENCE)
-    assert [name for name, *_ in worker.scripted.calls] == ["g"]
+        assert (await failure_of(again)).how == "cancelled"
+    assert worker.called == ["g"]

@@ -1,34 +1,55 @@
-"""Encrypted payloads on a real server: what histories show, and what becomes of runs without the right keys."""
+"""What stands in a history of data and failures: encrypted or plain, and who can read it."""
 
 import asyncio
 import base64
 import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowHistory
+from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
+from temporalio.client import Client, WorkflowHistory
+from temporalio.converter import (
+    ActivitySerializationContext,
+    PayloadCodec,
+    SerializationContext,
+    WithSerializationContext,
+)
 
-from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.calling import Calls
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.operations.client import Client as AppClient
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.call_records import application_error
+from swf_temporal.temporal.client import start
+from swf_temporal.temporal.converter import CONVERTER, converter_of
+from swf_temporal.temporal.server import find_program
+from swf_temporal.temporal.worker import make_worker
+from tests.processes import ending_with_us
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
 from tests.temporal.building import awaits, consumed, inject, operation, subflow
 from tests.temporal.conftest import (
     Bench,
     calling,
-    child_of,
     define,
     failed_task,
+    failure_of,
     listed,
+    outcome,
     replays,
     until,
     with_converter,
@@ -65,15 +86,10 @@ def shown(history: WorkflowHistory) -> str:
 
 
 WAITING = define(
-    calling("Charge", "charge"),
-    awaits("Wait", "paid"),
-    subflow("Ask", "child"),
+    calling("Charge", "charge"), awaits("Wait", "paid"), subflow("Ask", "child"),
     inject("Go", end={"continueAs": "last"}),
-    functions=("charge",),
-    events=consumed("paid", source="/x"),
-    id="waiting",
-    description=CARD,
-)
+    functions=("charge",), events=consumed("paid", source="/x"), id="waiting", description=CARD,
+)  # fmt: skip
 CHILD = define(calling("Charge", "charge"), functions=("charge",), id="child", description=CARD)
 LAST = define(inject("z", {"last": True}), id="last", description=CARD)
 
@@ -82,19 +98,14 @@ async def test_nothing_of_the_data_stands_in_any_history(bench: Bench) -> None:
     """Inputs, results, events, queries, sub-workflows, continued runs and definitions, all searched as plain text."""
     hidden = encrypted(bench)
     async with hidden.worker(WAITING, CHILD, LAST, charge={"card": CARD}) as worker:
-        handle = await worker.start({"card": CARD}, definition=0)
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid", {"card": CARD}, definition=0)
         assert (await swf.query(hidden.client, handle.id, "data"))["card"] == CARD
         event = {"id": "1", "source": "/x", "type": "paid", "specversion": "1.0", "data": {"paid": CARD}}
         assert await swf.deliver(hidden.client, handle.id, event) == "taken"
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         assert output == {"card": CARD, "paid": CARD, "last": True}
-
         executions = await listed(bench.client, f'WorkflowId STARTS_WITH "{handle.id}"', 3)
-    histories = [
-        await bench.client.get_workflow_handle(one.id, run_id=one.run_id).fetch_history() for one in executions
-    ]
-    for history in histories:
+    for history in [await bench.handle(one.id, one.run_id).fetch_history() for one in executions]:
         assert CARD not in shown(history)
         assert "specVersion" not in shown(history)
         assert "binary/swf-encrypted" in shown(history)
@@ -112,10 +123,9 @@ async def test_what_outlasts_an_execution_is_encrypted(bench: Bench, action: dic
     functions = outlasting.Functions(charged)
     async with hidden.worker(outlasting.beside(action), outlasting.CHILD, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=outlasting.EVERY)
-        assert await asyncio.wait_for(swf.result(handle), 60) == {"left": 0, "card": CARD}
+        assert await outcome(handle) == {"left": 0, "card": CARD}
     executions = await outlasting.histories(bench, handle)
-    child_id = await child_of(bench.client, handle.id, "both/long/long#1")
-    child = await bench.client.get_workflow_handle(child_id).fetch_history()
+    child = await (await bench.child(handle, "both/long/long#1")).fetch_history()
 
     assert len(executions) > 1
     for history in (*executions, child):
@@ -130,24 +140,20 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
         raise CallFailed(f"no money on {CARD}", name="Broke", code="402", retryable=True)
 
     definition = define(calling("Pay", "pay"), functions=("pay",), id="paying")
-    retrying = define(
-        operation("Pay", {"functionRef": "pay", "retryRef": "slow"}),
-        functions=("pay",),
-        id="retrying",
-        retries=[{"name": "slow", "delay": "PT1H", "maxAttempts": 3}],
-    )
+    retries = [{"name": "slow", "delay": "PT1H", "maxAttempts": 3}]
+    pay = operation("Pay", {"functionRef": "pay", "retryRef": "slow"})
+    retrying = define(pay, functions=("pay",), id="retrying", retries=retries)
     hidden = encrypted(bench)
     async with hidden.worker(definition, retrying, pay=refuse) as worker:
         handle = await worker.start({})
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+        failed = await failure_of(handle)
         waiting = await worker.start({}, definition=1)
         client = AppClient(hidden.client)
         facts = await until(lambda: facts_of(client, waiting.id), lambda found: "lastFailure" in str(found))
         await waiting.terminate()
-    assert failed.value.fault is not None
-    assert failed.value.fault.message == f"no money on {CARD}"
-    assert f"no money on {CARD}" in failed.value.message
+    assert failed.fault is not None
+    assert failed.fault.message == f"no money on {CARD}"
+    assert f"no money on {CARD}" in failed.message
     assert facts["calls"][0]["lastFailure"] == f"no money on {CARD}"
     history = await handle.fetch_history()
     assert CARD not in shown(history)
@@ -172,18 +178,15 @@ async def test_encryption_changes_in_the_middle_of_a_run(bench: Bench, what: str
         await old.awaiting(handle, "paid")
     async with reading.worker(WAITING, CHILD, LAST, charge={"card": CARD}, queue=queue):
         await swf.send_data(writing.client, handle.id, "paid", {"paid": CARD})
-        output = await asyncio.wait_for(swf.result(reading.client.get_workflow_handle(handle.id)), 60)
+        output = await outcome(reading.handle(handle))
     assert output == {"n": 1, "card": CARD, "paid": CARD, "last": True}
-    first = bench.client.get_workflow_handle(handle.id, run_id=handle.result_run_id)
-    history = (await first.fetch_history()).to_json()
+    history = (await bench.handle(handle, handle.result_run_id).fetch_history()).to_json()
     ids = {base64.b64encode(number).decode() for number in (b"1", b"2")} if is_rotation else set()
     assert all(f'"swf-key-id": "{key_id}"' in history for key_id in ids)
 
 
 @pytest.mark.parametrize("kind", sample(["none", "missing", "wrong"], "keys that a worker lacks", 1))
-async def test_a_worker_without_the_key_says_so_and_the_run_waits(
-    bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_worker_without_the_key_says_so(bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, another one, or another one of the same id: tasks fail and are tried again; nothing fails for good."""
     queue = f"keyless-{kind}"
     right = encrypted(bench, "1", "1")
@@ -210,11 +213,9 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
     definition = define(
         awaits("Wait", "go"),
         {**calling("Pay", "pay"), "onErrors": [{"errorRef": "broke", "transition": "Caught"}], "end": True},
-        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}),
-        functions=("pay",),
-        errors=[{"name": "broke", "code": "402"}],
-        events=consumed("go", source="/x"),
-    )
+        inject("Caught", {"caught": "${ $WORKFLOW.error.code }"}), functions=("pay",),
+        errors=[{"name": "broke", "code": "402"}], events=consumed("go", source="/x"),
+    )  # fmt: skip
     hidden = encrypted(bench)
 
     def refuse(_: object) -> object:
@@ -223,10 +224,10 @@ async def test_failures_that_a_worker_cannot_read_are_no_faults(bench: Bench) ->
     # It began as plain text, and only the call was made by a worker that encrypts.
     handle = await swf.start(bench.client, [definition], {}, workflow_id="mixed-1", task_queue="mixed")
     async with hidden.worker(definition, pay=refuse, queue="mixed") as worker:
-        hidden_handle = hidden.client.get_workflow_handle(handle.id)
+        hidden_handle = hidden.handle(handle)
         await worker.awaiting(hidden_handle, "go")
         await swf.send_data(bench.client, handle.id, "go", {})
-        assert await asyncio.wait_for(swf.result(hidden_handle), 60) == {"caught": "402"}
+        assert await outcome(hidden_handle) == {"caught": "402"}
     history = await handle.fetch_history()
     assert "no keys are configured here" in str(await replays(history))
 
@@ -238,9 +239,9 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
         inject("a", {"done": True}), id="secretly", start={"stateName": "a", "schedule": {"cron": "0 0 1 1 *"}}
     )
     async with hidden.worker(definition) as worker:
+        data: Any = {"card": CARD}
         applied = [
-            await schedules.apply(hidden.client, definition, data={"card": CARD}, task_queue=worker.queue)
-            for _ in range(2)
+            await schedules.apply(hidden.client, definition, data=data, task_queue=worker.queue) for _ in range(2)
         ]
         assert [one.outcome for one in applied] == ["created", "unchanged"]
         raw = (await bench.client.get_schedule_handle(applied[0].id).describe()).raw_description
@@ -251,7 +252,7 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
             lambda: schedules.describe(hidden.client, "secretly"), lambda one: one.info.recent_actions
         )
         started: Any = described.info.recent_actions[0].action
-        output = await asyncio.wait_for(swf.result(hidden.client.get_workflow_handle(started.workflow_id)), 60)
+        output = await outcome(hidden.handle(started.workflow_id))
         await schedules.delete(hidden.client, "secretly")
     assert output == {"card": CARD, "done": True}
 
@@ -266,10 +267,141 @@ async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench,
     definition = define(calling("a", "f"), functions=("f",))
     async with hidden.worker(definition, f={"noise": noise + CARD}) as worker:
         handle = await worker.start({"text": CARD + noise})
-        await asyncio.wait_for(swf.result(handle), 60)
+        await outcome(handle)
         history = await handle.fetch_history()
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()}
+    before = files(tmp_path)
     assert len(before) >= 3
     assert all(CARD.encode() not in path.read_bytes() for path in before)
     assert await replays(history, converter=converter_of(settings)) is None
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "objects").rglob("*") if path.is_file()} == before
+    assert files(tmp_path) == before
+
+
+def files(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in (folder / "objects").rglob("*") if path.is_file()}
+
+
+TOKEN = "0123456789abcdef"  # noqa: S105 - of this test
+CONFIG = """
+storage: {url: 'file://FOLDER/objects', threshold: 2KiB}
+encryption: {key: a, keys: {a: env:CODEC_SERVER_KEY}}
+codecServer: {token: env:CODEC_SERVER_TOKEN}
+"""
+
+
+async def test_the_codec_server_decrypts(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An input, a stored input, and one that the program has sent: shown with the token, and not without."""
+    (tmp_path / "swf.yaml").write_text(CONFIG.replace("FOLDER", str(tmp_path)))
+    monkeypatch.setenv("SWF_CONFIG", str(tmp_path / "swf.yaml"))
+    monkeypatch.setenv("CODEC_SERVER_KEY", base64.b64encode(bytes([7] * 32)).decode())
+    monkeypatch.setenv("CODEC_SERVER_TOKEN", TOKEN)
+    hidden = with_converter(bench, converter_of(PayloadSettings.read()))
+    definition = define(inject("a", {"done": True}), id="shown")
+    noise = os.urandom(3000).hex()
+
+    command = [*ending_with_us(), sys.executable, "-m", "swf_temporal.cli", "codec-server", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:  # noqa: ASYNC220 - it is read in threads
+        assert server.stdout is not None
+        assert server.stderr is not None
+        try:
+            url = (await asyncio.to_thread(server.stdout.readline)).strip()
+
+            async def temporal(*arguments: str, token: str = TOKEN) -> str:
+                address = bench.client.service_client.config.target_host
+                codec = ["--codec-endpoint", url, "--codec-auth", f"Bearer {token}"]
+                program = [find_program() or "temporal", "workflow", *arguments, "--address", address, *codec]
+                ran = await asyncio.to_thread(
+                    subprocess.run, [*program, "--command-timeout", "5s"], capture_output=True, text=True, check=False
+                )
+                return ran.stdout + ran.stderr
+
+            async with hidden.worker(definition) as worker:
+                for card, more in (("4111", {}), ("4222", {"noise": noise})):
+                    handle = await worker.start({"card": card, **more})
+                    await outcome(handle)
+                    history = await temporal("show", "--detailed", "--workflow-id", handle.id)
+                    assert f"input[0].card: {card}" in history.replace("\x1b", "")
+                    assert (noise in history) == bool(more)
+                assert "4222" not in await temporal("show", "--detailed", "--workflow-id", handle.id, token="wrong")  # noqa: S106 - as above
+                start = ["--type", "shown", "--task-queue", worker.queue, "--workflow-id", "by-the-program"]
+                await temporal("start", *start, "--input", '{"card": "4333"}')
+                output = await outcome(hidden.handle("by-the-program"))
+        finally:
+            server.terminate()
+        log = await asyncio.to_thread(server.stderr.read)
+    assert output == {"card": "4333", "done": True}
+    history = (await bench.handle("by-the-program").fetch_history()).to_json()
+    assert base64.b64encode(b'{"card"').decode()[:8] not in history
+    assert "decoded 1 payload of default for token" in log
+    assert "the token is wrong" in log
+    assert not any(word in log for word in ("4111", "4222", "4333", TOKEN))
+    assert server.returncode == 143
+
+
+CALLING = {
+    "id": "calling",
+    "version": "1.0.0",
+    "specVersion": "0.8",
+    "start": "Call",
+    "functions": [{"name": "answer", "type": "custom", "operation": "answer"}],
+    "states": [operation("Call", {"name": "ask", "functionRef": "answer"}, end=True)],
+}
+
+
+class Noting(PayloadCodec, WithSerializationContext):
+    """Changes nothing, and notes what the payloads belong to that it is given."""
+
+    def __init__(
+        self,
+        context: SerializationContext | None = None,
+        noted: list[tuple[SerializationContext | None, bytes]] | None = None,
+    ) -> None:
+        self.noted: list[tuple[SerializationContext | None, bytes]] = [] if noted is None else noted
+        self._context = context
+
+    def with_context(self, context: SerializationContext) -> "Noting":
+        return Noting(context, self.noted)
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        self.noted += [(self._context, payload.data) for payload in payloads]
+        return list(payloads)
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return list(payloads)
+
+
+async def written(error: BaseException) -> Failure:
+    """Return the failure that stands in the history for *error*, once it was raised."""
+    with pytest.raises(type(error)) as raised:
+        raise error
+    failure = Failure()
+    await CONVERTER.encode_failure(raised.value, failure)
+    return failure
+
+
+async def test_a_fault_is_told_without_the_stack_of_the_interpreter() -> None:
+    failure = await written(application_error(CallFailed("no", code="NoServer")))
+    assert (failure.message, failure.application_failure_info.type) == ("no", "CallFailed")
+    assert failure.application_failure_info.HasField("details")
+    assert failure.stack_trace == ""
+
+
+async def test_any_other_error_keeps_its_stack() -> None:
+    assert "test_encryption.py" in (await written(ValueError("no"))).stack_trace
+
+
+async def test_a_codec_of_your_own_knows_what_a_payload_belongs_to(bench: Bench) -> None:
+    """It is told of the call whose arguments or result a payload holds."""
+    noting = Noting()
+    converter = replace(CONVERTER, payload_codec=noting)
+    client = Client(bench.client.service_client, namespace=bench.client.namespace, data_converter=converter)
+    queue = f"contexts-{os.getpid()}"
+
+    async def answer() -> int:
+        return 42
+
+    async with make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=queue):
+        handle = await start(client, [load(CALLING)], {}, workflow_id=queue, task_queue=queue)
+        await handle.result()
+    of_call = [(of, data) for of, data in noting.noted if isinstance(of, ActivitySerializationContext)]
+    assert {of.activity_id for of, _ in of_call} == {"Call/ask#1"}
+    assert len(of_call) == 2, "the call, which the workflow writes, and its result"

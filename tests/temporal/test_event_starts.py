@@ -1,20 +1,15 @@
 """Events that start instances on a real server: once for each event and correlation key."""
 
-from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.api.enums.v1 import EventType
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.routing import Arrived, mailbox_id, route
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Family, Receipt, dispatch
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
-from tests.temporal.conftest import HEAD, Bench, Running, child_of, events_of, listed, named, replays, until
-
-_NUMBERS = count(1)
-
+from tests.temporal.conftest import HEAD, Bench, Running, listed, named, replays, told_in, until
 
 ORDER = (
     HEAD
@@ -79,12 +74,12 @@ async def send(
 async def output(bench: Bench, instance: str | None) -> Any:
     """Return what an instance comes to, once it is there."""
     await until(lambda: bench.client.count_workflows(f"WorkflowId = '{instance}'"), lambda found: found.count)
-    return await result(bench.client.get_workflow_handle(str(instance)))
+    return await result(bench.handle(str(instance)))
 
 
 async def looked_at(running: Running, key: dict[str, str], arrived: int) -> None:
     """Wait until the mailbox of a key has looked at so many deliveries: each of them is a signal."""
-    handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
+    handle = running.bench.handle(mailbox_id(running.definitions[0].id, key))
     await until(lambda: handle.query("looked at"), lambda one: one >= arrived)
 
 
@@ -115,20 +110,18 @@ async def test_one_instance_for_each_key(bench: Bench) -> None:
 
 
 async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
-    """One that runs is signalled; one that has ended is begun, and no event is lost."""
     definition = named(ORDER)
 
     async def sent(one: CloudEvent) -> None:
         where = route(one, [definition])
         await dispatch(bench.client, one, where, lambda each: [each], "nobody")
 
-    handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"order": "7"}))
+    handle = bench.handle(mailbox_id(definition.id, {"order": "7"}))
     await sent(event("1", "placed", "shop", 1, order=7))
     run = (await handle.describe()).run_id
     await sent(event("2", "placed", "shop", 2, order=7))
     assert (await handle.describe()).run_id == run
-    kinds = [one.event_type for one in await events_of(handle)]
-    assert kinds.count(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED) == 2
+    assert len(await told_in(handle, "workflow_execution_signaled")) == 2
     await handle.terminate()
     await sent(event("3", "placed", "shop", 3, order=7))
     assert (await handle.describe()).run_id != run
@@ -136,25 +129,20 @@ async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
 
 async def test_what_an_instance_begins_has_a_turn_of_its_own(bench: Bench) -> None:
     """As beneath one that no mailbox has begun: by a fairness key."""
+    actions = "actions: [{functionRef: {refName: note, invoke: async}}]"
     definition = named(
-        ORDER.partition("states:")[0].replace("events:", "functions: [{name: note, type: custom}]\nevents:")
-        + """
-states:
-- name: Wait
-  type: event
-  onEvents: [{eventRefs: [Placed], actions: [{functionRef: {refName: note, invoke: async}}]}]
-  end: true
-"""
+        with_call("note").replace(
+            "eventDataFilter: {toStateData: .placed}}], transition: Do", f"{actions}}}], end: true"
+        )
     )
     async with bench.worker(definition, note={}) as running:
         [receipt] = await send(running, event("1", "placed", "shop", order=7))
         await output(bench, receipt.instance)
         assert receipt.instance is not None
-        begun = bench.client.get_workflow_handle(await child_of(bench.client, receipt.instance, "Wait/note#1"))
-        described = (await bench.client.get_workflow_handle(receipt.instance).describe()).raw_description
-        first, *_ = await events_of(begun)
-    key = first.workflow_execution_started_event_attributes.priority.fairness_key
-    assert key == described.workflow_execution_info.first_run_id
+        begun = await bench.child(receipt.instance, "Wait/note#1")
+        described = (await bench.handle(receipt.instance).describe()).raw_description
+        [started] = await told_in(begun, "workflow_execution_started")
+    assert started.priority.fairness_key == described.workflow_execution_info.first_run_id
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:
@@ -167,12 +155,8 @@ async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:
 async def test_an_instance_gathers_its_events(bench: Bench) -> None:
     """A start state that is not exclusive begins with the first, in whatever order they come."""
     async with bench.worker(named(BOTH)) as running:
-        [receipt] = await send(
-            running,
-            event("1", "b", "s", {"b": 1}, of=1),
-            event("1", "a", "s2", {}, of=1),
-            event("2", "a", "s", {"a": 2}, of=1),
-        )
+        first, other = event("1", "b", "s", {"b": 1}, of=1), event("1", "a", "s2", {}, of=1)
+        [receipt] = await send(running, first, other, event("2", "a", "s", {"a": 2}, of=1))
         assert await output(bench, receipt.instance) == {"got": {"a": 2, "b": 1}}
 
 
@@ -195,10 +179,8 @@ async def test_an_event_without_correlation_has_an_instance(bench: Bench) -> Non
 async def test_direktiv_gathers_before_it_begins(bench: Bench) -> None:
     """The input of an instance has an event of each kind; those of another key are none of it."""
     async with bench.worker(named(AND)) as running:
-        await send(
-            running, event("1", "a", "s", 1, of="x"), event("2", "b", "s", 9, of="y"), event("3", "a", "s", 2, of="x")
-        )
-        await send(running, event("4", "b", "s", 3, of="x"), event("4", "b", "s", 3, of="x"))
+        await send(running, event("1", "a", "s", 1, of="x"), event("2", "b", "s", 9, of="y"))
+        await send(running, event("3", "a", "s", 2, of="x"), *[event("4", "b", "s", 3, of="x")] * 2)
         await looked_at(running, {"of": "x"}, 4)
         [found] = await instances(running, 1)
         assert await output(bench, found.id) == {"a": 2, "b": 3}
@@ -251,5 +233,5 @@ async def test_starts_of_direktiv(bench: Bench, start: str, started: list[list[s
         events = [event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x"), event("3", "a", "s", 3, of="y")]
         await send(running, *events, *events)
         found = await instances(running, len(started))
-        outputs: list[Any] = [await result(bench.client.get_workflow_handle(one.id)) for one in found]
+        outputs: list[Any] = [await result(bench.handle(one.id)) for one in found]
         assert sorted(one["kinds"] for one in outputs) == started

@@ -41,7 +41,7 @@ def shipped(id_: str, data: Any = None, *, parcel: Any, leg: Any) -> Any:
 
 
 async def kept_by(running: Running, key: dict[str, str], held: int) -> None:
-    handle = running.bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, key))
+    handle = running.bench.handle(mailbox_id(running.definitions[0].id, key))
     await until(lambda: handle.query("status"), lambda one: one["held"] == held)
 
 
@@ -61,7 +61,7 @@ async def test_an_instance_subscribes_by_its_data(bench: Bench) -> None:
         again = await running.start({"parcel": "7"})
         await send(running, shipped("6", "last", parcel=7, leg="b"))
         assert await result(again) == {"parcel": "7", "first": "other", "second": "last"}
-        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in (mine, other, again, mailbox):
             assert await replays(await handle.fetch_history()) is None
 
@@ -70,7 +70,7 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
     """All that wait get it; one that was terminated is forgotten."""
     async with bench.worker(named(SHIPMENT)) as running:
         handles = [await running.start({"parcel": "7"}) for _ in range(3)]
-        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         for handle in handles:
             await running.awaiting(handle, "Shipped")
         await until(lambda: _are_subscribed(mailbox, 3))
@@ -104,8 +104,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
     definition = named(TWO)
     first, second, third = (shipped(str(number), {}, parcel="7", leg=leg).to_json() for number, leg in enumerate("aba"))
     async with bench.worker(definition) as running:
-        handle = await running.start({"parcel": "7"})
-        await running.awaiting(handle, "Shipped")
+        handle = await running.start_awaiting("Shipped", {"parcel": "7"})
     await handle.signal(ROUTED, first)
     if comes == "with":
         await handle.signal(ROUTED, second)
@@ -118,9 +117,7 @@ async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes
         await kept_by(running, {"parcel": "7"}, 1)
 
 
-async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_mailbox_forgets_who_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
     monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=1))
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
@@ -131,7 +128,7 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     async with bench.worker(definition) as running:
         mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
         await running.begin(MAILBOX, record, workflow_id=mailbox_)
-        mailbox = bench.client.get_workflow_handle(mailbox_)
+        mailbox = bench.handle(mailbox_)
         for number in range(20):
             await send(running, shipped(str(number), parcel=7, leg="b"))
             await asyncio.sleep(0.2)
@@ -148,8 +145,7 @@ async def _are_subscribed(mailbox: swf.Handle, number: int) -> bool:
 async def test_an_instance_begun_by_hand_gets_what_its_events_fix(bench: Bench) -> None:
     """What its first event says is known from then on, beside the instance that events of this key begin."""
     async with bench.worker(named(ORDER)) as running:
-        handle = await running.start()
-        await running.awaiting(handle, "Placed")
+        handle = await running.start_awaiting("Placed")
         await swf.send_event(bench.client, handle.id, event("1", "placed", "shop", "by hand", order=7).to_json())
         await send(running, event("2", "paid", "bank", "yes", order="7"))
         assert await result(handle) == {"placed": "by hand", "paid": "yes"}
@@ -159,8 +155,7 @@ async def takes_one_of_two(running: Running) -> None:
     """Have an instance that was started by hand take one of two events that are kept, and leave the other."""
     await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
     await kept_by(running, {"order": "7"}, 2)
-    by_hand = await running.start()
-    await running.awaiting(by_hand, "Placed")
+    by_hand = await running.start_awaiting("Placed")
     await swf.send_event(running.bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
     assert await result(by_hand) == {"placed": 5, "paid": 3}
     await kept_by(running, {"order": "7"}, 1)
@@ -195,7 +190,7 @@ async def test_its_mailbox_goes_on_while_the_other_workflow_runs(bench: Bench) -
         [receipt] = await tell(*placed[:2])
         await looked_at(running, {"order": "7"}, 2)
         await tell(paid[0])
-        found = [bench.client.get_workflow_handle(str(receipt.instance)), await _begun(running, placed[1])]
+        found = [bench.handle(str(receipt.instance)), await _begun(running, placed[1])]
         await running.awaiting(found[1], "Paid")
         await tell(placed[2], paid[1])  # it has the first of these, and leaves it to the third
         found.append(await _begun(running, placed[2]))
@@ -215,7 +210,7 @@ async def _begun(running: Running, by: CloudEvent) -> swf.Handle:
     """Return the instance with an id of its own that an event has begun, once it is there."""
     id_ = single_id(running.definitions[0].id, by)
     await listed(running.bench.client, f"WorkflowId = '{id_}'", 1)
-    return running.bench.client.get_workflow_handle(id_)
+    return running.bench.handle(id_)
 
 
 NAPS = (
@@ -230,14 +225,13 @@ NAPS = (
 async def test_a_run_that_has_continued_as_new_leaves_its_mailbox(bench: Bench) -> None:
     """What it waited for came before that; a mailbox that nobody waits in any more ends."""
     async with bench.worker(named(NAPS)) as running:
-        mine = await running.start({"parcel": "7"}, suspend_after=12)
-        await running.awaiting(mine, "Shipped")
+        mine = await running.start_awaiting("Shipped", {"parcel": "7"}, suspend_after=12)
         await swf.send_event(bench.client, mine.id, shipped("1", "first", parcel=7, leg="a").to_json())
         assert await result(mine) == {"parcel": "7", "first": "first"}
-        described = (await bench.client.get_workflow_handle(mine.id).describe()).raw_description
+        described = (await bench.handle(mine).describe()).raw_description
         info = described.workflow_execution_info
         assert info.execution.run_id != info.first_run_id
-        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
         await asyncio.wait_for(mailbox.result(), 30)
 
 
@@ -252,10 +246,7 @@ async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
         await instances(running, 2)
         await send(running, *paid[1:])
         await instances(running, 3)
-        outputs: list[Any] = [
-            await result(bench.client.get_workflow_handle(one.id, run_id=one.run_id))
-            for one in await instances(running, 3)
-        ]
+        outputs: list[Any] = [await result(bench.handle(one.id, one.run_id)) for one in await instances(running, 3)]
         assert sorted(one["placed"] for one in outputs) == [0, 1, 2]
         assert sorted(one["paid"] for one in outputs) == [0, 1, 2]
         assert receipt.instance is not None
@@ -305,11 +296,9 @@ async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:
     """A state that gathers has two rounds of what came twice."""
     async with bench.worker(named(BOTH)) as running:
         [receipt] = await send(
-            running,
-            event("1", "a", "s", {"a": 1}, of=1),
-            event("2", "a", "s", {"a": 2}, of=1),
+            running, event("1", "a", "s", {"a": 1}, of=1), event("2", "a", "s", {"a": 2}, of=1),
             event("3", "b", "s", {"b": 1}, of=1),
-        )
+        )  # fmt: skip
         await instances(running, 2)
         await send(running, event("4", "b", "s", {"b": 2}, of=1))
         assert await output(bench, receipt.instance) == {"got": {"a": 2, "b": 2}}
@@ -340,7 +329,7 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         squatter = await swf.start(bench.client, [thief], workflow_id=instance, task_queue=running.queue)
         await running.awaiting(squatter, "Placed")
         await send(running, event("3", "placed", "shop", 3, order=1))
-        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"order": "1"}))
+        mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"order": "1"}))
         await until(
             lambda: events_of(mailbox),
             lambda found: any(one.HasField("start_child_workflow_execution_failed_event_attributes") for one in found),
@@ -349,10 +338,10 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         await squatter.terminate()
         begun = await instances(running, 2 if how == "has ended" else 1)
         latest = max(begun, key=lambda one: one.start_time)
-        assert await result(bench.client.get_workflow_handle(latest.id, run_id=latest.run_id)) == {
+        assert await result(bench.handle(latest, latest.run_id)) == {
             "placed": 3, "paid": 4,
         }  # fmt: skip
-        other = bench.client.get_workflow_handle(instance, run_id=squatter.first_execution_run_id)
+        other = bench.handle(instance, squatter.first_execution_run_id)
         assert not any(one.HasField("workflow_execution_signaled_event_attributes") for one in await events_of(other))
 
 

@@ -1,6 +1,7 @@
-"""How events reach a running instance: signals, updates, early and twice."""
+"""How events reach a running instance, early, twice and by updates; and how those are sent that it produces."""
 
 import asyncio
+import re
 from base64 import b64encode
 from datetime import timedelta
 from typing import Any
@@ -8,19 +9,25 @@ from typing import Any
 import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, Running, calling, define, events_of, listed, replays
+from tests.temporal.suspending import SUSPEND_AFTER
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}
+CORRELATED = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
+BY_ORDER = {**PAID, "correlation": [{"contextAttributeName": "orderid", "contextAttributeValue": "${ .order }"}]}
 
 
 def waiting(*refs: str, **rest: Any) -> dict[str, Any]:
+    """Return a state that waits for all of these events."""
     return {"name": "wait", "type": "event", "onEvents": [{"eventRefs": list(refs)}], **rest}
 
 
@@ -29,9 +36,7 @@ def event(type_: str = "com.bank.paid", **rest: Any) -> dict[str, Any]:
 
 
 async def test_signal_named_after_the_event_carries_its_data(bench: Bench) -> None:
-    """A signal named after an event definition needs only the data, correlation or not."""
-    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
-    async with bench.worker(define(waiting("paid"), events=[correlated])) as worker:
+    async with bench.worker(define(waiting("paid"), events=[CORRELATED])) as worker:
         handle = await worker.start()
         await handle.signal("paid", {"amount": 6})
 
@@ -49,10 +54,8 @@ FORGED = [
 @pytest.mark.parametrize("claims", FORGED)
 async def test_nothing_in_an_event_stands_for_its_correlation(bench: Bench, claims: dict[str, Any]) -> None:
     """Who knows nothing of the order cannot have an event taken for it, by signal or update, whatever it says."""
-    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid", "contextAttributeValue": "${ .order }"}]}
-    async with bench.worker(define(waiting("paid"), events=[correlated])) as worker:
-        handle = await worker.start({"order": "7"})
-        await worker.awaiting(handle, "paid")
+    async with bench.worker(define(waiting("paid"), events=[BY_ORDER])) as worker:
+        handle = await worker.start_awaiting("paid", {"order": "7"})
         await handle.signal("event", event(id="2", data={"amount": 0}, **claims))
         await handle.signal("event", {"addressed": event(id="3", data={"amount": 0})})
         await handle.signal("paid", event(id="4", data={"amount": 0}, **claims))
@@ -77,35 +80,26 @@ async def test_what_an_event_claims_is_data_like_any_other(bench: Bench) -> None
 
 async def test_an_event_stays_addressed_on_its_way(bench: Bench) -> None:
     """It is kept through continue-as-new, and goes along where the definition continues as another."""
-    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid", "contextAttributeValue": "${ .order }"}]}
     first = define(
-        inject("a", {"x": 1}),
-        awaits("go", "went"),
-        calling("b", *["f"] * 8),
+        inject("a", {"x": 1}), awaits("go", "went"), calling("b", *["f"] * 8),
         inject("c", {"y": 1}, end={"continueAs": "second"}),
-        functions=("f",),
-        events=[correlated, *consumed("went")],
-    )
-    second = define(waiting("paid"), events=[correlated], id="second")
+        functions=("f",), events=[BY_ORDER, *consumed("went")],
+    )  # fmt: skip
+    second = define(waiting("paid"), events=[BY_ORDER], id="second")
     async with bench.worker(first, second, f={}) as worker:
-        handle = await worker.start({"order": "7"}, suspend_after=20)
-        await worker.awaiting(handle, "went")
+        handle = await worker.start_awaiting("went", {"order": "7"}, suspend_after=20)
         await handle.signal("event", event(id="2", data={"amount": 0}, swfaddressed=True))
         await handle.signal("paid", {"amount": 6})
         await handle.signal("went", {})
-        begun = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
-
         assert await handle.result() == {"order": "7", "x": 1, "y": 1, "amount": 6}
-        assert (await begun.describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
+        assert (await bench.first(handle).describe()).status == WorkflowExecutionStatus.CONTINUED_AS_NEW
 
 
 async def test_update_says_what_became_of_an_event(bench: Bench) -> None:
-    events = [PAID, {**PAID, "name": "sent", "type": "sent"}]
-    events += [{**PAID, "name": "other", "type": "other"}]
+    events = [PAID, *consumed("sent", "other", source="bank")]
     definition = define(waiting("paid", "sent", exclusive=False), waiting("other", name="later"), events=events)
     async with bench.worker(definition) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         answers = [
             await handle.execute_update("deliver", event(id="1")),
             await handle.execute_update("deliver", event(id="1")),
@@ -151,28 +145,23 @@ async def test_update_refuses_what_is_never_taken(bench: Bench, *, early: bool) 
 
 
 async def test_update_by_name(bench: Bench) -> None:
-    """An event is delivered by the name, or the type, that the definition has for it, with its data alone."""
-    correlated = {**PAID, "correlation": [{"contextAttributeName": "orderid"}]}
-    async with bench.worker(define(waiting("paid"), waiting("paid", name="again"), events=[correlated])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
-        assert await swf.deliver(bench.client, handle.id, {"name": "paid", "data": {"a": 1}}) == "taken"
-        await swf.deliver(bench.client, handle.id, {"name": "com.bank.paid", "data": {"b": 2}})
+    async with bench.worker(define(waiting("paid"), waiting("paid", name="again"), events=[CORRELATED])) as worker:
+        handle = await worker.start_awaiting("paid")
+        assert await worker.deliver(handle, "paid", {"a": 1}) == "taken"
+        await worker.deliver(handle, "com.bank.paid", {"b": 2})
         assert await handle.result() == {"a": 1, "b": 2}
 
 
 async def test_update_refuses_what_is_not_awaited_now(bench: Bench) -> None:
     """What is given to a wait, and not to the instance, is refused once somebody else has given it."""
-    later = {"name": "later", "type": "later", "source": "bank"}
-    states = waiting("paid"), {**waiting("later"), "name": "then"}
-    async with bench.worker(define(*states, events=[PAID, later])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+    states = waiting("paid"), awaits("then", "later")
+    async with bench.worker(define(*states, events=[PAID, *consumed("later")])) as worker:
+        handle = await worker.start_awaiting("paid")
         given = {"name": "paid", "data": {"by": "first"}, "awaited": True}
         assert await swf.deliver(bench.client, handle.id, given) == "taken"
         with pytest.raises(NeverTakenError, match="does not wait for the event 'paid' now"):
             await swf.deliver(bench.client, handle.id, {**given, "data": {"by": "second"}})
-        assert await swf.deliver(bench.client, handle.id, {"name": "later"}) == "taken"
+        assert await worker.deliver(handle, "later") == "taken"
         assert await handle.result() == {"by": "first"}
 
 
@@ -182,12 +171,11 @@ async def test_update_keeps_what_a_continuation_takes(bench: Bench) -> None:
     first = define(waiting("went"), inject("on", end=end), events=consumed("went", source="bank"))
     second = define(waiting("paid"), events=[PAID], id="second")
     async with bench.worker(first, second) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "went")
+        handle = await worker.start_awaiting("went")
         assert await swf.deliver(bench.client, handle.id, event()) == "kept"
         with pytest.raises(NeverTakenError):
             await swf.deliver(bench.client, handle.id, event("com.other"))
-        assert await swf.deliver(bench.client, handle.id, {"name": "went"}) == "taken"
+        assert await worker.deliver(handle, "went") == "taken"
         assert await handle.result() == {"amount": 5}
 
 
@@ -201,24 +189,11 @@ async def test_nobody_answers(bench: Bench) -> None:
     await handle.terminate()
 
 
-async def test_update_refuses_what_is_no_event(bench: Bench) -> None:
-    """What is no CloudEvent is refused with the reason, and leaves nothing in the history."""
-    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
-        with pytest.raises(WorkflowUpdateFailedError) as refused:
-            await handle.execute_update("deliver", {"source": "bank"})
-        await handle.signal("paid", {})
-        await handle.result()
-    assert "an event needs a text as its 'type'" in str(refused.value.__cause__)
-
-
 async def test_an_event_of_another_version_is_refused(bench: Bench) -> None:
     """By an update with the reason, by the client before anything is sent, and by a signal without harm."""
     older = event(specversion="0.3")
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
+        handle = await worker.start_awaiting("paid")
         with pytest.raises(WorkflowUpdateFailedError) as refused:
             await handle.execute_update("deliver", older)
         with pytest.raises(UsageError, match=r"this says specversion '0\.3'"):
@@ -230,29 +205,113 @@ async def test_an_event_of_another_version_is_refused(bench: Bench) -> None:
     assert "a CloudEvent of the version 1.0, and this says specversion '0.3'" in str(refused.value.__cause__)
 
 
-async def test_signal_that_makes_no_sense_does_no_harm(bench: Bench) -> None:
+async def test_signals_that_make_no_sense_do_no_harm(bench: Bench) -> None:
+    """One whose payload is no JSON, or too deeply nested, is passed over: failing would stop the run for ever."""
+    deep = b"[" * 5000 + b"]" * 5000
+    unreadable = [RawValue(Payload(metadata={"encoding": b"json/plain"}, data=data)) for data in (b"{", deep, b"\xff")]
+    nested = {"id": "2", "source": "bank", "type": "other", "data_base64": b64encode(deep).decode()}
+    signals = [("unheard-of", {"a": 1}), *(("event", one) for one in ("nonsense", {"source": 5}, nested))]
     async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
+        handle = await worker.start_awaiting("paid")
+        for name, data in (*signals, *(("paid", one) for one in (*unreadable, b"bytes"))):
+            await handle.signal(name, data)
         await worker.awaiting(handle, "paid")
-        await handle.signal("unheard-of", {"a": 1})
-        await handle.signal("event", "nonsense")
-        await handle.signal("event", {"source": 5})
         await handle.signal("paid", {"amount": 1})
-
         assert await handle.result() == {"amount": 1}
 
 
-@pytest.mark.parametrize("data", [b"{", b"[" * 5000 + b"]" * 5000, b"\xff"], ids=["broken", "too deep", "no text"])
-async def test_signal_that_cannot_be_read_does_no_harm(bench: Bench, data: bytes) -> None:
-    """A signal whose payload is no JSON, or too deeply nested, is passed over: failing would stop the run for ever."""
-    unreadable = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=data))
-    nested = b64encode(b"[" * 5000 + b"]" * 5000).decode()
-    async with bench.worker(define(waiting("paid"), events=[PAID])) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "paid")
-        await handle.signal("paid", unreadable)
-        await handle.signal("event", {"id": "2", "source": "bank", "type": "other", "data_base64": nested})
-        await handle.signal("paid", b"bytes")
-        await handle.signal("paid", {"amount": 1})
+def telling(name: str, delay: str) -> Any:
+    event = {"type": "shop.order", "source": "shop", "data": "jq(.n)"}
+    return load({"id": name, "states": [{"id": "tell", "type": "generateEvent", "delay": delay, "event": event}]})
 
-        assert await handle.result() == {"amount": 1}
+
+async def only_event(running: Running, workflow_id: str) -> Any:
+    """Return the one workflow that sends an event of the instance *workflow_id*, as soon as the server lists it."""
+    [begun] = await listed(
+        running.bench.client, f"WorkflowType = {DELAYED_EVENT!r} AND TaskQueue = {running.queue!r}", 1
+    )
+    assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
+    return running.bench.handle(begun.id)
+
+
+async def test_is_sent_though_the_instance_has_ended(bench: Bench) -> None:
+    """The instance completes at once; the event is sent by a workflow beside it, whose history replays."""
+    async with bench.worker(telling("event-later", "PT1S")) as running:
+        handle = await running.start({"n": 7})
+        assert await handle.result() == {"n": 7}
+        assert running.scripted.published == []
+        event = await only_event(running, handle.id)
+        await event.result()
+        [sent] = running.scripted.published
+        assert (sent.type, sent.source, sent.data) == ("shop.order", "shop", 7)
+        assert event.id.endswith(sent.id)
+        history = await event.fetch_history()
+    assert await replays(history) is None
+
+
+async def test_can_be_taken_back(bench: Bench) -> None:
+    """Whoever cancels its workflow keeps the event from being sent; it answers the query `status` like an instance."""
+    async with bench.worker(telling("event-taken-back", "P1D")) as running:
+        handle = await running.start({"n": 7})
+        await handle.result()
+        event = await only_event(running, handle.id)
+        assert await event.query("status") == {"state": None, "awaiting": []}
+        await event.cancel()
+        with pytest.raises(WorkflowFailureError):
+            await event.result()
+        assert running.scripted.published == []
+
+
+LATE = """
+id: late
+version: '1.0'
+specVersion: '0.8'
+start: Reserve
+timeouts: {workflowExecTimeout: {duration: PT2S, runBefore: Give back}}
+functions: [{name: reserve, type: custom}]
+events: [{name: Made, type: made, kind: produced}]
+states:
+- name: Reserve
+  type: operation
+  actions: [{functionRef: reserve}]
+  stateDataFilter: {input: '${ {order} }', output: '${ {reserved: true} }'}
+  end: {produceEvents: [{eventRef: Made}]}
+- {name: Give back, type: inject, data: {late: true}, end: true}
+"""
+
+
+async def test_what_runs_before_the_end_begins_with_the_unfiltered_data(bench: Bench) -> None:
+    """As an error would lead on: the output filter of a state that is being left is not applied."""
+    async with bench.worker(load(LATE), reserve={"reservation": 5}) as running:
+        running.scripted.is_unreachable = True
+        handle = await running.start({"order": 7, "customer": "Ada"})
+        assert await handle.result() == {"order": 7, "reservation": 5, "late": True}
+
+
+PRODUCING = """
+id: untaken
+version: '1.0'
+specVersion: '0.8'
+start: A
+events: [{name: Made, type: untaken, kind: produced}]
+states:
+- {name: A, type: inject, data: {a: 1}, transition: {nextState: B, produceEvents: [{eventRef: Made}]}}
+- {name: B, type: inject, data: {b: 1}, transition: {nextState: C, produceEvents: [{eventRef: Made}]}}
+- name: C
+  type: inject
+  data: {c: 1}
+  end: {produceEvents: [{eventRef: Made, data: '${ {c} }', contextAttributes: {buyer: b1}}]}
+"""
+
+
+async def test_it_is_logged_once_for_a_run(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Also where the run continues as new between the events."""
+    async with bench.worker(load(PRODUCING)) as running:
+        running.scripted.takers = []
+        handle = await running.start(**{SUSPEND_AFTER: 5})
+        await handle.result()
+        last = await bench.handle(handle).describe()
+    *before, made = running.scripted.published
+    assert (len(before), made.type, made.data, made.attribute("buyer")) == (2, "untaken", {"c": 1}, "b1")
+    assert last.run_id != handle.first_execution_run_id
+    assert len([record for record in caplog.records if "no sink" in record.getMessage()]) == 1

@@ -1,6 +1,7 @@
 """What a mailbox holds is bounded: senders are refused, workers or none, and nothing that was accepted is lost."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import time
@@ -16,7 +17,6 @@ from swf_temporal.events.routing import instance_id, mailbox_id
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import event_mailboxes
-from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import PARKING_TIME
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_part import OperatorOptions, Part
@@ -37,7 +37,7 @@ from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
-from tests.temporal.conftest import Bench, Running, events_of, named, until
+from tests.temporal.conftest import Bench, Running, events_of, named, outcome, told_in, until
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, output, send, with_call
 
 pytestmark = pytest.mark.temporal
@@ -105,7 +105,7 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
 async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Bench) -> None:
     """A mailbox that continued as new full of what an instance gave back has room again when that is forgotten."""
     definition = named(ORDER)
-    at = time() - PARKING_TIME.total_seconds() + 5
+    at = time() - PARKING_TIME.total_seconds() + 3
     kept = [paid(number) for number in range(24)]
     record = MailboxRecord(
         seen=[(digest_of_event(one.source, one.id), at) for one in kept],
@@ -143,7 +143,7 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
         for number in range(3):
             await send(running, event(str(number), "a", "s", number, of=1))
         await looked_at(running, {"of": "1"}, 3)  # until a task is done, what came meanwhile is not in the history
-        handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"of": "1"}))
+        handle = bench.handle(mailbox_id(definition.id, {"of": "1"}))
         digest = await (await handle.describe()).memo_value(DEFINITIONS)
         assert await with_definitions(handle) == [True, False, False]
         other = Running(bench, [changed(definition)], running.scripted, running.queue, running.worker)
@@ -154,14 +154,12 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
         assert await (await handle.describe()).memo_value(DEFINITIONS) != digest
 
 
-async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_its_definitions_are_known_once_it_continued(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 20)
     definition = named(BOTH)
     async with bench.worker(definition) as running:
         await send(running, event("0", "a", "s", 0, of=1))
-        handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"of": "1"}))
+        handle = bench.handle(mailbox_id(definition.id, {"of": "1"}))
         first = await handle.describe()
         other = Running(bench, [changed(definition)], running.scripted, running.queue, running.worker)
         for number in range(1, 60):
@@ -180,23 +178,19 @@ def changed(definition: Definition) -> Definition:
 
 async def with_definitions(handle: WorkflowHandle[Any, Any]) -> list[bool]:
     """Return for each message to a mailbox whether it brings definitions."""
-    signals = [
-        one.workflow_execution_signaled_event_attributes
-        for one in await events_of(handle)
-        if one.HasField("workflow_execution_signaled_event_attributes")
-    ]
+    signals = await told_in(handle, "workflow_execution_signaled")
     return [b'"definitions"' in one.input.payloads[0].data for one in signals if one.signal_name == TAKE]
 
 
 async def sent(running: Running, one: CloudEvent) -> None:
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                await send(running, one)
-            except MailboxFullError:
-                await asyncio.sleep(0.1)
-            else:
-                return
+    """Send an event until the mailbox has room for it."""
+
+    async def is_taken() -> bool:
+        with suppress(MailboxFullError):
+            return (await send(running, one)) is not None
+        return False
+
+    await until(is_taken, patience=60)
 
 
 async def test_a_full_mailbox_keeps_an_event_from_no_other(bench: Bench) -> None:
@@ -239,15 +233,14 @@ async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> Non
         await send(running, paid(1, "y"))
         await _refused(server.client.get_workflow_handle(mailbox_id(running.definitions[0].id, KEY)))
         is_over.set()
-        assert await asyncio.wait_for(result(instance), 60) == {"placed": 1, "paid": "y"}
+        assert await outcome(instance) == {"placed": 1, "paid": "y"}
 
 
 async def _refused(mailbox: WorkflowHandle[Any, Any]) -> None:
     """Wait until an instance has refused an event of the mailbox, which has nothing to do then for a while."""
-    async with asyncio.timeout(30):
-        while True:
-            *before, last = await events_of(mailbox)
-            failed = [one.HasField("signal_external_workflow_execution_failed_event_attributes") for one in before]
-            if any(failed) and last.HasField("timer_started_event_attributes"):
-                return
-            await asyncio.sleep(0.05)
+
+    def is_refused(events: list[Any]) -> bool:
+        failed = [one for one in events if one.HasField("signal_external_workflow_execution_failed_event_attributes")]
+        return bool(failed) and events[-1].HasField("timer_started_event_attributes")
+
+    await until(lambda: events_of(mailbox), is_refused)

@@ -15,7 +15,7 @@ from tests.temporal.conftest import PATIENCE, Bench, named
 from tests.temporal.test_event_starts import ORDER
 from tests.temporal.test_gateway import CALCULATION, WAITING, working
 
-EXAMPLES = 4, 60
+EXAMPLES = 3, 60
 """How many requests that fit, and how many that do not, are made of each operation: few, or many."""
 
 

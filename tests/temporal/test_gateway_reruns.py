@@ -19,18 +19,14 @@ from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.building import awaits, consumed, operation
-from tests.temporal.conftest import Bench, Running, calling, define
-from tests.temporal.test_gateway import problem, result_of, served
+from tests.temporal.conftest import Bench, Running, calling, define, told_in
+from tests.temporal.test_gateway import problem, refuses, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
 
 DEFINITION = define(
-    calling("First", "first"),
-    awaits("Wait", "go"),
-    calling("Last", "last"),
-    functions=("first", "last"),
-    events=consumed("go"),
-    id="gone-on",
-)
+    calling("First", "first"), awaits("Wait", "go"), calling("Last", "last"), functions=("first", "last"),
+    events=consumed("go"), id="gone-on",
+)  # fmt: skip
 INNER = define(calling("Only", "last"), functions=("last",), id="inner")
 OUTER = define(operation("Run", {"name": "inner", "subFlowRef": "inner"}), id="outer-of-inner")
 
@@ -78,7 +74,7 @@ async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
         options = {"from": "First", "action": "first", "dropEvents": str(drops).lower()}
         begun = await client.post(f"{path}/rerun", params=options)
         if drops:
-            await worker.awaiting(worker.bench.client.get_workflow_handle(handle.id), "go")
+            await worker.awaiting(worker.bench.handle(handle), "go")
             await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         outcome = await result_of(client, path)
     assert (begun.status_code, begun.json()["action"], begun.json()["events"]) == (202, "first", 1)
@@ -93,26 +89,21 @@ async def test_what_is_refused(bench: Bench) -> None:
         assert await ended(outer) is None
         inner = await _inner(bench, outer.id)
         path = f"/instances/{handle.id}"
-        refused = [
-            await client.post("/instances/nobody/retry"),
-            await client.post(f"{path}/rerun"),
-            await client.post(f"{path}/rerun", params={"from": "Last", "dryRun": "yes"}),
-            await client.post(f"{path}/rerun", params={"from": "last"}),
-            await client.post(f"{path}/rerun", params={"from": "Last", "action": "lsat"}),
-            await client.post(f"/instances/{quote(inner, safe='')}/retry"),
-        ]
-    assert [problem(one) for one in refused] == [
-        (404, "unknown-instance"), (400, "bad-parameter"), (400, "bad-parameter"), (422, "never-there"),
-        (422, "never-there"), (422, "sub-workflow"),
-    ]  # fmt: skip
-    assert refused[3].json()["hint"] == "did you mean 'Last'?"
-    assert refused[4].json()["hint"] == "did you mean 'last'?"
+        await refuses(
+            (404, "unknown-instance", client.post("/instances/nobody/retry")),
+            (400, "bad-parameter", client.post(f"{path}/rerun")),
+            (400, "bad-parameter", client.post(f"{path}/rerun", params={"from": "Last", "dryRun": "yes"})),
+            (422, "sub-workflow", client.post(f"/instances/{quote(inner, safe='')}/retry")),
+        )
+        for wrong, hint in (({"from": "last"}, "'Last'"), ({"from": "Last", "action": "lsat"}, "'last'")):
+            refused = await client.post(f"{path}/rerun", params=wrong)
+            assert problem(refused) == (422, "never-there")
+            assert refused.json()["hint"] == f"did you mean {hint}?"
 
 
 async def _inner(bench: Bench, outer: str) -> str:
-    history = await bench.client.get_workflow_handle(outer).fetch_history()
-    started = (one.child_workflow_execution_started_event_attributes for one in history.events)
-    return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)
+    [started] = await told_in(bench.handle(outer), "child_workflow_execution_started")
+    return str(started.workflow_execution.workflow_id)
 
 
 async def test_tenants(bench: Bench) -> None:
@@ -124,14 +115,12 @@ async def test_tenants(bench: Bench) -> None:
         "mine": Tenant(workflows=("gone-on",), operations=frozenset({Operation.RERUN}), keys=(keys["mine"],)),
     }
     async with failed(bench, tenants=tenants) as (client, *_, handle):
-        answers = [
-            await client.post(
-                f"/instances/{handle.id}/retry", params={"dryRun": "true"}, headers={"X-API-Key": keys[name]}
-            )
-            for name in keys
-        ]
-    assert [problem(one) for one in answers[:2]] == [(403, "not-permitted"), (404, "unknown-instance")]
-    assert answers[2].status_code == 200
+        ender, other, mine = (
+            client.post(f"/instances/{handle.id}/retry", params={"dryRun": "true"}, headers={"X-API-Key": key})
+            for key in keys.values()
+        )
+        await refuses((403, "not-permitted", ender), (404, "unknown-instance", other))
+        assert (await mine).status_code == 200
 
 
 async def test_side_by_side(bench: Bench) -> None:
@@ -143,7 +132,7 @@ async def test_side_by_side(bench: Bench) -> None:
         await plans[0].begin(Client(bench.client))
         with pytest.raises(UsageError, match="has gone on meanwhile"):
             await plans[1].begin(Client(bench.client))
-        output = await ended(bench.client.get_workflow_handle(handle.id))
+        output = await ended(bench.handle(handle))
     assert [one.status_code for one in planned] == [200] * 5
     assert calls.made.count("last") == 2
     assert output is not None
@@ -166,7 +155,7 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
         beginning.cancel()
         with pytest.raises(asyncio.CancelledError):
             await beginning
-        output = await ended(worker.bench.client.get_workflow_handle(handle.id))
+        output = await ended(worker.bench.handle(handle))
     assert output == {"first": 1, "n": 1, "last": 2}
 
 
@@ -178,7 +167,7 @@ async def test_with_other_data(bench: Bench) -> None:
         wrong = [await client.post(path, params=query, json=one) for one in bodies]
         plan = await client.post(path, params=query | {"dryRun": "true"}, json={"data": {"n": 2}})
         begun = await client.post(path, params=query, json={"data": {"n": 2, "first": None}})
-        output = await ended(bench.client.get_workflow_handle(handle.id, run_id=begun.json()["runId"]))
+        output = await ended(bench.handle(handle, begun.json()["runId"]))
     assert [problem(one) for one in wrong] == [(422, "bad-body")] * 3
     assert (plan.status_code, plan.json()["data"]) == (200, {"n": 2})
     assert begun.status_code == 202

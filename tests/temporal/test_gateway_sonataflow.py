@@ -2,16 +2,19 @@
 
 import asyncio
 import time
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.http.gateway import sonataflow
+from swf_temporal.operations import instances
 from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench, named, until
-from tests.temporal.test_gateway import CALCULATION, WAITING, event, problem, send, served, working
+from tests.temporal.test_gateway import CALCULATION, WAITING, event, problem, refuses, send, served, working
 
 APPROVAL = """
 metadata: {compensateOnCancel: true}
@@ -71,10 +74,7 @@ states:
 async def test_a_change_that_took_effect_is_answered_so(bench: Bench) -> None:
     """Even if the data is then too large to be shown; after the end, it follows from the history."""
     doubling, large = named(DOUBLING), "x" * 900_000
-    async with (
-        bench.worker(doubling) as worker,
-        served(bench, [doubling], worker.queue, sonataflow_api=True) as client,
-    ):
+    async with bench.worker(doubling) as worker, served(bench, [doubling], worker.queue, sonataflow_api=True) as client:
         begun = await client.post(f"/{doubling.id}", json={"x": large})
         at = begun.headers["location"]
         first, second = [await client.patch(at, json={name: large}) for name in "cd"]
@@ -87,10 +87,8 @@ async def test_a_change_that_took_effect_is_answered_so(bench: Bench) -> None:
 async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
     """It starts instances, looks at them, sends one its event, and aborts another one."""
     approval, released = named(APPROVAL), []
-    async with (
-        bench.worker(approval, prepare="ready", release=lambda _: released.append(1)) as worker,
-        served(bench, [approval], worker.queue, sonataflow_api=True) as client,
-    ):
+    functions = {"prepare": "ready", "release": lambda _: released.append(1)}
+    async with working(bench, approval, sonataflow_api=True, functions=functions) as (client, _):
         path = f"/{approval.id}"
         first = await client.post(path, params={"businessKey": "order 1"}, json={"workflowdata": {"item": "mouse"}})
         other = await client.post(path, json={"item": "cat"})
@@ -136,10 +134,8 @@ async def test_what_is_waited_for(bench: Bench) -> None:
         await ready.wait()
         return "done"
 
-    async with (
-        bench.worker(calculation, sleeping, waiting, calling, outer, call=call) as worker,
-        served(bench, worker.definitions, worker.queue, sonataflow_api=True) as client,
-    ):
+    definitions = (calculation, sleeping, waiting, calling, outer)
+    async with working(bench, *definitions, sonataflow_api=True, functions={"call": call}) as (client, _):
         ended = await client.post(f"/{calculation.id}", json={"n": 21})
         gone = await client.get(ended.headers["location"])
         began = time.monotonic()
@@ -148,10 +144,11 @@ async def test_what_is_waited_for(bench: Bench) -> None:
         took = time.monotonic() - began
         impatient = await client.post(f"/{calling.id}", json={"n": 3}, params={"wait": 1})
         starting = asyncio.create_task(client.post(f"/{calling.id}", json={"n": 4}))
-        await asyncio.sleep(1)
+        await asyncio.sleep(0.5)
         has_answered = starting.done()
         ready.set()
         called = await starting
+        await refuses((404, "unknown-instance", client.get(f"/{waiting.id}/{sleeps.json()['id']}")))
         for one in (sleeps, inner_waits):
             await client.delete(one.headers["location"])
     assert (ended.status_code, ended.json()["workflowdata"]) == (201, {"n": 21, "doubled": 42})
@@ -180,10 +177,7 @@ async def test_a_call_that_failed(bench: Bench, fault: CallFailed, status: int) 
     def call(_: Any) -> Any:
         raise fault
 
-    async with (
-        bench.worker(calling, call=call) as worker,
-        served(bench, [calling], worker.queue, sonataflow_api=True) as client,
-    ):
+    async with working(bench, calling, sonataflow_api=True, functions={"call": call}) as (client, _):
         failed = await client.post(f"/{calling.id}", json={})
         result = (await client.get(f"/instances/{failed.json()['id']}/result")).json()
     assert problem(failed) == (status, "instance-failed")
@@ -208,8 +202,10 @@ async def test_data_that_is_wrong(bench: Bench) -> None:
     assert schema == calculation.input_schema
 
 
-async def test_no_worker(bench: Bench) -> None:
+async def test_no_worker(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told that the instance was started, and where it is; in a list it has no data."""
+    for module in (instances, sonataflow):
+        monkeypatch.setattr(module, "PATIENCE", timedelta(seconds=1))
     calculation = named(CALCULATION)
     async with served(bench, [calculation], sonataflow_api=True, max_wait=1) as client:
         unanswered = await client.post(f"/{calculation.id}", json={"n": 1})
@@ -226,25 +222,24 @@ async def test_paths_of_the_gateway_come_first(bench: Bench) -> None:
     calculation = named(CALCULATION)
     events = named(CALCULATION, "events")
     async with working(bench, calculation, events, sonataflow_api=True) as (client, _):
-        not_started = await client.post("/events", json={"n": 1})
+        await refuses(
+            (415, "no-event", client.post("/events", json={"n": 1})),
+            (404, "unknown-definition", client.get("/elsewhere")),
+            (405, "unknown-method", client.put(f"/{calculation.id}", json={})),
+        )
         started = await client.post("/workflows/events", json={"n": 1}, params={"wait": 30})
-        unknown = await client.get("/elsewhere")
-        method = await client.put(f"/{calculation.id}", json={})
+        assert started.json()["status"] == "completed"
         described = (await client.get("/openapi.json")).json()
     async with served(bench, [calculation]) as client:
-        off = [await client.post(f"/{calculation.id}", json={"n": 1}), await client.get(f"/{calculation.id}/1")]
+        await refuses(
+            (404, "unknown-path", client.post(f"/{calculation.id}", json={"n": 1})),
+            (404, "unknown-path", client.get(f"/{calculation.id}/1")),
+        )
         without = (await client.get("/openapi.json")).json()
-    assert problem(not_started) == (415, "no-event")
-    assert started.json()["status"] == "completed"
-    assert problem(unknown) == (404, "unknown-definition")
-    assert problem(method) == (405, "unknown-method")
-    assert [problem(one) for one in off] == [(404, "unknown-path")] * 2
     further = described["paths"].keys() - without["paths"].keys() - {"/workflows/events"}
     assert further == {"/{id}", "/{id}/schema", "/{id}/{instance}"}
-    assert described["components"]["schemas"].keys() - without["components"]["schemas"].keys() == {
-        "Input.events",
-        "WorkflowData",
-    }
+    schemas, those_without = (one["components"]["schemas"].keys() for one in (described, without))
+    assert schemas - those_without == {"Input.events", "WorkflowData"}
 
 
 async def test_tenants_have_what_is_theirs(bench: Bench) -> None:
@@ -257,21 +252,18 @@ async def test_tenants_have_what_is_theirs(bench: Bench) -> None:
     shop, bank = {"X-API-Key": "shop-key-0123456789"}, {"X-API-Key": "bank-key-0123456789"}
     async with working(bench, waiting, other, sonataflow_api=True, tenants=tenants) as (client, _):
         started = await client.post(f"/{waiting.id}", headers=shop)
+        assert started.status_code == 201
         path = started.headers["location"]
-        refused = [
-            await client.post(f"/{waiting.id}"),
-            await client.get(f"/{waiting.id}", headers=bank),
-            await client.get(path, headers=bank),
-            await client.get(path.replace(waiting.id, other.id, 1), headers=bank),
-            await client.post(f"/{other.id}", headers=bank),
-            await client.delete(path.replace(waiting.id, other.id, 1), headers=bank),
-        ]
-        ended = await client.delete(path, headers=shop)
-    assert (started.status_code, ended.status_code) == (201, 200)
-    assert [problem(one) for one in refused] == [
-        (401, "unauthenticated"), (403, "not-permitted"), (403, "not-permitted"), (404, "unknown-instance"),
-        (403, "not-permitted"), (403, "not-permitted"),
-    ]  # fmt: skip
+        of_other = path.replace(waiting.id, other.id, 1)
+        await refuses(
+            (401, "unauthenticated", client.post(f"/{waiting.id}")),
+            (403, "not-permitted", client.get(f"/{waiting.id}", headers=bank)),
+            (403, "not-permitted", client.get(path, headers=bank)),
+            (404, "unknown-instance", client.get(of_other, headers=bank)),
+            (403, "not-permitted", client.post(f"/{other.id}", headers=bank)),
+            (403, "not-permitted", client.delete(of_other, headers=bank)),
+        )
+        assert (await client.delete(path, headers=shop)).status_code == 200
 
 
 async def test_what_an_instance_keeps_of_its_request(bench: Bench) -> None:

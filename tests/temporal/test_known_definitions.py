@@ -3,16 +3,12 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import RetryPolicy
-from temporalio.service import RPCError
 
 from swf_temporal import RunEnded
 from swf_temporal.base.calls import Function
@@ -27,9 +23,7 @@ from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
 from tests.temporal.building import awaits, consumed, inject, operation
-from tests.temporal.conftest import Bench, calling, define, events_of, replays, until
-
-NUMBERS = count(1)
+from tests.temporal.conftest import Bench, calling, define, failure_of, outcome, replays, told_in, until
 
 
 def served(**rest: Any) -> Definition:
@@ -42,15 +36,14 @@ def another() -> Definition:
 
 async def started(bench: Bench, queue: str, pin: Mapping[str, Any], **options: Any) -> swf.Handle:
     """Start an instance as any client of the engine can, with *pin* as its second argument."""
-    workflow_id = f"admission-{os.getpid()}-{next(NUMBERS)}"
+    workflow_id = f"admission-{os.getpid()}-{next(Bench.numbers)}"
     return await bench.client.start_workflow("sample", args=[{}, pin], id=workflow_id, task_queue=queue, **options)
 
 
 async def refused(handle: swf.Handle) -> str:
-    with pytest.raises(RunEnded) as ended:
-        await asyncio.wait_for(swf.result(handle), 30)
-    assert ended.value.name == "UnknownDefinition"
-    return str(ended.value)
+    ended = await failure_of(handle)
+    assert ended.name == "UnknownDefinition"
+    return str(ended)
 
 
 async def test_what_is_served_runs(bench: Bench) -> None:
@@ -100,29 +93,24 @@ async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
     """Whoever may start workflows can start one under an id of its own, and send it an event with any definition."""
     [own] = pinned([another()])
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
-        instance = f"admission-{os.getpid()}-{next(NUMBERS)}"
+        instance = f"admission-{os.getpid()}-{next(Bench.numbers)}"
         delivery = Delivery(CloudEvent("1", "s", "t"), starts=True, instance=instance, definitions=[own]).to_json()
         mailbox = await worker.begin(
             MAILBOX, workflow_id=f"own-{instance}", start_signal=TAKE, start_signal_args=[delivery]
         )
-        child = bench.client.get_workflow_handle(instance)
-        await until(lambda: is_there(child))
-        await refused(child)
+        await until(lambda: bench.client.count_workflows(f"WorkflowId = '{instance}'"), lambda found: found.count)
+        await refused(bench.handle(instance))
         await mailbox.terminate()
     assert worker.scripted.calls == []
-
-
-async def is_there(handle: swf.Handle) -> bool:
-    with suppress(RPCError):
-        return bool(await handle.describe())
-    return False
 
 
 async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
     """It would be sent as if an instance had produced it."""
     async with bench.worker(served(), only_known=True, f={}) as worker:
         delayed = {"event": {"id": "1", "source": "s", "type": "t"}, "seconds": 0}
-        handle = await worker.begin(DELAYED_EVENT, delayed, workflow_id=f"admission-{os.getpid()}-{next(NUMBERS)}")
+        handle = await worker.begin(
+            DELAYED_EVENT, delayed, workflow_id=f"admission-{os.getpid()}-{next(Bench.numbers)}"
+        )
         with pytest.raises(RunEnded, match="begun by the instance that produces it alone"):
             await swf.result(handle)
     assert worker.scripted.published == []
@@ -133,15 +121,10 @@ async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         pin = Pin(pinned([another()])).to_json()
         handle = await started(bench, worker.queue, pin, cron_schedule="@every 1s")
-        latest = bench.client.get_workflow_handle(handle.id)
-        runs: dict[str, None] = {}
-        async with asyncio.timeout(60):
-            while len(runs) < 4:
-                runs[(await latest.describe()).run_id] = None
-                await asyncio.sleep(0.1)
+        latest = bench.handle(handle)
+        ended = f"WorkflowId = '{handle.id}' AND ExecutionStatus = 'Failed'"
+        await until(lambda: bench.client.count_workflows(ended), lambda found: found.count >= 2)
         await latest.terminate()
-        ends = [(await bench.client.get_workflow_handle(handle.id, run_id=run).describe()).status for run in runs]
-    assert set(ends[:3]) == {WorkflowExecutionStatus.FAILED}
     assert worker.scripted.calls == []
 
 
@@ -149,8 +132,8 @@ async def test_a_retry_of_the_engine_leads_not_around_it(bench: Bench) -> None:
     """A run that timed out before any worker saw it begins again, as one that goes on from the one before."""
     queue = f"admission-retried-{os.getpid()}"
     pin, again = Pin(pinned([another()])).to_json(), RetryPolicy(initial_interval=timedelta(milliseconds=100))
-    handle = await started(bench, queue, pin, run_timeout=timedelta(seconds=3), retry_policy=again)
-    latest = bench.client.get_workflow_handle(handle.id)
+    handle = await started(bench, queue, pin, run_timeout=timedelta(seconds=2), retry_policy=again)
+    latest = bench.handle(handle)
     await until(latest.describe, lambda one: one.run_id != handle.first_execution_run_id)
     async with bench.worker(served(), queue=queue, only_known=True, f={}, steal={}) as worker:
         await refused(handle)
@@ -170,13 +153,9 @@ def long() -> Definition:
     """Return a definition that continues as new, has a sub-workflow, a call that nobody waits for, and waits."""
     unawaited = {"functionRef": {"refName": "g", "invoke": "async"}}
     return define(
-        awaits("wait", "go"),
-        calling("a", *["f"] * 8),
-        operation("sub", {"subFlowRef": "child"}, unawaited),
-        inject("b", {"b": 1}, end={"continueAs": "last"}),
-        functions=("f", "g"),
-        events=consumed("go", source="s"),
-    )
+        awaits("wait", "go"), calling("a", *["f"] * 8), operation("sub", {"subFlowRef": "child"}, unawaited),
+        inject("b", {"b": 1}, end={"continueAs": "last"}), functions=("f", "g"), events=consumed("go", source="s"),
+    )  # fmt: skip
 
 
 def others() -> list[Definition]:
@@ -190,13 +169,12 @@ async def test_an_instance_goes_on_under_the_text_that_it_began_with(bench: Benc
     queue = f"admission-upgrade-{os.getpid()}-{before}"
     called = asyncio.Event()
     async with bench.worker(long(), *others(), queue=queue, only_known=before, f={"f": 1}, g={}) as worker:
-        handle = await worker.start(suspend_after=20)
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", suspend_after=20)
     newer = define(calling("other", "h"), functions=("h",))
     answers: dict[str, Any] = {"f": {"f": 1}, "g": lambda _: called.set(), "h": {}}
     async with bench.worker(newer, queue=queue, only_known=True, **answers) as worker:
         await handle.signal("go", {})
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         await asyncio.wait_for(called.wait(), 30)
         message = await refused(await started(bench, queue, Pin(pinned([long(), *others()])).to_json()))
     assert output == {"f": 1, "b": 1, "last": True}
@@ -209,10 +187,8 @@ async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, onl
     async with bench.worker(served(), only_known=only_known, f={"ok": 1}) as worker:
         ran = await worker.start()
         await swf.result(ran)
-        failed = await started(bench, worker.queue, Pin(pinned([another()]), call=None).to_json())
-        with pytest.raises(RunEnded):  # without the question, since nobody answers `steal`
-            await swf.result(failed)
-
+        failed = await started(bench, worker.queue, Pin(pinned([another()])).to_json())
+        await failure_of(failed)  # without the question, since nobody answers `steal`
     for handle in (ran, failed):
         history = await handle.fetch_history()
         for options in (OperatorOptions(), OperatorOptions(only_known=True)):
@@ -224,11 +200,10 @@ async def test_nothing_is_paid_where_nothing_is_asked(bench: Bench) -> None:
         handle = await worker.start()
         await swf.result(handle)
 
-        assert not [event for event in await events_of(handle) if event.HasField("marker_recorded_event_attributes")]
+        assert await told_in(handle, "marker_recorded") == []
 
 
 def test_a_text_is_known_by_its_digest() -> None:
-    """The digest is of the text that travels, wherever it was read."""
     text = "id: a\nspecVersion: '0.8'\nstates: [{name: a, type: inject, data: {}, end: true}]\n"
     one, two = (load(text, name=name) for name in ("here.yaml", "there.yaml"))
     assert pinned([one])[0].sha256 == pinned([two])[0].sha256 == Pinned(text, "x", one.digest).sha256

@@ -1,6 +1,5 @@
 """Large payloads that are stored outside of the server, on a real server."""
 
-import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import InstanceLimits
@@ -17,20 +15,20 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
 from tests.temporal.building import awaits, consumed, inject, operation, subflow
-from tests.temporal.conftest import PATIENCE, Bench, calling, define, failed_task, replays, with_converter
+from tests.temporal.conftest import Bench, calling, define, failed_task, failure_of, outcome, replays, with_converter
 
 LARGE = "x" * (5 * MIB)
 
 
-async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
-    """Return a bench on the same server whose client stores large payloads at *url*."""
-    converter = converter_of(PayloadSettings(storage=StorageSettings(url=url, **settings)))
-    return with_converter(bench, converter)
+def storing(bench: Bench, folder: Path, **settings: Any) -> Bench:
+    """Return a bench on the same server whose client stores large payloads in *folder*, and has nothing in memory."""
+    storage = StorageSettings(url=f"file://{folder}/objects", **settings)
+    return with_converter(bench, converter_of(PayloadSettings(storage=storage)))
 
 
 @pytest.fixture
-async def stored(bench: Bench, tmp_path: Path) -> Bench:
-    return await storing(bench, f"file://{tmp_path}/objects")
+def stored(bench: Bench, tmp_path: Path) -> Bench:
+    return storing(bench, tmp_path)
 
 
 def files(folder: Path) -> list[Path]:
@@ -48,7 +46,7 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
     )  # fmt: skip
     async with stored.worker(definition, echo=lambda given: given) as worker:
         handle = await worker.start({"text": LARGE})
-        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
+        output = await outcome(handle)
         history = await handle.fetch_history()
     assert output == {"text": LARGE, "again": LARGE}
     assert len(history.to_json()) < 100_000
@@ -61,20 +59,19 @@ async def test_input_result_and_output_of_five_megabytes(stored: Bench, tmp_path
 async def test_without_storage_too_much_is_told_before_it_is_sent(bench: Bench) -> None:
     """The message has the size, the limit and what to do, for inputs, schedules and events."""
     definition = define(inject("a"), start={"stateName": "a", "schedule": "R/PT1H"})
-    too_much = r"of 5,242,891 bytes: more than 2,031,616 cannot be sent\n  store large payloads outside"
+    too_much = r"an input of 5,242,891 bytes: more than 2,031,616 cannot be sent\n  store large payloads outside"
+    given: dict[str, Any] = {"text": LARGE}
     async with bench.worker(definition) as worker:
-        with pytest.raises(UsageError, match=f"an input {too_much}"):
-            await worker.start({"text": LARGE})
-        with pytest.raises(UsageError, match=f"an input {too_much}"):
-            await swf.start_known(
-                bench.client, "sample", {"text": LARGE}, workflow_id="large-1", task_queue=worker.queue
-            )
-        with pytest.raises(UsageError, match=f"an input {too_much}"):
-            await schedules.apply(bench.client, definition, data={"text": LARGE}, task_queue=worker.queue)
-        with pytest.raises(UsageError, match=r"data for 'e' of 5,242,882 bytes"):
-            await swf.send_data(bench.client, "large-1", "e", LARGE)
-        with pytest.raises(UsageError, match="more than 2,031,616 cannot be sent"):
-            await swf.deliver(bench.client, "large-1", {"name": "e", "data": LARGE})
+        ids: Any = {"workflow_id": "large-1", "task_queue": worker.queue}
+        for sending, told in (
+            (worker.start(given), too_much),
+            (swf.start_known(bench.client, "sample", given, **ids), too_much),
+            (schedules.apply(bench.client, definition, data=given, task_queue=worker.queue), too_much),
+            (swf.send_data(bench.client, "large-1", "e", LARGE), r"data for 'e' of 5,242,882 bytes"),
+            (worker.deliver(bench.handle("large-1"), "e", LARGE), "more than 2,031,616 cannot be sent"),
+        ):
+            with pytest.raises(UsageError, match=told):
+                await sending
 
 
 async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench) -> None:
@@ -85,21 +82,16 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
     async with bench.worker(parent, child) as worker:
         with pytest.raises(UsageError, match=r"an input and the definitions and events of .* bytes together"):
             await worker.start({"text": "x" * 1_200_000})
-        handle = await worker.begin("parent", {"text": "x" * 1_200_000}, workflow_id="together-1")
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), PATIENCE)
-    assert failed.value.name == "PayloadTooLarge"
-    assert "a sub-workflow can be started with: store large payloads" in failed.value.message
+        failed = await failure_of(await worker.begin("parent", {"text": "x" * 1_200_000}, workflow_id="together-1"))
+    assert failed.name == "PayloadTooLarge"
+    assert "a sub-workflow can be started with: store large payloads" in failed.message
 
 
 async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, tmp_path: Path) -> None:
     """An input, a result and a step that are larger than `maxBytes` are told with that limit."""
-    small = await storing(bench, f"file://{tmp_path}", max_bytes=3 * MIB)
-    definition = define(
-        calling("a", "f"),
-        operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}}),
-        functions=("f",),
-    )
+    small = storing(bench, tmp_path, max_bytes=3 * MIB)
+    twice = operation("b", {"functionRef": {"refName": "f", "arguments": "${ [., .] }"}})
+    definition = define(calling("a", "f"), twice, functions=("f",))
     async with small.worker(definition, f="x" * (2 * MIB)) as worker:
         with pytest.raises(UsageError, match=r"more than 3,145,728 cannot be sent\n  raise `storage › maxBytes`"):
             await worker.start({"text": LARGE})
@@ -107,9 +99,7 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
     assert failed.name == "PayloadTooLarge"
     assert "more than the 3,145,728 that one step can carry: raise `storage › maxBytes`" in failed.message
 
-    result = define(calling("a", "f"), functions=("f",))
-    async with small.worker(result, f=LARGE) as worker:
-        failed = await worker.failure()
+    failed = await small.failure(define(calling("a", "f"), functions=("f",)), f=LARGE)
     assert failed.name == "CallFailed"
     assert "the limit is 3,145,728" in failed.message
 
@@ -118,54 +108,44 @@ async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) 
     child = define(inject("a", {"child": True}), id="child")
     parent = define(subflow("Ask", "child"), inject("Go", end={"continueAs": "last"}), id="parent")
     last = define(inject("z", {"last": True}), id="last")
-    async with stored.worker(parent, child, last) as worker:
-        assert await worker.run({"text": LARGE}) == {"text": LARGE, "child": True, "last": True}
+    output = await stored.run([parent, child, last], {"text": LARGE})
+    assert output == {"text": LARGE, "child": True, "last": True}
 
 
 async def test_a_missing_object_stops_a_run_until_it_is_back(bench: Bench, tmp_path: Path) -> None:
     """The workflow task fails and is tried again; the run goes on when the object has been restored."""
-    client = await storing(bench, f"file://{tmp_path}/objects")
     definition = define(inject("a", {"done": True}))
-    async with client.worker(definition, queue="missing-object"):
-        pass
     handle = await swf.start(
-        client.client, [definition], {"text": LARGE}, workflow_id="missing-1", task_queue="missing-object",
+        storing(bench, tmp_path).client, [definition], {"text": LARGE},
+        workflow_id="missing-1", task_queue="missing-object",
         options={"task_timeout": timedelta(seconds=2)},  # after which a failed one is tried again
     )  # fmt: skip
     [path] = files(tmp_path / "objects")
     away = path.rename(tmp_path / "away")
-    # Another process: nothing is in its memory.
-    other = await storing(bench, f"file://{tmp_path}/objects")
-    async with other.worker(definition, queue="missing-object"):
+    async with storing(bench, tmp_path).worker(definition, queue="missing-object"):
         assert "it does not exist" in await failed_task(handle)
         away.rename(path)
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"text": LARGE, "done": True}
+        assert await outcome(handle) == {"text": LARGE, "done": True}
 
     path.rename(away)
-    third = await storing(bench, f"file://{tmp_path}/objects")
-    described = third.client.get_workflow_handle("missing-1")
     for file in files(tmp_path / "objects"):
         file.unlink()
     with pytest.raises(PayloadUnavailable, match="it does not exist"):
-        await swf.result(described)
+        await swf.result(storing(bench, tmp_path).handle("missing-1"))
 
 
 async def test_a_run_that_began_without_storage_goes_on_with_it(bench: Bench, tmp_path: Path) -> None:
     """Storage can be switched on under way: a replay takes the course that was taken, and more fits from then on."""
     definition = define(
-        calling("a", "small"),
-        awaits("b", "go"),
-        calling("c", "large"),
-        functions=("small", "large"),
-        events=consumed("go", source="/x"),
-    )
+        calling("a", "small"), awaits("b", "go"), calling("c", "large"),
+        functions=("small", "large"), events=consumed("go", source="/x"),
+    )  # fmt: skip
     async with bench.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on") as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
-    stored = await storing(bench, f"file://{tmp_path}")
+        handle = await worker.start_awaiting("go", {})
+    stored = storing(bench, tmp_path)
     async with stored.worker(definition, small={"n": 1}, large=LARGE, queue="switched-on"):
         await swf.send_data(stored.client, handle.id, "go", {})
-        output = await asyncio.wait_for(swf.result(stored.client.get_workflow_handle(handle.id)), PATIENCE)
+        output = await outcome(stored.handle(handle))
     assert isinstance(output, dict)
     assert output["n"] == 1
 
@@ -182,9 +162,7 @@ def collecting(number: int) -> Definition:
     )  # fmt: skip
 
 
-async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
-    stored: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_that_holds_too_much_fails(stored: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was collected is counted when the run continues as new; the message has both numbers and the setting."""
     monkeypatch.setattr(host, "MIN_HELD_BYTES", 100_000)
     text = "x" * 20_000
@@ -204,8 +182,8 @@ async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
     text = "x" * 20_000
     async with stored.worker(definition, echo=lambda given: {**given, "text": text}) as worker:
         handle = await worker.start({}, suspend_after=70)
-        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
-        history = await stored.client.get_workflow_handle(handle.id).fetch_history()
+        output = await outcome(handle)
+        history = await stored.handle(handle).fetch_history()
     assert output == {"all": [{"number": number, "text": text} for number in range(90)]}
     converter = stored.client.data_converter
     started = history.events[0].workflow_execution_started_event_attributes

@@ -8,25 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.variables import NotLocal
+from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from tests.temporal.building import inject, operation, sleeps
 from tests.temporal.conftest import (
     PATIENCE,
     Bench,
+    Running,
     calling,
     define,
     events_of,
+    failure_of,
     gives_way,
     killed,
+    outcome,
     replays,
     start_worker,
+    was_continued,
 )
 from tests.temporal.suspending import SUSPEND_AFTER
 
@@ -44,6 +49,10 @@ async def counted(handle: swf.Handle) -> Counter[str]:
     return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
 
 
+def keys_of(worker: Running) -> list[str]:
+    return [key for *_, key, _ in worker.scripted.calls]
+
+
 async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
     """Ten in sequence are made in one workflow task; each has a key of its own, as that of any call."""
     async with bench.worker(local(calling("Ten", *["work"] * 10)), work=lambda _: {"done": True}) as worker:
@@ -54,10 +63,8 @@ async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
     assert events["marker_recorded"] == 10
     assert events["workflow_task_completed"] == 1
     assert events.total() <= 18
-    run = (await handle.describe()).run_id
-    assert [key for *_, key, _ in worker.scripted.calls] == [
-        f"{handle.id}/{run}/Ten/work#{number}" for number in range(1, 11)
-    ]
+    begun = f"{handle.id}/{(await handle.describe()).run_id}"
+    assert keys_of(worker) == [f"{begun}/Ten/work#{number}" for number in range(1, 11)]
 
 
 async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> None:
@@ -65,12 +72,11 @@ async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> N
     async with bench.worker(local(calling("Two", "work", "work")), work=lambda _: {"done": True}) as worker:
         handle = await worker.start({}, **{SUSPEND_AFTER: 2})
         await swf.result(handle)
-    assert (await bench.client.get_workflow_handle(handle.id).describe()).run_id != handle.first_execution_run_id
-    begun = handle.first_execution_run_id
-    assert [key for *_, key, _ in worker.scripted.calls] == [f"{handle.id}/{begun}/Two/work#{n}" for n in (1, 2)]
+    assert await was_continued(bench.handle(handle))
+    assert keys_of(worker) == [f"{handle.id}/{handle.first_execution_run_id}/Two/work#{n}" for n in (1, 2)]
 
 
-async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -> None:
+async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts are counted on, under the same key; the pause is a timer."""
 
     def work(_: JSON) -> JSON:
@@ -78,14 +84,15 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
             raise CallFailed("not yet", code="503")
         return {"done": True}
 
+    monkeypatch.setattr(activities, "MAX_RETRYING", timedelta(seconds=1))
     action = {"functionRef": "work", "retryRef": "Later"}
-    rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT6S", "maxAttempts": 3}
+    rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT1.5S", "maxAttempts": 3}
     definition = local(operation("Work", action), retries=[rule])
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})
         await swf.result(handle)
     assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3]
-    assert len({key for *_, key, _ in worker.scripted.calls}) == 1
+    assert len(set(keys_of(worker))) == 1
     events = await counted(handle)
     assert (events["marker_recorded"], events["timer_fired"], events["activity_task_completed"]) == (1, 1, 1)
     assert await replays(await handle.fetch_history()) is None
@@ -167,8 +174,7 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
         status = await handle.query("status")
         await handle.cancel()
         await asyncio.wait_for(cancelled.wait(), PATIENCE)
-        with pytest.raises(WorkflowFailureError):
-            await handle.result()
+        await failure_of(handle)
     assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
     assert await replays(await handle.fetch_history()) is None
@@ -239,8 +245,8 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
     definition = local(*states, last, errors=[{"name": "Refused", "code": "400"}])
     async with bench.worker(definition, work=work) as worker:
         handle = await worker.start({})
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"x": 1}
-    assert len({key for *_, key, _ in worker.scripted.calls}) == len(names)
+        assert await outcome(handle) == {"x": 1}
+    assert len(set(keys_of(worker))) == len(names)
     assert await replays(await handle.fetch_history()) is None
 
 
@@ -253,22 +259,19 @@ def filling(**rest: Any) -> Definition:
     return local(calling("Fill", *["work"] * len(FILLING), stateDataFilter={"output": "${ {r0, r2} }"}, **rest))
 
 
-async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -> None:
-    """With results that fill the room of a task it is more than a server takes at once, so it has a task of its own."""
+@pytest.mark.parametrize(
+    "end", [True, {"continueAs": {"workflowId": "next", "data": "${ . }"}}], ids=["output", "data"]
+)
+async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench, end: Any) -> None:
+    """With results that fill the room of a task it is more than a server takes at once, so it has a task of its own.
+
+    So are the data of the workflow that it continues as.
+    """
     results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
-    async with bench.worker(filling(), work=lambda _: next(results)) as worker:
+    last = define(inject("Last", stateDataFilter={"output": "${ keys }"}), id="next")
+    async with bench.worker(filling(end=end), last, work=lambda _: next(results)) as worker:
         handle = await worker.start({})
-        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
-    assert isinstance(output, dict)
+        output: Any = await outcome(handle)
     assert sorted(output) == ["r0", "r2"]
-    assert sum(map(gives_way, await events_of(handle))) == 1
-    assert await replays(await handle.fetch_history()) is None
-
-
-async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:
-    results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
-    last = inject("Last", stateDataFilter={"output": "${ {n: length} }"})
-    definition = filling(end={"continueAs": {"workflowId": "next", "data": "${ . }"}})
-    async with bench.worker(definition, define(last, id="next"), work=lambda _: next(results)) as worker:
-        handle = await worker.start({})
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"n": 2}
+    assert sum(map(gives_way, await events_of(bench.first(handle)))) == 1
+    assert await replays(await bench.first(handle).fetch_history()) is None

@@ -11,7 +11,6 @@ from uuid import uuid4
 import pytest
 from temporalio.client import WorkflowHistory
 
-from swf_temporal import RunEnded
 from swf_temporal.base.client_errors import InboxFullError
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
@@ -20,7 +19,19 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
 from tests.temporal.building import awaits, consumed, switch
-from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, killed, replays, start_worker, until
+from tests.temporal.conftest import (
+    Bench,
+    Running,
+    calling,
+    define,
+    failure_of,
+    killed,
+    outcome,
+    replays,
+    start_worker,
+    until,
+    was_continued,
+)
 
 EVENTS = consumed("number", "go", source="test")
 LAST = 58
@@ -56,9 +67,9 @@ async def executions(bench: Bench, handle: swf.Handle) -> AsyncIterator[list[Wor
     """Yield a list that has the histories of all executions of an instance when the context has ended, latest first."""
     found: list[WorkflowHistory] = []
     yield found
-    run_id: str | None = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
+    run_id: str | None = (await bench.handle(handle).describe()).run_id
     while run_id:
-        history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
+        history = await bench.handle(handle, run_id).fetch_history()
         found.append(history)
         run_id = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
 
@@ -67,7 +78,7 @@ async def send(worker: Running, handle: swf.Handle, first: int, last: int, **mor
     """Send the numbers from *first* to *last*, and one in ten of them twice."""
     for n in range(first, last + 1):
         for _ in range(2 if n % 10 == 0 else 1):
-            await swf.send_event(worker.bench.client, handle.id, number(n, **more))
+            await worker.send(handle, number(n, **more))
 
 
 async def keeps(handle: swf.Handle, number: int) -> None:
@@ -75,46 +86,25 @@ async def keeps(handle: swf.Handle, number: int) -> None:
     await until(lambda: handle.query("status"), lambda status: len(status["kept"]) >= number)
 
 
-async def takes_all(worker: Running, handle: swf.Handle) -> None:
-    """Send all numbers while the instance only keeps them, let it go on, and check that it took each once, in order."""
-    await worker.awaiting(handle, "go")
-    await send(worker, handle, 1, LAST)
-    await swf.send_event(worker.bench.client, handle.id, go())
-    latest = worker.bench.client.get_workflow_handle(handle.id)
-    output = await asyncio.wait_for(swf.result(latest), PATIENCE)
-    assert output == {"numbers": list(range(1, LAST + 1))}
-
-
-async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench) -> None:
+@pytest.mark.parametrize("limit", [{"suspend_after": 40}, {}], ids=["a long history", "many signals"])
+async def test_an_instance_that_only_keeps_events_continues_as_new(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
     """It takes no step, at which it would be seen how long its history is; the events that come are enough."""
+    if not limit:
+        monkeypatch.setattr(continuing, "MAX_SIGNALS", 20)
     async with bench.worker(waiting()) as worker:
-        handle = await worker.start({"numbers": []}, suspend_after=40)
+        handle = await worker.start({"numbers": []}, **limit)
         async with executions(bench, handle) as histories:
             await worker.awaiting(handle, "go")
             await send(worker, handle, 1, LAST)
-            await until(
-                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
-                lambda one: len(one["kept"]) >= LAST,
-            )
-            kept_in = (await bench.client.get_workflow_handle(handle.id).describe()).run_id
-            await swf.send_event(bench.client, handle.id, go())
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            await keeps(bench.handle(handle), LAST)
+            has_continued = await was_continued(bench.handle(handle))
+            await worker.send(handle, go())
+            output = await outcome(bench.handle(handle))
     assert output == {"numbers": list(range(1, LAST + 1))}
-    assert kept_in != handle.first_execution_run_id
+    assert has_continued
     assert [await replays(one) for one in histories] == [None] * len(histories)
-
-
-async def test_an_instance_that_gets_many_signals_continues_as_new_early(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its history is short then, so that it can be replayed before too many others come."""
-    monkeypatch.setattr(continuing, "MAX_SIGNALS", 20)
-    async with bench.worker(waiting()) as worker:
-        handle = await worker.start({"numbers": []})
-        async with executions(bench, handle) as histories:
-            await takes_all(worker, handle)
-        assert [await replays(one) for one in histories] == [None] * len(histories)
-    assert len(histories) > 1
 
 
 async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Bench) -> None:
@@ -133,7 +123,7 @@ async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Ben
             await keeps(handle, LAST - 10)
             is_over.set()
             await send(worker, handle, LAST - 9, LAST)
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            output = await outcome(bench.handle(handle))
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(worker.scripted.calls) == 2
     assert len(histories) > 1
@@ -157,11 +147,8 @@ async def test_states_that_wait_for_more_take_each_event_once(bench: Bench, stat
     async with bench.worker(definition, f={}) as worker:
         handle = await worker.start({"round": 0, "numbers": []}, suspend_after=30)
         async with executions(bench, handle) as histories:
-            await asyncio.gather(
-                send(worker, handle, 1, rounds),
-                *(swf.send_event(bench.client, handle.id, go(n)) for n in range(rounds)),
-            )
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            await asyncio.gather(send(worker, handle, 1, rounds), *(worker.send(handle, go(n)) for n in range(rounds)))
+            output = await outcome(bench.handle(handle))
     assert output == {"round": rounds, "numbers": list(range(1, rounds + 1))}
     assert len(histories) > 1
 
@@ -170,25 +157,20 @@ LARGE, MANY = "x" * 150_000, 16
 """Events that together are more than one payload holds."""
 
 
-async def test_more_than_can_be_carried_over_stays_until_it_is_less(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_carried_over_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """An instance that keeps too much goes on where it is, says so, and continues as new once it has taken some."""
     monkeypatch.setattr(continuing, "TRY_AGAIN", 5)
     async with bench.worker(waiting(MANY + 12)) as worker:
         handle = await worker.start({"numbers": []}, suspend_after=10)
         async with executions(bench, handle) as histories:
             await send(worker, handle, 1, MANY, text=LARGE)
-            await until(
-                lambda: bench.client.get_workflow_handle(handle.id).query("status"),
-                lambda one: len(one["kept"]) >= MANY,
-            )
+            await keeps(bench.handle(handle), MANY)
             with pytest.raises(InboxFullError, match="keeps 16 events that no state has taken yet"):
                 await swf.deliver(bench.client, handle.id, number(MANY + 1))
             await swf.deliver(bench.client, handle.id, go())
             for n in range(MANY + 1, MANY + 13):
                 await swf.deliver(bench.client, handle.id, number(n))
-            output = await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
+            output = await outcome(bench.handle(handle))
     assert output == {"numbers": list(range(1, MANY + 13))}
     assert len(histories) > 1
     assert [await replays(one) for one in histories] == [None] * len(histories)
@@ -206,10 +188,9 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
             for n in range(LAST + 1, 5 * LAST):
                 await asyncio.sleep(0.1)
                 await send(worker, handle, n, n)
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
-    assert failed.value.name == "PayloadTooLarge"
-    assert "events that no state has taken" in failed.value.message
+        failed = await failure_of(bench.handle(handle))
+    assert failed.name == "PayloadTooLarge"
+    assert "events that no state has taken" in failed.message
 
 
 COUNTING = """
@@ -225,7 +206,7 @@ states:
     output: "${ {count: (.count + 1), sum: (.sum + .n), rising: (.rising and .n > .last), last: .n} }"
   end: true
 """
-STREAM = 600
+STREAM = 390
 
 
 async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_path: Path) -> None:
@@ -238,7 +219,7 @@ async def test_workers_killed_during_a_stream_lose_nothing(bench: Bench, tmp_pat
         handle = await bench.client.start_workflow("counting", data, id=workflow_id, task_queue=queue)
         for n in range(1, STREAM + 1):
             await swf.send_event(bench.client, workflow_id, number(n))
-            if n % (STREAM // 4) == 0:
+            if n % (STREAM // 3) == 0:
                 killed(worker)
                 worker = start_worker(bench, tmp_path, queue)
         found = await until(lambda: handle.query("data"), lambda one: one["count"] >= STREAM)
@@ -267,14 +248,14 @@ async def test_senders_are_told_that_an_execution_takes_no_more() -> None:
             is_over.set()
             for n in range(most + 1, LAST + 1):
                 await until(partial(_is_sent, worker, handle, n))
-            output = await asyncio.wait_for(swf.result(server.client.get_workflow_handle(handle.id)), PATIENCE)
+            output = await outcome(server.client.get_workflow_handle(handle.id))
     assert output == {"numbers": list(range(1, LAST + 1))}
     assert len(histories) > 1
 
 
 async def _is_sent(worker: Running, handle: swf.Handle, n: int) -> bool:
     try:
-        await swf.send_event(worker.bench.client, handle.id, number(n))
+        await worker.send(handle, number(n))
     except InboxFullError:
         return False
     return True

@@ -14,11 +14,9 @@ from tests.temporal.building import consumed, inject, operation
 from tests.temporal.conftest import Measured, calling, define
 
 FAILING: Mapping[str, Any] = operation(
-    "Book",
-    {"name": "seat", "functionRef": "work", "retryRef": "Once"},
-    onErrors=[{"errorRef": "*", "transition": "Wait"}],
-    end=True,
-)
+    "Book", {"name": "seat", "functionRef": "work", "retryRef": "Once"},
+    onErrors=[{"errorRef": "*", "transition": "Wait"}], end=True,
+)  # fmt: skip
 WAITING: Mapping[str, Any] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"], "actions": []}]}
 
 
@@ -31,16 +29,12 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
     retries: Any = [{"name": "Once", "delay": "PT0S", "maxAttempts": 2}]
     events: Any = [{"name": name, "type": name, "source": "shop"} for name in ("go", "later")]
     definition = define(
-        dict(FAILING),
-        {**WAITING, "transition": "Later"},
-        {**WAITING, "name": "Later", "onEvents": [{"eventRefs": ["later"], "actions": []}]},
-        retries=retries,
-        events=events,
-        functions=({"name": "work", "type": "custom"},),
-    )
+        dict(FAILING), {**WAITING, "transition": "Later"},
+        {**WAITING, "name": "Later", "onEvents": [{"eventRefs": ["later"], "actions": []}]}, retries=retries,
+        events=events, functions=({"name": "work", "type": "custom"},),
+    )  # fmt: skip
     async with measured.worker(definition, work=work) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         answers = [
             await swf.deliver(measured.client, handle.id, {"id": id_, "source": "shop", "type": "later"})
             for id_ in ("1", "1")
@@ -82,7 +76,7 @@ async def test_one_that_goes_on_from_its_first_state_has_been_started_once(measu
             await swf.result(handle)
         plan = await plan_retry(Client(measured.client), handle.id)
         run = await plan.begin(Client(measured.client))
-        await swf.result(measured.client.get_workflow_handle(handle.id, run_id=run))
+        await swf.result(measured.handle(handle, run))
     assert measured.counted("swf_instances_started", "workflow_type") == [("sample",)]
     assert measured.counted("swf_instances_ended", "result") == [("failed",), ("completed",)]
 

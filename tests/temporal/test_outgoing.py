@@ -12,7 +12,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_TO_BEGIN
 from tests.temporal.building import inject, operation, sleeps
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way, replays
+from tests.temporal.conftest import Bench, define, events_of, gives_way, outcome, replays
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -25,7 +25,6 @@ LARGE = "x" * 200_000
     ids=["calls", "sub-workflows"],
 )
 async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench, action: dict[str, Any]) -> None:
-    """Most have to wait, and more of them than the next task may send."""
     each = {
         "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
         "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],
@@ -44,7 +43,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
     assert max(sent.values()) <= MAX_BYTES_TO_BEGIN
 
 
-MAX_WAITING = 20
+MAX_WAITING = 8
 
 
 @pytest.mark.parametrize(
@@ -71,9 +70,10 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
         await asyncio.sleep(0.2)
 
     async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
-        handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
+        data: Any = {"items": list(range(2 * MAX_WAITING + 4)), "large": LARGE if "arguments" in str(action) else ""}
+        handle = await worker.start(data)
         await swf.result(handle)
-        first = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+        first = bench.first(handle)
         pending = most = 0
         events = await events_of(first)
         ways = {event.event_id for event in events if gives_way(event)}  # one at a time, beside the others
@@ -123,21 +123,17 @@ async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Ben
     called = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
     each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
     definition = define(
-        each,
-        inject("done", stateDataFilter={"output": "${ {} }"}),
-        functions=("f",),
+        each, inject("done", stateDataFilter={"output": "${ {} }"}), functions=("f",),
         constants={"large": "x" * 1_300_000},
-    )
+    )  # fmt: skip
     async with bench.worker(definition, f=None) as worker:
         data = {"items": list(range(ITEMS)), "large": LARGE}
         handle = await worker.begin("sample", data, workflow_id="looked up")
-        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
+        assert await outcome(handle) == {}
 
 
 @pytest.mark.parametrize(("seconds", "yields"), [(0.0, 1), (1.5, 0)], ids=["the same task", "the next task"])
-async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
-    bench: Bench, seconds: float, yields: int
-) -> None:
+async def test_what_is_sent_beside_a_local_call(bench: Bench, seconds: float, yields: int) -> None:
     """A task ends within a local call that takes long, and what it sends is not sent once more; also on a replay."""
     slow = {"name": "slow", "type": "custom", "operation": "slow", "metadata": {"local": True}}
     large = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
@@ -146,7 +142,7 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
     data = {"large": "x" * 1_600_000}
     async with bench.worker(definition, f=None, slow=lambda _: asyncio.sleep(seconds)) as worker:
         handle = await worker.begin("sample", data, workflow_id=f"beside {seconds}", task_timeout=timedelta(seconds=1))
-        await asyncio.wait_for(swf.result(handle), PATIENCE)
+        await outcome(handle)
         history = await handle.fetch_history()
     assert sum(map(gives_way, history.events)) == yields
     assert await replays(history) is None

@@ -21,7 +21,7 @@ from temporalio.worker import (
     WorkflowOutboundInterceptor,
 )
 
-from swf_temporal import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
@@ -33,7 +33,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
 from tests.sampling import sample
 from tests.temporal.building import awaits, consumed, inject
-from tests.temporal.conftest import Bench, Running, calling, child_of, define, replays, until
+from tests.temporal.conftest import Bench, Running, calling, define, failure_of, outcome, replays, until
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -49,6 +49,7 @@ ACTIVITY = {"name": "long", "functionRef": {"refName": "other", "arguments": {"a
 OTHER = {**LONG, "name": "other", "operation": f"temporal:g@{OTHER_QUEUE}"}
 KINDS = {"a call": CALL, "a sub-workflow": SUBFLOW, "an activity of another worker": ACTIVITY}
 OURS = ("a call", "a sub-workflow")
+LONG_ID = "both/long/long#1"
 
 
 def of_kinds(claim: str, kinds: Collection[str] = KINDS.keys()) -> pytest.MarkDecorator:
@@ -126,7 +127,7 @@ async def well() -> JSON:
 async def histories(bench: Bench, handle: swf.Handle) -> list[WorkflowHistory]:
     found, run_id = [], handle.first_execution_run_id
     while run_id:
-        history = await bench.client.get_workflow_handle(handle.id, run_id=run_id).fetch_history()
+        history = await bench.handle(handle, run_id).fetch_history()
         found.append(history)
         run_id = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id
     return found
@@ -136,15 +137,13 @@ async def crossed(bench: Bench, handle: swf.Handle) -> None:
     """Wait until the run has continued as new, and its second execution has begun to wait."""
     first = handle.first_execution_run_id
     await until(
-        bench.client.get_workflow_handle(handle.id).describe,
-        lambda one: one.run_id != first and one.raw_description.pending_activities,
+        bench.handle(handle).describe, lambda one: one.run_id != first and one.raw_description.pending_activities
     )
 
 
-async def status_of(bench: Bench, workflow_id: str) -> WorkflowExecutionStatus | None:
+async def ended_as(handle: swf.Handle) -> WorkflowExecutionStatus | None:
     """Return how a workflow ended, once it has."""
-    ask = bench.client.get_workflow_handle(workflow_id).describe
-    ended = await until(ask, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
+    ended = await until(handle.describe, lambda one: one.status is not WorkflowExecutionStatus.RUNNING)
     return ended.status  # type: ignore[no-any-return]  # what was asked
 
 
@@ -154,7 +153,7 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     functions = Functions(well)
     async with serving(bench, functions, beside(action, steps=50), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "long": True}
     assert functions.calls == 1
     assert len(worker.scripted.calls) == (50 if action is ACTIVITY else 51)
@@ -166,13 +165,6 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
 
 async def fails() -> JSON:
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
-
-
-def ended(error: RunEnded) -> tuple[Any, ...]:
-    fault = error.fault
-    assert fault is not None
-    facts = fault.to_json()
-    return error.name, error.message, {key: value for key, value in facts.items() if key != "attempt"}
 
 
 class LimitedChildren(Interceptor):
@@ -207,7 +199,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
             return await fails()
         if how == "timed out":
             return await never()
-        child = bench.client.get_workflow_handle(await child_of(bench.client, ids[0], "both/long/long#1"))
+        child = await bench.child(ids[0], LONG_ID)
         await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
         return await never()
 
@@ -215,16 +207,17 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
     async with serving(bench, functions, beside(action), CHILD, interceptors=limits) as worker:
         handle = await worker.start({}, suspend_after=suspend_after)
         ids.append(handle.id)
-        with pytest.raises(RunEnded) as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
+        failed = await failure_of(handle)
         number = len(await histories(bench, handle))
     assert (number > 1) == (suspend_after == EVERY)
-    return ended(failed.value)
+    assert failed.fault is not None
+    facts = failed.fault.to_json()
+    return failed.name, failed.message, {key: value for key, value in facts.items() if key != "attempt"}
 
 
 @pytest.mark.parametrize(
     ("kind", "how"),
-    sample(list(product(KINDS, ("fails", "cancelled", "terminated", "timed out"))), "outlasting: how it fails", 3),
+    sample(list(product(KINDS, ("fails", "cancelled", "terminated", "timed out"))), "outlasting: how it fails", 2),
 )
 async def test_its_failure_is_told_as_if_the_run_had_not_continued(bench: Bench, kind: str, how: str) -> None:
     """Failed, cancelled or terminated by another, or timed out: the fault has the same name, code, message and body."""
@@ -242,17 +235,17 @@ async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None
     async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        child = await child_of(bench.client, handle.id, "both/long/long#1")
+        child = await bench.child(handle, LONG_ID)
         family: list[str] = []
         async with asyncio.timeout(30):
             # An execution that has just begun names it once it has looked for its end for the first time.
-            while (facts := await facts_of(client, handle.id)).get("subflows") != [child] or len(family) < 2:
+            while (facts := await facts_of(client, handle.id)).get("subflows") != [child.id] or len(family) < 2:
                 family = [one async for one in with_sub_workflows(client, handle.id)]
                 await asyncio.sleep(0.05)
         await handle.terminate()
-        await client.instance(child).terminate(None)
+        await child.terminate()
     assert "ending of workflow" not in [call["function"] for call in facts.get("calls", ())]
-    assert family == [handle.id, child]
+    assert family == [handle.id, child.id]
 
 
 @of_kinds("a run that is cancelled cancels it")
@@ -262,10 +255,9 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
     async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        await bench.client.get_workflow_handle(handle.id).cancel()
-        with pytest.raises(RunEnded, match="cancelled"):
-            await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
+        await bench.handle(handle).cancel()
+        assert (await failure_of(handle)).how == "cancelled"
+        status = await ended_as(await bench.child(handle, LONG_ID))
     assert status is WorkflowExecutionStatus.CANCELED
 
 
@@ -275,10 +267,9 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
     async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
-            await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
-    assert failed.value.name == "TimedOut"
+        failed = await failure_of(handle)
+        status = await ended_as(await bench.child(handle, LONG_ID))
+    assert "TimedOut: action 'long' took longer than it may" in str(failed)
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
 
 
@@ -288,8 +279,8 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
     first = {"completionType": "atLeast", "numCompleted": 1}
     async with bench.worker(beside(CALL, state=first), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
+        output = await outcome(handle)
+        status = await ended_as(await bench.child(handle, LONG_ID))
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -297,18 +288,17 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
 @of_kinds("what fails after its run continued is tried again")
 async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, action: dict[str, Any]) -> None:
     """By the rule of the action; a sub-workflow is another child each time, and a call makes attempts in its own."""
-    functions = Functions(well)
-    outcomes = iter([fails, well])
+    endings = iter([fails, well])
 
     async def ending() -> JSON:
-        return await next(outcomes)()
+        return await next(endings)()
 
-    functions.ending = ending
+    functions = Functions(ending)
     rest: dict[str, Any] = {"retries": [{"name": "twice", "maxAttempts": 2}], "errors": [{"name": "any", "code": "*"}]}
     definition = beside({**action, "retryRef": "twice", "retryableErrors": ["any"]}, **rest)
     async with serving(bench, functions, definition, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
     assert len(functions.workflows) == (2 if action is SUBFLOW else 1)
@@ -321,11 +311,10 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
     async with bench.worker(beside(CALL), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        child = await child_of(bench.client, handle.id, "both/long/long#1")
-        running = await bench.client.get_workflow_handle(child).describe()
-        assert running.status is WorkflowExecutionStatus.RUNNING
-        await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
-        status = await status_of(bench, child)
+        child = await bench.child(handle, LONG_ID)
+        assert (await child.describe()).status is WorkflowExecutionStatus.RUNNING
+        await bench.handle(handle).terminate("it is no use")
+        status = await ended_as(child)
     assert status is WorkflowExecutionStatus.FAILED
 
 
@@ -343,12 +332,11 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
     async with serving(bench, functions, taken, CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         for number in range(30):
-            event = {"specversion": "1.0", "id": str(number), "source": "test", "type": "more", "data": {"n": number}}
-            await swf.send_event(bench.client, handle.id, event)
+            await worker.send(handle, CloudEvent(str(number), "test", "more", {"n": number}))
             await asyncio.sleep(0.02)
         await crossed(bench, handle)
         functions.over.set()
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"n": 29, "long": True}
     assert functions.calls == 1
     assert len(await histories(bench, handle)) >= 3
@@ -356,15 +344,13 @@ async def test_a_run_of_events_goes_on_beside_it(bench: Bench) -> None:
 
 async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None:
     """Whatever it has continued as, and as which definition, its last execution is what the run waits for."""
-    first = define(
-        {**calling("work", "g"), "end": {"continueAs": {"workflowId": "last", "data": "${ . }"}}},
-        functions=("g",), id="child",
-    )  # fmt: skip
+    end = {"continueAs": {"workflowId": "last", "data": "${ . }"}}
+    first = define(calling("work", "g", end=end), functions=("g",), id="child")
     last = define(inject("end", {"child": "its last"}), id="last")
     functions = Functions(well)
     async with bench.worker(beside(SUBFLOW), first, last, **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
@@ -381,7 +367,7 @@ async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, 
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
     functions.ending = well
     async with bench.worker(beside(action), CHILD, **functions.all, queue=queue) as worker:
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
         keys |= {key for name, _, key, _ in worker.scripted.calls if name == "g"}
     assert output == {"left": 0, "long": True}
     assert functions.calls == 2
@@ -398,10 +384,9 @@ async def test_it_goes_on_where_its_run_cannot_be_carried_over(bench: Bench) -> 
 
     async with bench.worker(beside(CALL, steps=32), f=f, g=functions.g) as worker:
         handle = await worker.start({}, suspend_after=100)
-        output = await asyncio.wait_for(swf.result(handle), 60)
+        output = await outcome(handle)
     assert isinstance(output, dict)
-    assert output["long"] is True
-    assert functions.calls == 1
+    assert (output["long"], functions.calls) == (True, 1)
 
 
 @pytest.mark.parametrize("end", [True, {"continueAs": {"workflowId": "last"}}], ids=["ends", "continues as another"])
@@ -411,12 +396,11 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
     definition = define(inject("end", end=end))
     last = define(inject("last"), id="last")
     async with bench.worker(definition, waits, last) as worker:
-        child = await worker.start({}, definition=1)
-        await worker.awaiting(child, "never")
+        child = await worker.start_awaiting("never", {}, definition=1)
         left = AwaitedRecord(child.id, str(child.first_execution_run_id), 0.0)
         gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await worker.start_pinned(pin, f"left-{end is True}")
-        assert await asyncio.wait_for(swf.result(handle), 60) == {}
-        status = await status_of(bench, child.id)
+        assert await outcome(handle) == {}
+        status = await ended_as(child)
     assert status is WorkflowExecutionStatus.CANCELED

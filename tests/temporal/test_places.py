@@ -10,7 +10,6 @@ import pytest
 from temporalio.api.enums.v1 import ResetReapplyExcludeType
 from temporalio.client import WorkflowExecutionStatus
 
-from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.cli.instance_display import InstanceDisplay
 from swf_temporal.cli.output import OutputFormat
@@ -20,7 +19,6 @@ from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import own_place, places
-from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
 from tests.temporal.building import awaits, inject, subflow, switch
@@ -30,15 +28,18 @@ from tests.temporal.conftest import (
     Running,
     calling,
     define,
-    events_of,
     failed_tasks,
+    failure_of,
+    outcome,
     replays,
     reset,
+    told_in,
     until,
+    was_continued,
 )
 from tests.temporal.test_event_starts import event
 
-_numbers = count(1)
+GO = event("go", "go", "test")
 EXCEPT_UPDATES: Any = {"reset_reapply_exclude_types": [ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE]}
 """Signals that have come since a reset come again."""
 
@@ -52,20 +53,16 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -> Definition:
     """Return a definition whose instances run until they are sent an event, and only so many at once."""
     return define(
-        awaits("Wait", "Go"),
-        *([calling("Work", *functions)] if functions else []),
-        functions=functions,
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        metadata={"concurrency": concurrency},
-        id=rest.pop("id", f"bounded-{next(_numbers)}"),
-        **rest,
-    )
+        awaits("Wait", "Go"), *([calling("Work", *functions)] if functions else []), functions=functions,
+        events=[{"name": "Go", "type": "go", "source": "test"}], metadata={"concurrency": concurrency},
+        id=rest.pop("id", f"bounded-{next(Bench.numbers)}"), **rest,
+    )  # fmt: skip
 
 
 async def go(running: Running, handle: swf.Handle) -> None:
     await running.awaiting(handle, "Go")
-    await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
-    await asyncio.wait_for(result(handle), PATIENCE)
+    await running.send(handle, GO)
+    await outcome(handle)
 
 
 async def waiting(handle: swf.Handle) -> Any:
@@ -78,7 +75,7 @@ async def waiting(handle: swf.Handle) -> Any:
 def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
     """Return what gives places to the instances of a definition, or of a key."""
     of = places_id(running.definitions[definition].id, *(key or (None,)), has_key=bool(key))
-    return running.bench.client.get_workflow_handle(of)
+    return running.bench.handle(of)
 
 
 async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
@@ -125,9 +122,9 @@ async def test_as_many_run_as_the_definition_says(bench: Bench) -> None:
         await running.awaiting(second, "Go")
         third = await running.start({})
         await waiting(third)
-        await send_event(bench.client, third.id, event("go", "go", "test").to_json())
+        await running.send(third, GO)
         await go(running, second)
-        assert await asyncio.wait_for(result(third), PATIENCE) == {}
+        assert await outcome(third) == {}
         await go(running, first)
 
 
@@ -135,8 +132,7 @@ async def test_each_key_has_places_of_its_own(bench: Bench) -> None:
     """The key is an expression over the input, and people see which it is."""
     definition = bounded({"limit": 1, "key": "${ .customer }"})
     async with bench.worker(definition) as running:
-        first = await running.start({"customer": {"id": 7}})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {"customer": {"id": 7}})
         second = await running.start({"customer": {"id": 7}})
         giver = giver_of(running, {"id": 7})
         assert await waiting(second) == {"limit": 1, "key": {"id": 7}, "givenBy": giver.id}
@@ -173,9 +169,8 @@ async def test_people_see_who_waits(
 
 
 async def test_a_key_that_cannot_be_evaluated_fails_the_instance(bench: Bench) -> None:
-    async with bench.worker(bounded({"limit": 1, "key": "${ .a + 1 }"})) as running:
-        failure = await running.failure({"a": "text"})
-        assert "the key of metadata.concurrency" in str(failure)
+    failure = await bench.failure(bounded({"limit": 1, "key": "${ .a + 1 }"}), {"a": "text"})
+    assert "the key of metadata.concurrency" in str(failure)
 
 
 async def test_one_that_waits_can_be_cancelled(bench: Bench) -> None:
@@ -183,8 +178,7 @@ async def test_one_that_waits_can_be_cancelled(bench: Bench) -> None:
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 4)
         await handles[1].cancel()
-        with pytest.raises(Exception, match="cancel"):
-            await asyncio.wait_for(result(handles[1]), PATIENCE)
+        assert (await failure_of(handles[1])).how == "cancelled"
         await handles[2].terminate()
         await queued(giver_of(running), 1, 2)
         await go(running, handles[0])
@@ -201,8 +195,7 @@ async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) ->
 
     definition = bounded(1, functions=("work",))
     async with bench.worker(definition, work=work if end == "fails" else 1) as running:
-        first = await running.start({})
-        await running.awaiting(first, "Go")
+        first = await running.start_awaiting("Go", {})
         second = await running.start({})
         await waiting(second)
         if end == "is terminated":
@@ -210,24 +203,22 @@ async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) ->
         elif end == "is cancelled":
             await first.cancel()
         else:
-            await send_event(bench.client, first.id, event("go", "go", "test").to_json())
+            await running.send(first, GO)
         await running.awaiting(second, "Go")
         await queued(giver_of(running), 1, 0)
 
 
-async def test_places_end_whose_holder_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also if nobody has ever waited there: it is found to have ended."""
+async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if their holder was terminated, and nobody has ever waited there: it is found to have ended."""
     monkeypatch.setattr(places, "REST_INTERVAL", timedelta(milliseconds=400))
     monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
     async with bench.worker(bounded(1)) as running:
-        first = await running.start({})
-        await running.awaiting(first, "Go")
+        for _ in range(2):
+            await go(running, await running.start({}))
+            await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
+        first = await running.start_awaiting("Go", {})
         await first.terminate()
-
-        async def has_ended() -> bool:
-            return (await giver_of(running).describe()).status is WorkflowExecutionStatus.COMPLETED
-
-        await until(has_ended)
+        await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
 
 
 async def test_a_look_that_is_lost_is_made_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,35 +242,34 @@ async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
     """It does not ask again, and gives it back at its end."""
     async with bench.worker(bounded(1)) as running:
         first = await running.start({}, suspend_after=12)
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await running.awaiting(handle, "Go")  # it has the place, and is not long yet
         second = await running.start({})
         await waiting(second)
-        await send_event(bench.client, first.id, event("other", "kept", "test").to_json())
-        await until(lambda: _was_continued(handle))
+        await running.send(first, event("other", "kept", "test"))
+        await until(lambda: was_continued(handle))
         await running.awaiting(handle, "Go")
         await queued(giver_of(running), 1, 1)
         await go(running, handle)
         await go(running, second)
-        assert len(await _signals(giver_of(running))) == 4
+        assert len(await told_in(giver_of(running), "workflow_execution_signaled")) == 4
 
 
 @pytest.mark.parametrize("to", ["the same", "another"])
 async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) -> None:
     """It gives the place back that it had; as an instance of the same definition it keeps that."""
-    of, other = f"chain-{next(_numbers)}", bounded(1)
+    of, other = f"chain-{next(Bench.numbers)}", bounded(1)
     again = switch("Again", ".go", {"transition": "Done"}, {"transition": "On"})
     on = inject("On", {"go": True}, end={"continueAs": of if to == "the same" else other.id})
     chain = define(again, on, inject("Done", {"done": True}), id=of, metadata={"concurrency": 1})
     async with bench.worker(chain, other) as running:
         if to == "the same":
             assert await running.run({}) == {"go": True, "done": True}
-            assert len(await _signals(giver_of(running))) == 2
+            assert len(await told_in(giver_of(running), "workflow_execution_signaled")) == 2
             return
-        ahead = await running.start({}, definition=1)
-        await running.awaiting(ahead, "Go")
+        ahead = await running.start_awaiting("Go", {}, definition=1)
         first = await running.start({})
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await queued(giver_of(running, definition=1), 1, 1)
         await queued(giver_of(running), 0, 0)
         await go(running, ahead)
@@ -287,17 +277,11 @@ async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) 
         await queued(giver_of(running, definition=1), 0, 0)
 
 
-async def _was_continued(handle: swf.Handle) -> bool:
-    described = await handle.describe()
-    return described.raw_description.workflow_execution_info.first_run_id != described.run_id
-
-
 async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
     definition = bounded(1)
     async with bench.worker(definition) as running:
         handles = await in_order(running, 3)
-    queue = running.queue
-    async with bench.worker(definition, queue=queue) as running:
+    async with bench.worker(definition, queue=running.queue) as running:
         for handle in handles:
             await go(running, handle)
 
@@ -308,7 +292,7 @@ async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatc
         handles = await in_order(running, 4)
         giver = giver_of(running)
 
-        await until(lambda: _was_continued(giver))
+        await until(lambda: was_continued(giver))
         for handle in handles:
             await go(running, handle)
         await queued(giver, 0, 0)
@@ -327,19 +311,17 @@ async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.Monk
 
 async def test_a_sub_workflow_runs_in_the_place_above_it(bench: Bench) -> None:
     """Nobody waits for itself: one that calls itself needs one place, and another definition has its own."""
-    of = f"nested-{next(_numbers)}"
+    of = f"nested-{next(Bench.numbers)}"
     down = switch("Down", "${ .n > 0 }", {"transition": "Call"}, {"transition": "Done"})
     call = subflow("Call", of, stateDataFilter={"input": "${ {n: (.n - 1)} }"}, end=True)
     nested = define(down, call, inject("Done", {"done": True}), id=of, metadata={"concurrency": 1})
     async with bench.worker(nested) as running:
         assert await running.run({"n": 2}) == {"n": 0, "done": True}
         await queued(giver_of(running), 0, 0)
-        assert [one.signal_name for one in await _signals(giver_of(running))] == [TAKE, TAKE]
-
-
-async def _signals(handle: swf.Handle) -> list[Any]:
-    found = [one for one in await events_of(handle) if one.HasField("workflow_execution_signaled_event_attributes")]
-    return [one.workflow_execution_signaled_event_attributes for one in found]
+        assert [one.signal_name for one in await told_in(giver_of(running), "workflow_execution_signaled")] == [
+            TAKE,
+            TAKE,
+        ]
 
 
 async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
@@ -349,7 +331,8 @@ async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
         again = await reset(first, bench.client, **EXCEPT_UPDATES)
         await running.awaiting(again, "Go")
         await queued(giver_of(running), 1, 1)
-        await until(lambda: _looked(giver_of(running), 3))
+        looked = "activity_task_completed"
+        await until(lambda: told_in(giver_of(running), looked), lambda found: len(found) >= 3)
         await queued(giver_of(running), 1, 1)
         await go(running, again)
         await running.awaiting(second, "Go")
@@ -357,12 +340,7 @@ async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
         await waiting(ended)
         await queued(giver_of(running), 1, 1)
         await go(running, second)
-        await asyncio.wait_for(result(ended), PATIENCE)
-
-
-async def _looked(giver: swf.Handle, times: int) -> bool:
-    found = [one for one in await events_of(giver) if one.HasField("activity_task_completed_event_attributes")]
-    return len(found) >= times
+        await outcome(ended)
 
 
 async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
@@ -375,15 +353,13 @@ async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
         return {}
 
     async with bench.worker(bounded(1, functions=("work",)), work=work) as running:
-        first = await running.start({})
-        await running.awaiting(first, "Go")
-        await send_event(bench.client, first.id, event("go", "go", "test").to_json())
-        with pytest.raises(RunEnded):
-            await asyncio.wait_for(result(first), PATIENCE)
+        first = await running.start_awaiting("Go", {})
+        await running.send(first, GO)
+        await failure_of(first)
         await queued(giver_of(running), 0, 0)
         plan = await plan_rerun(Client(bench.client), first.id, "Wait")
         run = await plan.begin(Client(bench.client), drop_events=True)
-        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        again = bench.handle(first, run)
         await queued(giver_of(running), 1, 0)
         second = await running.start({})
         await waiting(second)
@@ -397,12 +373,12 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
     other = bounded(1)
     begin = awaits("Begin", "Start", end={"continueAs": other.id})
     start = {"name": "Start", "type": "start", "source": "test"}
-    chain = define(begin, events=[start], id=f"chain-{next(_numbers)}")
+    chain = define(begin, events=[start], id=f"chain-{next(Bench.numbers)}")
     async with bench.worker(other, chain) as running:
         first = await running.start({}, definition=1)
-        handle = bench.client.get_workflow_handle(first.id)
+        handle = bench.handle(first)
         await running.awaiting(handle, "Start")
-        await send_event(bench.client, first.id, event("start", "start", "test").to_json())
+        await running.send(first, event("start", "start", "test"))
         await running.awaiting(handle, "Go")
         second = await running.start({})
         await waiting(second)
@@ -410,16 +386,16 @@ async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_ther
         await plan.begin(Client(bench.client), drop_events=True)
         await running.awaiting(handle, "Start")
         await go(running, second)
-        await send_event(bench.client, first.id, event("again", "start", "test").to_json())
+        await running.send(first, event("again", "start", "test"))
         await go(running, handle)
 
 
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
     async with bench.worker(define(inject("A"))) as running:
         handle = await running.start({})
-        await result(handle)
-        kinds = [one.WhichOneof("attributes") for one in await events_of(handle)]
-    assert not [one for one in kinds if "marker" in str(one) or "signal" in str(one) or "timer" in str(one)]
+        await outcome(handle)
+    for kind in ("marker_recorded", "signal_external_workflow_execution_initiated", "timer_started"):
+        assert await told_in(handle, kind) == []
 
 
 async def test_one_that_is_not_answered_asks_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,23 +413,13 @@ MESSAGES: list[Any] = [{}, 7, None, *NO_RECORDS]
 
 async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
     async with bench.worker(bounded(1)) as running:
-        handle = await running.start({})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", {})
         for message in MESSAGES:
             await giver_of(running).signal(TAKE, message)
             await handle.signal(PLACE, message)
         await go(running, handle)
         await queued(giver_of(running), 0, 0)
         assert [await failed_tasks(one) for one in (giver_of(running), handle)] == [[], []]
-
-
-async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
-    async with bench.worker(bounded(1)) as running:
-        for _ in range(2):
-            await go(running, await running.start({}))
-
-            await until(giver_of(running).describe, lambda one: one.status is WorkflowExecutionStatus.COMPLETED)
 
 
 def test_ids_of_places() -> None:

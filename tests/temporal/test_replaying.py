@@ -28,7 +28,7 @@ from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named
 
-SAMPLED = sample(EVERY, "replayed after every workflow task", 12, 400)
+SAMPLED = sample(EVERY, "replayed after every workflow task", 8, 400)
 _COSTS = (1, 2, 3, 5, 8, 13, 21, 34)
 """The work after which a run yields. Usually that is thousands of times as much."""
 _MAX_YIELDS = 50
@@ -62,12 +62,9 @@ async def test_follows_from_history_alone(
     assert (observed.status, observed.output) == (simulated.status, simulated.output)
     assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
     replayer = Replayer(
-        workflows=ALL_WORKFLOWS,
-        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
-        unsandboxed_workflow_runner=VirtualTime(),
-        data_converter=CONVERTER,
-        debug_mode=True,
-    )
+        workflows=ALL_WORKFLOWS, interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
+        unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER, debug_mode=True,
+    )  # fmt: skip
     history = await forgetful.client.get_workflow_handle(workflow_id).fetch_history()
     assert await failures(replayer, workflow_id, json.loads(history.to_json())) == {}
 

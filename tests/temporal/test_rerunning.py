@@ -23,18 +23,15 @@ from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.building import awaits, consumed, inject, subflow, switch
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed, named, until
+from tests.temporal.conftest import Bench, calling, define, listed, named, outcome, until
 from tests.temporal.test_event_starts import event, looked_at, send, with_call
 from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
-    calling("Begin", "first"),
-    inject("Note", {"noted": True}),
-    calling("Go", "second", "third"),
-    functions=FUNCTIONS,
+    calling("Begin", "first"), inject("Note", {"noted": True}), calling("Go", "second", "third"), functions=FUNCTIONS,
     id="sequence",
-)
+)  # fmt: skip
 """The state in the middle makes no call: it is entered and left in one workflow task."""
 
 
@@ -101,14 +98,20 @@ class Calls:
 
 async def ended(handle: swf.Handle) -> JSON:
     try:
-        return await asyncio.wait_for(swf.result(handle), PATIENCE)
+        return await outcome(handle)
     except RunEnded:
         return None
 
 
 async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
     run = await plan.begin(Client(bench.client), **options)
-    return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
+    return await ended(bench.handle(plan.workflow_id, run))
+
+
+async def again(bench: Bench, handle: swf.Handle, state: str, **options: Any) -> tuple[Rerun, JSON]:
+    """Let an instance go on from a state; return the plan, and what it comes to."""
+    plan = await plan_rerun(Client(bench.client), handle.id, state, **options)
+    return plan, await gone_on(bench, plan)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +125,8 @@ async def test_one_that_has_ended_goes_on_from_any_state(
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
         handle = await worker.start({})
         assert await ended(handle) is not None
-        plan = await plan_rerun(Client(bench.client), handle.id, state, action)
-        assert await gone_on(bench, plan) is not None
+        _, output = await again(bench, handle, state, action=action)
+        assert output is not None
     assert calls.made == [*FUNCTIONS, *made]
 
 
@@ -138,18 +141,18 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     calls = Calls()
     async with bench.worker(waiting, **calls.functions("first")) as worker:
         handle = await worker.start({})
-        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        await worker.deliver(handle, "go", {"n": 1})
         await worker.awaiting(handle, "go")
         await until(lambda: calls.made)
         await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
         before = await ended(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Between")
         run = await plan.begin(Client(bench.client), drop_events=drops)
-        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        rerun = bench.handle(handle, run)
         if drops:
-            await worker.awaiting(again, "go")
+            await worker.awaiting(rerun, "go")
             await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
-        after = await ended(again)
+        after = await ended(rerun)
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
@@ -179,13 +182,11 @@ async def test_one_that_ends_before_it_is_given_events_again(
     choose = switch("Choose", "${ .done }", {"end": True}, {"transition": "Wait"})
     definition = define(choose, awaits("Wait", "go", end=True), events=consumed("go"), id="ends-at-once")
     async with bench.worker(definition) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go", {})
         data = {"n": 1, "more": room * "x"} if room < 10_000 else {"n": 1}
         await how(bench.client, handle.id, {"name": "go", "data": data})
         assert await ended(handle) == data
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Choose", patch={"done": True})
     assert (len(plan.events), output) == (1, {"done": True})
 
 
@@ -197,8 +198,7 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
         handle = await worker.start({"parcel": "7"})
         await send(worker, shipped(1), shipped(2))
         assert await ended(handle) == {"parcel": "7", "first": 1, "got": 2}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
-        output = await gone_on(bench, plan)
+        _, output = await again(bench, handle, "Choose", patch={"done": True})
         another = await worker.start({"parcel": "7"})
         await send(worker, shipped(3))
         latest = await ended(another)
@@ -230,24 +230,20 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     monkeypatch.setattr(ReceivedEvent, "send", send_and_wait)
     answers = iter([{"done": False}, {"done": True}, {"done": False}])
     async with bench.worker(named(DECIDING), check=lambda _: next(answers)) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Go")
-        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        handle = await worker.start_awaiting("Go", {"parcel": "7"})
+        await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Next", action=action)
         another = await worker.start({"parcel": "7"})
-        await swf.deliver(bench.client, another.id, {"name": "Go"})
+        await worker.deliver(another, "Go")
         latest = await ended(another)
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert output == {"parcel": "7", "gone": 1, "done": True}
     assert latest == {"parcel": "7", "done": False, "got": 1}
 
 
-async def test_an_event_that_comes_as_the_run_before_is_terminated(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_event_that_comes_as_the_run_ends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     end = "toStateData: .got}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
     start = RestartInput.start
@@ -262,8 +258,7 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
         handle = await worker.start({"parcel": "7"})
         await send(worker, shipped(1))
         await until(lambda: handle.query("status"), lambda one: one["state"] == "On")
-        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
-        output = await gone_on(bench, plan)
+        _, output = await again(bench, handle, "Choose", patch={"again": True})
     assert output == {"parcel": "7", "first": 1, "again": True, "got": 3}
 
 
@@ -287,13 +282,11 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
     """What had been begun before it and has completed since keeps its result; the events are there."""
     calls, inner = Calls(), define(inject("In", {"inner": 1}), id="inner")
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Go")
-        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        handle = await worker.start_awaiting("Go", {"parcel": "7"})
+        await worker.deliver(handle, "Go", {"gone": 1})
         await send(worker, shipped(1))
         before = await ended(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Next", action)
-        output = await gone_on(bench, plan)
+        plan, output = await again(bench, handle, "Next", action=action)
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     first = 2 if action == "first" else 1
@@ -312,8 +305,8 @@ states:
         handle = await worker.start({})
         await ended(handle)
         for note in (1, 2):
-            plan = await plan_rerun(Client(bench.client), handle.id, "get", patch={"note": note})
-            assert await gone_on(bench, plan) == {"own": "x", "note": note}
+            _, output = await again(bench, handle, "get", patch={"note": note})
+            assert output == {"own": "x", "note": note}
 
 
 async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) -> None:
@@ -324,7 +317,7 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
     parent = define(subflow("Call", goes_on), id="keeps-child")
     async with bench.worker(parent, child) as worker:
         handle = await worker.start({})
-        below = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, f"Call/{child.id}#1"))
+        below = await bench.child(handle.id, f"Call/{child.id}#1")
         await listed(bench.client, f"WorkflowType = '{child.id}'", 1)
         await worker.awaiting(below, "go")
         before = (await below.describe()).run_id
@@ -332,11 +325,11 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
         run = await plan.begin(Client(bench.client))
         rows = await listed(bench.client, f"WorkflowType = '{child.id}'", 2)
         assert {one.id for one in rows} == {below.id}
-        old = bench.client.get_workflow_handle(below.id, run_id=before)
+        old = bench.handle(below, before)
         assert (await old.describe()).status is WorkflowExecutionStatus.TERMINATED
         await worker.awaiting(below, "go")
-        await swf.deliver(bench.client, below.id, {"name": "go", "data": {"gone": 1}})
-        assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) == {"note": 1, "gone": 1}
+        await worker.deliver(below, "go", {"gone": 1})
+        assert await ended(bench.handle(handle, run)) == {"note": 1, "gone": 1}
 
 
 async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
@@ -353,11 +346,11 @@ async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_a
         assert await ended(handle) is None
         calls.broken.clear()
         plan = await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
-        again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
-        below = id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1")
-        await on.awaiting(bench.client.get_workflow_handle(below), "go")
-        await swf.deliver(bench.client, below, {"name": "go", "data": {"gone": 1}})
-        assert await ended(again) == {"first": 1, "broken": 2, "gone": 1}
+        rerun = bench.handle(handle, await plan.begin(Client(bench.client)))
+        below = bench.handle(id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1"))
+        await on.awaiting(below, "go")
+        await on.deliver(below, "go", {"gone": 1})
+        assert await ended(rerun) == {"first": 1, "broken": 2, "gone": 1}
     assert calls.made == ["first", "broken", "broken"]
 
 
@@ -375,19 +368,18 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
     """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
     calls = Calls("check")
     async with bench.worker(named(LEGS), **calls.functions("check")) as worker:
-        handle = await worker.start({"parcel": "7"})
-        await worker.awaiting(handle, "Shipped")
+        handle = await worker.start_awaiting("Shipped", {"parcel": "7"})
         await send(worker, shipped(1))
         assert await ended(handle) is None
         calls.broken.clear()
         for time in (2, 3):
             plan = await plan_rerun(Client(bench.client), handle.id, "Check")
             run = await plan.begin(Client(bench.client), drop_events=True)
-            again = bench.client.get_workflow_handle(handle.id, run_id=run)
-            await worker.awaiting(again, "Shipped")
+            rerun = bench.handle(handle, run)
+            await worker.awaiting(rerun, "Shipped")
             await send(worker, shipped(time))
-            assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
-            assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
+            assert await ended(rerun) == {"parcel": "7", "a": 1, "check": time, "b": time}
+            assert (await replay(await rerun.fetch_history(), CONVERTER)).failure is None
 
 
 async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
@@ -399,7 +391,7 @@ async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(
         [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
         calls.may_end.set()
-        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        handle = bench.handle(str(receipt.instance))
         assert await ended(handle) is None
         await kept_by(worker, {"order": "7"}, 1)
         calls.broken.clear()
@@ -412,9 +404,7 @@ async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(
         assert await ended(handle) == {"placed": 3, "check": 3, "paid": 4}
 
 
-async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_event_given_back_at_the_end_goes_to_no_other(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
     calls, start = Calls("check"), RestartInput.start
 
@@ -430,9 +420,9 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
     monkeypatch.setattr(RestartInput, "start", start_late)
     async with bench.worker(named(with_call("check")), **calls.functions("check", held=True)) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
-        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        handle = bench.handle(str(receipt.instance))
         await calls.begun.wait()
-        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Do", patch={"note": 1}))
+        _, output = await again(bench, handle, "Do", patch={"note": 1})
         assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
         await kept_by(worker, {"order": "7"}, 0)
 
@@ -443,8 +433,7 @@ async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> Non
         inject("first", {"first": True}, transition="wait"), awaits("wait", "go", end=True), events=consumed("go")
     )
     async with bench.worker(waiting) as worker:
-        handle = await worker.start()
-        await worker.awaiting(handle, "go")
+        handle = await worker.start_awaiting("go")
         plan = await plan_rerun(Client(bench.client), handle.id, "first")
         await swf.send_event(bench.client, handle.id, event("1", "go", "x").to_json())
         await ended(handle)

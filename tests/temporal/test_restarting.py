@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.base.client_errors import InstanceEndedError, RunEnded
+from swf_temporal.base.client_errors import InstanceEndedError
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import load
@@ -25,12 +25,14 @@ from swf_temporal.temporal import continuing, replaying
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import Pinned
 from swf_temporal.temporal.replaying import replay
-from tests.temporal.conftest import PATIENCE, Bench, Running, define
+from tests.sampling import sample
+from tests.temporal.building import awaits, consumed
+from tests.temporal.conftest import PATIENCE, Bench, Running, define, failure_of
 from tests.temporal.test_rerunning import ended
 
 NAMES = ("one", "two", "three", "undo")
 LOCAL = [{"name": name, "type": "custom", "operation": name, "metadata": {"local": True}} for name in NAMES]
-EVENTS = [{"name": "go", "type": "go", "source": "x"}]
+EVENTS = consumed("go")
 
 
 def action(name: str) -> dict[str, Any]:
@@ -100,8 +102,8 @@ class Service:
     """Functions that note the keys of the calls which succeed and fail: those that are broken fail."""
 
     running: Running | None = None
-    broken: set[tuple[str, JSON]] = field(default_factory=set)
-    """The functions that fail, each with the number for which it does; None is any."""
+    broken: dict[str, tuple[str, JSON]] = field(default_factory=dict)
+    """By instance, the function that fails, with the number for which it does; None is any."""
     failed: list[str] = field(default_factory=list)
     succeeded: list[str] = field(default_factory=list)
 
@@ -110,7 +112,10 @@ class Service:
             async def call(arguments: Any) -> JSON:
                 assert self.running is not None
                 key = next(key for called, _, key, _ in reversed(self.running.scripted.calls) if called == name)
-                if name == "wrong" or {(name, arguments.get("n")), (name, None)} & self.broken:
+                if name == "wrong" or self.broken.get(key.partition("/")[0]) in (
+                    (name, arguments.get("n")),
+                    (name, None),
+                ):
                     self.failed.append(key)
                     await asyncio.sleep(0.2)  # so that the history has what the calls beside it returned
                     raise BrokenError(name)
@@ -121,8 +126,11 @@ class Service:
 
         return {name: of(name) for name in (*NAMES, "wrong")}
 
-    def forget(self, *broken: tuple[str, JSON]) -> None:
-        self.failed, self.succeeded, self.broken = [], [], set(broken)
+    def of(self, instance: str) -> tuple[list[str], list[str]]:
+        """Return the keys of calls of an instance that failed, and of those that succeeded."""
+        all_ = ([key for key in keys if key.startswith(f"{instance}/")] for keys in (self.failed, self.succeeded))
+        failed, succeeded = all_
+        return [key for key in failed if "/wrong#" not in key], succeeded
 
 
 def defined(kind: str, *, local: bool) -> list[Definition]:
@@ -142,7 +150,7 @@ async def run_to_end(bench: Bench, running: Running, kind: str, workflow_id: str
 
 async def went_on(bench: Bench, plan: Rerun, kind: str = "") -> JSON:
     """Let an instance go on; return its output. Its history can be replayed."""
-    handle = bench.client.get_workflow_handle(plan.workflow_id, run_id=await plan.begin(Client(bench.client)))
+    handle = bench.handle(plan.workflow_id, await plan.begin(Client(bench.client)))
     if kind in SENT and not plan.events:
         with suppress(InstanceEndedError):  # it had it before
             await swf.send(bench.client, handle.id, GONE)
@@ -156,31 +164,33 @@ def calls_of(keys: list[str]) -> Counter[str]:
     return Counter("/".join(part for part in key.split("/")[1:] if len(part) not in (12, 36)) for key in keys)
 
 
-@pytest.mark.parametrize("local", [False, True], ids=["activities", "local"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "local"), [(kind, local) for kind in KINDS for local in sample([False, True], f"local calls: {kind}", 1)]
+)
 async def test_no_complete_call_is_made_again(bench: Bench, kind: str, *, local: bool) -> None:
-    """One after the other, each function fails: the instance ends as one that never failed, and has made the same.
+    """In each of several instances another function fails: all end as one in which none does, with the same calls.
 
     Of local calls that were made side by side, the history has those alone that ended before the one that failed: the
     others are made again, with the keys that they had, which the plan says.
     """
     service = Service()
     async with bench.worker(*defined(kind, local=local), **service.functions()) as running:
-        service.running = running
-        calm = await run_to_end(bench, running, kind, f"calm-{kind}-{local}")
-        usual = calls_of(service.succeeded)
-        assert calm is not None
-        for broken in [(name, n) for name in NAMES for n in ((1, 3) if "iterations" in kind else (None,))]:
-            service.forget(broken)
+        service.running, calm = running, f"calm-{kind}-{local}"
+        expected = await run_to_end(bench, running, kind, calm)
+        usual = calls_of(service.of(calm)[1])
+        assert expected is not None
+
+        async def one(broken: tuple[str, JSON]) -> None:
             instance = f"{kind}-{broken}-{local}"
+            service.broken[instance] = broken
             output = await run_to_end(bench, running, kind, instance)
-            failed = [key for key in service.failed if "/wrong#" not in key]
+            failed, _ = service.of(instance)
             assert (output is None) == bool(failed)
             if failed:
                 again = await plan_retry(Client(bench.client), instance)
-                service.broken.clear()
+                del service.broken[instance]
                 output = await went_on(bench, again, kind)
-                made, told = Counter(service.succeeded), {one.id for one in again.done}
+                made, told = Counter(service.of(instance)[1]), {one.id for one in again.done}
                 assert {call for call in told if any(key.endswith(call) for key in failed)}
                 twice = [key for key, times in made.items() if times > 1]
                 assert local or not twice
@@ -188,7 +198,10 @@ async def test_no_complete_call_is_made_again(bench: Bench, kind: str, *, local:
                 assert kind in SENT or all(any(key.endswith(f"/{call}") for call in told) for key in twice)
                 assert set(failed) <= made.keys()
                 assert calls_of(list(made)) == usual
-            assert output == calm
+            assert output == expected
+
+        numbers = (1, 3) if "iterations" in kind else (None,)
+        await asyncio.gather(*(one((name, n)) for name in NAMES for n in numbers))
 
 
 DIREKTIV = {
@@ -205,49 +218,46 @@ DIREKTIV = {
 
 @pytest.mark.parametrize("kind", DIREKTIV)
 async def test_no_complete_call_of_direktiv_is_made_again(bench: Bench, kind: str) -> None:
-    functions = ", ".join(f"{{id: {name}, type: reusable, image: {name}}}" for name in ("one", "two", "three"))
+    names = ("one", "two", "three")
+    functions = ", ".join(f"{{id: {name}, type: reusable, image: {name}}}" for name in names)
     definition = load(f"id: going-on-{kind}\nfunctions: [{functions}]\n{DIREKTIV[kind]}\n")
     service = Service()
     async with bench.worker(definition, **service.functions()) as running:
         service.running = running
         calm = await running.run({"n": 0})
         usual = calls_of(service.succeeded)
-        for name in ("one", "two", "three"):
+        for name in names:
             if not any(call.endswith(f"{name}#1") for call in usual):
                 continue
-            service.forget((name, 2 if kind == "foreach" and name == "one" else None))
             instance = f"direktiv-{kind}-{name}"
+            service.broken[instance] = (name, 2 if kind == "foreach" and name == "one" else None)
             assert await ended(await running.start({"n": 0}, workflow_id=instance)) is None
-            failed = list(service.failed)
             plan = await plan_retry(Client(bench.client), instance)
-            service.broken.clear()
+            del service.broken[instance]
             assert await went_on(bench, plan) == calm
-            assert max(Counter(service.succeeded).values()) == 1
-            assert set(failed) <= set(service.succeeded)
-            assert calls_of(service.succeeded) == usual
+            failed, succeeded = service.of(instance)
+            assert max(Counter(succeeded).values()) == 1
+            assert set(failed) <= set(succeeded)
+            assert calls_of(succeeded) == usual
 
 
 @pytest.mark.parametrize("patch", [None, {"more": 1}], ids=["plain", "with data"])
-async def test_what_is_made_again_has_the_key_that_it_had(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, patch: JSON
-) -> None:
+async def test_what_is_made_again_keeps_its_key(bench: Bench, monkeypatch: pytest.MonkeyPatch, patch: JSON) -> None:
     """Also after the instance has continued as new, and when it has gone on before: its trace is that of all."""
     monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
     service = Service()
-    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
     definition = define(
-        state("One", "one"), waiting, state("Two", "two"), state("Three", "three"),
+        state("One", "one"), awaits("Wait", "go"), state("Two", "two"), state("Three", "three"),
         functions=(LOCAL[0], NAMES[1], LOCAL[2]), events=EVENTS, id="keys-again",
     )  # fmt: skip
     async with bench.worker(definition, **service.functions()) as running:
         service.running, client = running, Client(bench.client)
-        handle = await running.start({"n": 0})
-        await running.awaiting(handle, "go")
+        handle = await running.start_awaiting("go", {"n": 0})
         await handle.signal("go", {})
         output = await ended(handle)
         keys, expected = list(service.succeeded), {**output, **(patch or {})}  # type: ignore[dict-item]  # an object
         for number, name in enumerate(("Three", "Two", "One"), 1):
-            service.forget()
+            service.succeeded.clear()
             assert await went_on(bench, await plan_rerun(client, handle.id, name, patch=patch)) == expected
             assert service.succeeded == keys[-number:]
         runs = [await one.replayed(CONVERTER) async for one in runs_back(client, handle.id)]
@@ -271,10 +281,25 @@ states:
 """
 
 
+def shop() -> tuple[list[str], dict[str, Any]]:
+    """Return the functions of that definition, of which `ship` fails at first, and the names of those called."""
+    calls: list[str] = []
+
+    def charge(_: JSON) -> None:
+        calls.append("charge")
+
+    def ship(_: JSON) -> JSON:
+        calls.append("ship")
+        if calls.count("ship") == 1:
+            raise BrokenError("no")
+        return {}
+
+    return calls, {"charge": charge, "ship": ship}
+
+
 @pytest.mark.parametrize("later", ["changed", "renamed", "gone"])
 async def test_one_that_was_started_by_its_type_keeps_its_definition(bench: Bench, later: str) -> None:
     """Another worker has another text by the time when it goes on, or none; what came before is not done again."""
-    calls: list[str] = []
     queue = f"by-type-{later}"
     first = load(CHANGED)
     other = {
@@ -283,20 +308,11 @@ async def test_one_that_was_started_by_its_type_keeps_its_definition(bench: Benc
         "gone": CHILD,
     }[later]
 
-    def charge(_: JSON) -> JSON:
-        calls.append("charge")
-        return {}
-
-    def ship(_: JSON) -> JSON:
-        calls.append("ship")
-        if calls.count("ship") == 1:
-            raise BrokenError("no")
-        return {}
-
-    async with bench.worker(first, queue=queue, charge=charge, ship=ship):
+    calls, functions = shop()
+    async with bench.worker(first, queue=queue, **functions):
         handle = await bench.client.start_workflow("changed", id=queue, task_queue=queue)
         assert await ended(handle) is None
-    async with bench.worker(other, queue=queue, charge=charge, ship=ship):
+    async with bench.worker(other, queue=queue, **functions):
         output = await went_on(bench, await plan_retry(Client(bench.client), handle.id))
         again = await went_on(bench, await plan_rerun(Client(bench.client), handle.id, "Ship"))
     assert (output, again) == ({"v": 1}, {"v": 1})
@@ -315,8 +331,7 @@ async def test_one_that_was_terminated_goes_on_where_it_was(bench: Bench) -> Non
         return {"two": 1}
 
     definition = define(
-        state("One", "one", "two", "three"), {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        functions=NAMES, events=EVENTS, id="terminated",
+        state("One", "one", "two", "three"), awaits("Wait", "go"), functions=NAMES, events=EVENTS, id="terminated",
     )  # fmt: skip
     async with bench.worker(definition, one={"one": 1}, two=two, three={"three": 1}) as running:
         handle = await running.start({"n": 0})
@@ -341,8 +356,8 @@ async def test_a_timeout_of_a_state_begins_anew(bench: Bench) -> None:
             await asyncio.sleep(PATIENCE)
         return {"two": 1}
 
-    late = state("All", "one", "two", timeouts={"stateExecTimeout": "PT2S"})
-    whole = define(state("All", "one", "two"), functions=NAMES, timeouts={"workflowExecTimeout": "PT2S"}, id="whole")
+    late = state("All", "one", "two", timeouts={"stateExecTimeout": "PT1.5S"})
+    whole = define(state("All", "one", "two"), functions=NAMES, timeouts={"workflowExecTimeout": "PT1.5S"}, id="whole")
     async with bench.worker(define(late, functions=NAMES, id="late"), whole, one={"one": 1}, two=two) as running:
         handle = await running.start({"n": 0})
         assert await ended(handle) is None
@@ -358,11 +373,8 @@ async def test_a_timeout_of_a_state_begins_anew(bench: Bench) -> None:
 
 async def test_what_a_task_without_commands_did_has_happened(bench: Bench) -> None:
     """Where an event came as a signal, the history has no command of what it led to: it counts all the same."""
-    definition = define(
-        {"name": "A", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        {"name": "B", "type": "event", "onEvents": [{"eventRefs": ["back"]}], "transition": "A"},
-        events=[*EVENTS, {"name": "back", "type": "back", "source": "x"}], id="cycle",
-    )  # fmt: skip
+    back = awaits("B", "back", transition="A")
+    definition = define(awaits("A", "go"), back, events=consumed("go", "back"), id="cycle")
     async with bench.worker(definition) as running:
         handle = await running.start({})
         for number in range(1, 6):
@@ -413,19 +425,11 @@ async def test_a_replay_that_does_not_end_is_given_up(bench: Bench, monkeypatch:
 
 async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
     """It finds out itself what an instance carried: what a client says of that has no effect; others are refused."""
-    calls: list[str] = []
-
-    def ship(_: JSON) -> JSON:
-        calls.append("ship")
-        if calls.count("ship") == 1:
-            raise BrokenError("no")
-        return {}
-
+    calls, functions = shop()
     text = CHANGED.replace("${ {v: 1} }", "${ . + {v: 1} }")
     served, queue = load(text), "known-only-again"
-    answers: dict[str, Any] = {"charge": lambda _: calls.append("charge"), "ship": ship}
     activities = [Carried(bench.client).carried]
-    async with bench.worker(served, only_known=True, queue=queue, activities=activities, **answers):
+    async with bench.worker(served, only_known=True, queue=queue, activities=activities, **functions):
         handle = await bench.client.start_workflow("changed", id=queue, task_queue=queue)
         assert await ended(handle) is None
         assert await went_on(bench, await plan_retry(Client(bench.client), handle.id)) == {"v": 1}
@@ -435,13 +439,10 @@ async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
         beginning.pin.progress["input"] = {"forged": True}  # type: ignore[index]  # it has some
         forged = {"text": text.replace("v: 1", "v: 3"), "name": "forged", "sha256": "0"}
         beginning.pin.definitions = [Pinned(**forged)]
-        run = await beginning.start(bench.client, handle.id)
-        again = bench.client.get_workflow_handle(handle.id, run_id=run)
-        assert await ended(again) == {"n": 2, "v": 1}
+        assert await ended(bench.handle(handle, await beginning.start(bench.client, handle.id))) == {"n": 2, "v": 1}
     other = load(text.replace("v: 1", "v: 2"))
-    async with bench.worker(other, only_known=True, queue=queue, activities=activities, **answers):
+    async with bench.worker(other, only_known=True, queue=queue, activities=activities, **functions):
         plan = await plan_rerun(Client(bench.client), handle.id, "Ship")
         run = await plan.begin(Client(bench.client))
-        with pytest.raises(RunEnded, match="is not served here"):
-            await swf.result(bench.client.get_workflow_handle(handle.id, run_id=run))
+        assert "is not served here" in str(await failure_of(bench.handle(handle, run)))
     assert calls == ["charge", "ship", "ship", "ship"]

@@ -1,15 +1,16 @@
-"""Search attributes of instances: registered, set where a worker is told to, and what lists are filtered by."""
+"""Search attributes and other options of a start: set, kept by all that becomes of an instance, and searched by."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import httpx
 import pytest
+from temporalio.client import WorkflowExecutionDescription
+from temporalio.common import Priority, RetryPolicy, SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
@@ -23,13 +24,25 @@ from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.client import Handle, result, send_event
+from swf_temporal.temporal.client import Handle
 from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.start_options import BUSINESS_KEY
+from swf_temporal.temporal.start_options import BUSINESS_KEY, StartOptions
 from tests.temporal.building import awaits, inject, subflow
-from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of, named, replays, until
+from tests.temporal.conftest import (
+    AT_ONCE,
+    Bench,
+    Running,
+    calling,
+    define,
+    named,
+    outcome,
+    replays,
+    told_in,
+    until,
+    was_continued,
+)
 from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, send
 from tests.temporal.test_gateway import served
@@ -51,29 +64,19 @@ OFF = OperatorOptionsInterceptor(suspending())
 @pytest.fixture(scope="module")
 async def searched() -> AsyncIterator[Bench]:
     """Return what runs definitions on a server on which the search attributes of these tests are registered."""
-    async with local_server(extra=AT_ONCE) as server:
+    registered = [part for one in _REGISTERED for part in ("--search-attribute", one)]
+    async with local_server(extra=[*AT_ONCE, *registered]) as server:
         await set_up(server.client, NEEDED)
-        yield Bench(server)
-
-
-@pytest.fixture(scope="module")
-async def bare() -> AsyncIterator[Bench]:
-    async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
 
 
 def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
     """Return a definition that passes a state at once, waits for an event, and then calls what may fail."""
     return define(
-        inject("First"),
-        awaits("Wait", "Go"),
-        calling("Work", "f"),
-        functions=("f",),
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        id=name,
-        **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}),
-        **rest,
-    )
+        inject("First"), awaits("Wait", "Go"), calling("Work", "f"), functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}], id=name,
+        **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}), **rest,
+    )  # fmt: skip
 
 
 NEEDED = needed_by([waiting("any", NAMED)])
@@ -92,8 +95,8 @@ async def attributes_of(handle: Handle) -> dict[str, Any]:
 
 async def upserts(handle: Handle) -> list[dict[str, Any]]:
     found = []
-    for one in await events_of(handle):
-        fields = one.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
+    for one in await told_in(handle, "upsert_workflow_search_attributes"):
+        fields = one.search_attributes.indexed_fields
         values = {name: json.loads(value.data) for name, value in fields.items() if name != "TemporalChangeVersion"}
         if values:
             found.append(values)
@@ -103,9 +106,9 @@ async def upserts(handle: Handle) -> list[dict[str, Any]]:
 async def go(running: Running, handle: Handle, *, ends: bool = True) -> None:
     """Send the event that the instance waits for, and let it end."""
     await running.awaiting(handle, "Go")
-    await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
+    await running.send(handle, event("go", "go", "test"))
     with nullcontext() if ends else pytest.raises(RunEnded):
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
 
 
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
@@ -113,8 +116,7 @@ async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
     definition = waiting("followed", NAMED)
     given: JSON = {"customer": {"id": 7}, "total": 12.5, "number": 3, "due": "2030-05-06T07:00:00Z", "rush": True}
     async with searched.worker(definition, interceptors=[ON], f=fail) as running:
-        handle = await running.start(given, options={"memo": {BUSINESS_KEY: "b-1"}})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", given, options={"memo": {BUSINESS_KEY: "b-1"}})
         found = await attributes_of(handle)
         assert found.pop("Due").isoformat() == "2030-05-06T07:00:00+00:00"
         assert found == {
@@ -136,16 +138,14 @@ async def test_a_replay_goes_by_the_history(
     """Whatever the worker is told that replays it; without them, there is nothing of them in the history."""
     definition = waiting("replayed", {"Customer": "${ .customer }"})
     async with searched.worker(definition, interceptors=[begun], f=1) as running:
-        handle = await running.start({"customer": "c"})
-        await running.awaiting(handle, "Go")
+        handle = await running.start_awaiting("Go", {"customer": "c"})
         queue = running.queue
     async with searched.worker(definition, interceptors=[replayed], queue=queue, f=1) as running:
         await go(running, handle)
     is_on = begun is ON
     assert bool(await upserts(handle)) == is_on
     assert (await attributes_of(handle) == {}) == (not is_on)
-    events = await events_of(handle)
-    assert any(one.HasField("marker_recorded_event_attributes") for one in events) == is_on
+    assert bool(await told_in(handle, "marker_recorded")) == is_on
     history = await handle.fetch_history()
     for interceptors in ((OperatorOptionsInterceptor(OperatorOptions()),), (ON,), (OFF,)):
         assert await replays(history, *interceptors) is None
@@ -185,35 +185,30 @@ async def test_a_moment_is_set_in_utc(searched: Bench) -> None:
 async def test_other_executions_go_on_with_them(searched: Bench) -> None:
     """A run that continues as new keeps them without a marker, whatever its next worker is told."""
     definition = define(
-        *(calling(name, "f") for name in "ABC"),
-        awaits("Wait", "Go"),
-        functions=("f",),
-        events=[{"name": "Go", "type": "go", "source": "test"}],
-        id="continued",
+        *(calling(name, "f") for name in "ABC"), awaits("Wait", "Go"), functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}], id="continued",
         metadata={"searchAttributes": {"Customer": "${ .customer }"}},
-    )
+    )  # fmt: skip
     async with searched.worker(definition, interceptors=[ON], f={"customer": "another"}) as running:
         handle = await running.start({"customer": "c"}, suspend_after=20)
-        await running.awaiting(searched.client.get_workflow_handle(handle.id), "Go")
+        await running.awaiting(searched.handle(handle), "Go")
         queue = running.queue
-    latest = searched.client.get_workflow_handle(handle.id)
-    assert (await latest.describe()).run_id != handle.first_execution_run_id
+    latest = searched.handle(handle)
+    assert await was_continued(latest)
     async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
         await go(running, latest)
     assert await attributes_of(latest) == {"SwfVersion": "1.0.0", "SwfState": "Wait", "Customer": "c"}
-    events = await events_of(latest)
-    assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
+    assert await told_in(latest, "marker_recorded") == []
     history = await latest.fetch_history()
     assert [await replays(history, one) for one in (ON, OFF)] == [None, None]
 
 
 async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:
-    """Its version and state, and without the error of before."""
     following = waiting("following", {"Customer": "${ .customer }"}, version="2.0.0")
     first = define(inject("Start", {"customer": "d"}, end={"continueAs": "following"}), id="before")
     async with searched.worker(first, following, interceptors=[ON], f=1) as running:
         handle = await running.start({})
-        latest = searched.client.get_workflow_handle(handle.id)
+        latest = searched.handle(handle)
         await until(lambda: attributes_of(latest), lambda one: one.get("SwfVersion") == "2.0.0")
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
         await go(running, latest)
@@ -226,19 +221,19 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
     async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
         handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
         facts = await until(lambda: facts_of(Client(searched.client), handle.id), lambda one: one.get("subflows"))
-        inner = searched.client.get_workflow_handle(facts["subflows"][0])
+        inner = searched.handle(facts["subflows"][0])
         await running.awaiting(inner, "Go")
         assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
         await go(running, inner)
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
 
 
 async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
     definition = load("states: [{id: greet, type: noop, transition: end}, {id: end, type: noop}]", name="/greet.yaml")
     async with searched.worker(definition, interceptors=[ON]) as running:
         handle = await running.start({}, workflow_id="greeting")
-        await asyncio.wait_for(result(handle), PATIENCE)
+        await outcome(handle)
     assert await attributes_of(handle) == {"SwfState": "end"}
 
 
@@ -252,30 +247,9 @@ async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
         assert (await attributes_of(handle))["SwfErrorCode"] == "BROKEN"
         client = Client(searched.client)
         run = await (await plan_rerun(client, handle.id, "Work")).begin(client)
-        again = searched.client.get_workflow_handle(handle.id, run_id=run)
-        await asyncio.wait_for(result(again), PATIENCE)
+        again = searched.handle(handle, run)
+        await outcome(again)
         assert await attributes_of(again) == {"SwfVersion": "1.0.0", "SwfState": "Work"}
-
-
-async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
-    """A mailbox begins it with the options of the one before, but not with its state."""
-    definition = named(ORDER)
-    async with searched.worker(definition, interceptors=[ON]) as running:
-        id_ = instance_id(definition.id, {"order": "1"})
-        first = await running.start(workflow_id=id_)
-        await running.awaiting(first, "Placed")
-        await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
-        await running.awaiting(first, "Paid")
-        handle = searched.client.get_workflow_handle(id_)
-        await until(lambda: handle.query("status"), lambda one: one["kept"])
-        await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
-        await asyncio.wait_for(result(first), PATIENCE)
-        await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
-        await running.awaiting(handle, "Paid")
-        started = (await events_of(handle))[0].workflow_execution_started_event_attributes
-        assert "SwfState" not in started.search_attributes.indexed_fields
-        assert (await attributes_of(handle))["SwfState"] == (await attributes_of(first))["SwfState"]
-        await handle.terminate()
 
 
 async def test_lists_are_filtered_by_them(searched: Bench) -> None:
@@ -316,9 +290,9 @@ async def rows_over_http(client: httpx.AsyncClient, parameters: dict[str, str]) 
     return list(answer.json()["instances"])
 
 
-async def test_what_is_not_registered_is_told(bare: Bench) -> None:
+async def test_what_is_not_registered_is_told(bench: Bench) -> None:
     """By a worker that is to set them, which does not begin, and by a list that is to be filtered by them."""
-    unprepared = Client(bare.client)
+    unprepared = Client(bench.client)
     definition = waiting("missing", {"Total": {"type": "Double", "value": "${ .total }"}})
     settings = WorkerSettings(task_queue="missing", search_attributes=True)
     with pytest.raises(UsageError, match=r"lacks the search attributes SwfVersion \(Keyword\), .*, Total \(Double\)"):
@@ -327,7 +301,7 @@ async def test_what_is_not_registered_is_told(bare: Bench) -> None:
     with pytest.raises(UsageError, match="lacks the search attribute SwfState") as refused:
         await listed(unprepared, filter_of(None, None, attributes={"state": "A"}), 10)
     assert "swf setup" in str(refused.value)
-    async with served(bare, [definition], "missing") as client:
+    async with served(bench, [definition], "missing") as client:
         answer = await client.get("/instances", params={"errorCode": "A"})
         assert (answer.status_code, answer.json()["code"]) == (409, "not-registered")
     async with Worker(unprepared, definitions=[definition], settings=WorkerSettings(task_queue="without")):
@@ -343,3 +317,88 @@ async def test_one_of_another_type_is_told(searched: Bench) -> None:
             pass
     with pytest.raises(UsageError, match="is Double in 'right', and Int in 'wrong'"):
         needed_by([waiting("right", NAMED), wrong])
+
+
+TEAM, SIZE = SearchAttributeKey.for_keyword("Team"), SearchAttributeKey.for_int("Size")
+DUE, TAGS = SearchAttributeKey.for_datetime("Due"), SearchAttributeKey.for_keyword_list("Tags")
+_REGISTERED = ("Team=Keyword", "Size=Int", "Due=Datetime", "Tags=KeywordList")
+OPTIONS: StartOptions = {
+    "run_timeout": timedelta(hours=1),
+    "retry_policy": RetryPolicy(
+        initial_interval=timedelta(seconds=2), maximum_attempts=1, non_retryable_error_types=["Never"]
+    ),
+    "priority": Priority(2, "team", 3.0),
+    "memo": {"team": {"name": "a"}},
+    "search_attributes": TypedSearchAttributes(
+        [
+            SearchAttributePair(TEAM, "a"),
+            SearchAttributePair(SIZE, 7),
+            SearchAttributePair(DUE, datetime(2030, 5, 6, 7, tzinfo=UTC)),
+            SearchAttributePair(TAGS, ["x", "y"]),
+        ]
+    ),
+}
+
+
+async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[str, Any]:
+    handle = bench.handle(described.id, described.run_id)
+    started = (await anext(handle.fetch_history_events(page_size=1))).workflow_execution_started_event_attributes
+    config = described.raw_description.execution_config
+    return {
+        "run_timeout": config.workflow_run_timeout.ToTimedelta(),
+        "retry_policy": RetryPolicy.from_proto(started.retry_policy),
+        "priority": Priority._from_proto(described.raw_info.priority),
+        "memo": await described.memo(),
+        "search_attributes": TypedSearchAttributes(
+            [one for one in described.typed_search_attributes if one.key in (TEAM, SIZE, DUE, TAGS)]
+        ),
+    }
+
+
+def _same(found: dict[str, Any]) -> bool:
+    """Tell whether they are those of the start; the server has filled in the longest pause, and orders attributes."""
+    policy, wanted = found["retry_policy"], OPTIONS["search_attributes"]
+    assert isinstance(wanted, TypedSearchAttributes)
+    told = (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
+    attributes = [{one.key: one.value for one in each} for each in (found["search_attributes"], wanted)]
+    return (
+        all(found[key] == OPTIONS[key] for key in ("run_timeout", "priority", "memo"))
+        and told == (timedelta(seconds=2), 1, ["Never"])
+        and attributes[0] == attributes[1]
+    )
+
+
+async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
+    """Those of a run that continues as new, and the one that a reset begins."""
+    definition = define(calling("A", "f"), calling("B", "f"), calling("C", "f"), functions=("f",), id="options")
+    async with searched.worker(definition, f=1) as running:
+        first = await running.start({}, suspend_after=10, options=OPTIONS)
+        await outcome(first)
+        handle = searched.handle(first)
+        assert await was_continued(handle)
+        assert _same(found := await _kept(await handle.describe(), searched)), found
+        plan = await plan_rerun(Client(searched.client), first.id, "C")
+        run = await plan.begin(Client(searched.client))
+        again = searched.handle(first, run)
+        await outcome(again)
+        assert _same(found := await _kept(await again.describe(), searched)), found
+
+
+async def test_the_next_instance_of_a_key_has_the_options_of_the_one_before(searched: Bench) -> None:
+    """A mailbox begins it with those and the events that were not taken, but without the state."""
+    definition = named(ORDER)
+    async with searched.worker(definition, interceptors=[ON]) as running:
+        handle = searched.handle(instance_id(definition.id, {"order": "1"}))
+        first = await running.start_awaiting("Placed", workflow_id=handle.id, options=OPTIONS)
+        await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
+        await running.awaiting(first, "Paid")
+        await until(lambda: handle.query("status"), lambda one: one["kept"])
+        await running.send(handle, event("p0", "paid", "bank", 0, order=1))
+        assert await outcome(first) == {"placed": 0, "paid": 0}
+        described = await until(handle.describe, lambda one: one.run_id != first.first_execution_run_id)
+        assert _same(found := await _kept(described, searched)), found
+        await running.awaiting(handle, "Paid")
+        [started] = await told_in(handle, "workflow_execution_started")
+        assert "SwfState" not in started.search_attributes.indexed_fields
+        assert (await attributes_of(handle))["SwfState"] == (await attributes_of(first))["SwfState"]
+        await handle.terminate()

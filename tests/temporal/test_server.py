@@ -1,7 +1,10 @@
-"""The development server, started by us."""
+"""The development server that we start, and the watchdog by which it ends with the one who started it."""
 
 import shlex
+import signal
 import socket
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,8 +15,10 @@ from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
 from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import server as server_module
 from swf_temporal.temporal.connected_server import Server, is_free
+from swf_temporal.temporal.process_watchdog import with_watchdog
 from swf_temporal.temporal.server import find_program, local_server
 from tests.cli.conftest import free_port
+from tests.temporal.conftest import Bench
 
 pytestmark = pytest.mark.temporal
 
@@ -49,8 +54,9 @@ async def test_one_that_never_starts_is_told_with_what_it_said(tmp_path: Path, m
     assert (tmp_path / "count").read_text() == "xxx"
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["port", "UI port"])
-@pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
+@pytest.mark.parametrize(
+    ("number", "has_database"), [(0, False), (0, True), (1, True)], ids=["in memory", "database", "UI port"]
+)
 async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, *, has_database: bool
 ) -> None:
@@ -67,26 +73,25 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
 
 @pytest.mark.parametrize("has_database", [False, True], ids=["in memory", "database"])
 async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_database: bool
 ) -> None:
-    async with local_server() as quicker:
-        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
-        ports = chain([taken], iter(free_port, None))
-        monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
-        async with local_server(database=tmp_path / "db" if has_database else None) as server:
-            of_both = [await _cluster_id(quicker), await _cluster_id(server)]
-    assert of_both[0] != of_both[1]
+    ports = chain([port_of(bench)], iter(free_port, None))
+    monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
+    async with local_server(database=tmp_path / "db" if has_database else None) as server:
+        assert await _cluster_id(bench.server) != await _cluster_id(server)
 
 
-async def test_a_port_that_was_asked_for_and_that_another_server_took_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_port_that_was_asked_for_and_is_taken(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else can be chosen: it is said to be taken."""
-    async with local_server() as quicker:
-        taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
-        looks = iter([True])
-        monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))
-        with pytest.raises(UsageError, match=f"port {taken} is taken"):
-            async with local_server(port=taken):
-                pass
+    looks = iter([True])
+    monkeypatch.setattr(server_module, "is_free", lambda port: next(looks, None) or is_free(port))
+    with pytest.raises(UsageError, match=f"port {port_of(bench)} is taken"):
+        async with local_server(port=port_of(bench)):
+            pass
+
+
+def port_of(bench: Bench) -> int:
+    return int(bench.client.service_client.config.target_host.rpartition(":")[2])
 
 
 def test_links_lead_to_instances_whatever_their_ids_have_in_them() -> None:
@@ -98,3 +103,62 @@ def test_links_lead_to_instances_whatever_their_ids_have_in_them() -> None:
 async def _cluster_id(server: Server) -> str:
     answer = await server.client.workflow_service.get_cluster_info(GetClusterInfoRequest())
     return str(answer.cluster_id)
+
+
+PATIENCE = 60
+_WAITING = """\
+import os, signal, sys, time
+# Not by print: the signal may come while that is still writing the line before.
+signal.signal(signal.SIGTERM, lambda *_: (os.write(1, b"asked\\n"), sys.exit(3)))
+print("begun", flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
+def start(program: str, *, gently: bool) -> "subprocess.Popen[str]":
+    command = with_watchdog([sys.executable, "-c", program], gently=gently)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Return the exit code and what else was said: stdout closes when the program itself has ended."""
+    out, _ = process.communicate(timeout=PATIENCE)
+    return process.returncode, out
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_the_exit_code_is_that_of_the_program(code: int) -> None:
+    process = start(f"raise SystemExit({code})", gently=True)
+    assert process.wait(PATIENCE) == code
+    assert ended(process) == (code, "")
+
+
+@pytest.mark.parametrize(("gently", "outcome"), [(True, (3, "asked\n")), (False, (128 + signal.SIGKILL, ""))])
+def test_ends_when_the_pipe_closes(gently: bool, outcome: tuple[int, str]) -> None:  # noqa: FBT001 - a case
+    process = start(_WAITING, gently=gently)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    assert ended(process) == outcome  # which closes it
+
+
+def test_hands_on_what_asks_it_to_end() -> None:
+    """SIGTERM is for the program; Ctrl-C is for the one who started both."""
+    process = start(_WAITING, gently=True)
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout.readline() == "begun\n"
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.readline() == "asked\n"
+    assert process.wait(PATIENCE) == 3
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_a_program_that_does_not_listen_is_killed() -> None:
+    deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('begun', flush=True)\n"
+    process = start(deaf + "while True: time.sleep(1)", gently=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    assert ended(process) == (128 + signal.SIGKILL, "")

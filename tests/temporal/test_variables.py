@@ -49,7 +49,7 @@ async def test_instances_share_what_they_store(bench: Bench) -> None:
     async with bench.worker(load(COUNTING)) as running:
         assert await running.run({}) == {"n": 1, "own": None}
         assert await running.run({}) == {"n": 2, "own": 1}
-    handle = bench.client.get_workflow_handle("variables:workflow:variables-shared")
+    handle = bench.handle("variables:workflow:variables-shared")
     history = await handle.fetch_history()
     assert await replays(history) is None
 
@@ -63,7 +63,7 @@ async def test_those_of_an_instance_go_with_it(bench: Bench, monkeypatch: pytest
             output = await handle.result()
             assert output["var"] == {"again": None, "own": "x"}
             first = (await handle.describe()).run_id
-            holder = bench.client.get_workflow_handle(f"variables:instance:variables-own-1/{first}")
+            holder = bench.handle(f"variables:instance:variables-own-1/{first}")
             await asyncio.wait_for(holder.result(), 30)
             completed = [event.activity_task_completed_event_attributes for event in await events_of(holder)]
             looked = [b"".join(one.data for one in each.result.payloads) for each in completed if each.result.payloads]

@@ -124,50 +124,39 @@ CHILD = Case("child", _one("Count", *_counting(3)), {"sum": 3})
 CASES = (
     Case("calls", _one("Count", *_counting(9)), {"sum": 9}, {"sum": 0}),
     Case(
-        "retries",
-        _one("Try", *(_call("flaky", {"n": n}, f".r{n}", retryRef="patient") for n in range(5))),
+        "retries", _one("Try", *(_call("flaky", {"n": n}, f".r{n}", retryRef="patient") for n in range(5))),
         {f"r{n}": {"n": n} for n in range(5)},
     ),
     Case(
         "secrets",
         _one("Show", *(_call("show", {"said": "${ $SECRETS.token | length }", "n": n}, f".r{n}") for n in range(6))),
-        {f"r{n}": {"said": 11, "n": n} for n in range(6)},
-        more=(("secrets", ["token"]),),
+        {f"r{n}": {"said": 11, "n": n} for n in range(6)}, more=(("secrets", ["token"]),),
     ),
     Case("loop", [_LOOP], {**_ITEMS, "sums": [{"sum": n + 11} for n in range(1, 7)]}, _ITEMS),
     Case(
-        "branches",
-        [{"name": "Both", "type": "parallel", "branches": _BRANCHES, "end": True}],
+        "branches", [{"name": "Both", "type": "parallel", "branches": _BRANCHES, "end": True}],
         {f"{name}{m}": {"sum": n + m} for n, name in _SIDES for m in range(4)},
     ),
     Case(
-        "events",
-        [_ALL_THREE, {**_ASK, "transition": "Nap"}, sleeps("Nap", "PT0.2S", end=True)],
-        {"a": 0, "b": 1, "c": 2, "d": 3, "seena": 0, "seenb": 1, "seenc": 2, "asked": True},
-        sends=("a", "b", "c", "d"),
+        "events", [_ALL_THREE, {**_ASK, "transition": "Nap"}, sleeps("Nap", "PT0.2S", end=True)],
+        {"a": 0, "b": 1, "c": 2, "d": 3, "seena": 0, "seenb": 1, "seenc": 2, "asked": True}, sends=("a", "b", "c", "d"),
         more=(("events", _EVENTS),),
     ),
     Case(
         "parents",
         [operation("Delegate", *map(_to_child, range(3)), transition="Count"), *_one("Count", *_counting(3))],
-        {"sum": 3, "c0": {"sum": 3}, "c1": {"sum": 3}, "c2": {"sum": 3}},
-        {"sum": 0},
-        subflows=(CHILD,),
+        {"sum": 3, "c0": {"sum": 3}, "c1": {"sum": 3}, "c2": {"sum": 3}}, {"sum": 0}, subflows=(CHILD,),
     ),
     Case(
-        "undone",
-        [*_BOOKED, _SEND, _undo("book"), _undo("pay")],
+        "undone", [*_BOOKED, _SEND, _undo("book"), _undo("pay")],
         {"book": False, "pay": False, "unpay": True, "unbook": False},
         more=(("errors", [{"name": "all", "code": "*"}]),),
     ),
     Case("rounds", _until(12, "rounds"), {"sum": 12}, {"sum": 0}),
     Case(
-        "limited",
-        [*_until(8, {"workflowId": "limited", **_LIMIT}), inject("Tidy", {"late": True}, end=True)],
-        {"sum": 8},
-        {"sum": 0},
-        more=(("timeouts", _RUN_BEFORE),),
+        "limited", [*_until(8, {"workflowId": "limited", **_LIMIT}), inject("Tidy", {"late": True}, end=True)],
+        {"sum": 8}, {"sum": 0}, more=(("timeouts", _RUN_BEFORE),),
     ),
     Case("leaving", _one("Tell", _TELL, *_counting(4)), {"sum": 4}, {"sum": 0}),
-)
+)  # fmt: skip
 """One for each kind of thing that a run stores."""

@@ -81,11 +81,9 @@ async def go_on(bench: Bench, queue: str, prefix: str, ran: Sequence[Execution])
     async def one(number: int, execution: Execution) -> tuple[str, JSON]:
         name = execution.definition_id
         handle = await bench.client.start_workflow(
-            name,
-            args=with_time_left(execution.arguments),
-            id=f"{prefix}-{execution.workflow_id}-{number}",
+            name, args=with_time_left(execution.arguments), id=f"{prefix}-{execution.workflow_id}-{number}",
             task_queue=queue,
-        )
+        )  # fmt: skip
         if name in SENDS:
             # Those that had come are known by their ids, and are not taken again; with all of them it may have ended.
             try:

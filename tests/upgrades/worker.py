@@ -88,14 +88,9 @@ async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
     # When a worker is killed, others are not to wait for its cache.
     sticky = timedelta(seconds=0.5)
     worker = make_worker(
-        client,
-        Catalogue(),
-        functions,
-        functions,
-        task_queue=queue,
-        sticky_queue_schedule_to_start_timeout=sticky,
+        client, Catalogue(), functions, functions, task_queue=queue, sticky_queue_schedule_to_start_timeout=sticky,
         **options,
-    )
+    )  # fmt: skip
     async with worker:
         sys.stdout.write("ready\n")
         sys.stdout.flush()

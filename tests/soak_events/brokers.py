@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -72,7 +72,7 @@ class Broker:
 
 
 @contextmanager
-def brokers(folder: Path, families: tuple[str, ...]) -> Iterator[list[Broker]]:
+def brokers(folder: Path, families: Sequence[str]) -> Iterator[list[Broker]]:
     with ExitStack() as stack:
         made: list[Broker] = []
         for family in families:
@@ -117,3 +117,6 @@ def _kafka(_: ExitStack, folder: Path) -> Broker:
 
 _KINDS = {"amqp": _amqp, "kafka": _kafka, "mqtt": _mqtt, "nats": _nats}
 FAMILIES = tuple(_KINDS)
+HTTP = "http"
+"""The way over the gateway, which has no broker."""
+WAYS = (*FAMILIES, HTTP)

@@ -1,1 +1,0 @@
-"""A soak of brokers: what is lost and doubled while they are killed and stalled."""

@@ -76,7 +76,6 @@ LONGEST = (
     "temporal/test_local_calls.py",
     "temporal/test_encryption.py",
     "temporal/test_cancelling.py",
-    "languages/serverless_workflow/outlining/test_text.py",
     "upgrades/test_lost_worker.py",
     "temporal/test_large_payloads.py",
 )  # fmt: skip

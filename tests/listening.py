@@ -28,7 +28,6 @@ class Quiet(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def respond(self, content: bytes) -> None:
-        """Answer a request with this body."""
         raise NotImplementedError
 
     def answer(self, content: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> None:

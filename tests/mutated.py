@@ -72,7 +72,7 @@ def _outcome(task: Task) -> str:
     if task.version == _DIREKTIV:
         return direktiv.outcome(*direktiv.mutated(task.seed))
     text = serverless_workflow.mutated(task.version, task.seed)
-    serverless_workflow.outcome(task.version, text, Counter())
+    serverless_workflow.outcome(task.version, text)
     try:
         definition = load(text)
     except InvalidDefinition:

@@ -56,7 +56,6 @@ def test_merging_an_object_into_itself_changes_nothing(value: dict[str, JSON]) -
 
 @given(OBJECTS)
 def test_the_empty_object_is_neutral(value: dict[str, JSON]) -> None:
-    """Merging {} changes nothing, and merging into {} yields what was merged."""
     assert merge(value, {}) == value
     assert merge({}, value) == value
 
@@ -70,7 +69,6 @@ def test_every_key_survives(target: dict[str, JSON], addition: dict[str, JSON]) 
 
 @given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4))
 def test_joined_arrays_hold_each_element_once(target: list[JSON], addition: list[JSON]) -> None:
-    """Arrays are joined in order, and keep the first of equal elements."""
     merged = merge(target, addition)
     assert isinstance(merged, list)
     kept = [identity(item) for item in merged]
@@ -136,27 +134,22 @@ def test_merging_at_a_path_throws_nothing_away(path: list[str], beyond: str, pre
         merge_at(target, [*path, beyond], 5)
 
 
-@pytest.mark.parametrize(
-    ("target", "path", "told"),
-    [
-        ({"list": [1]}, ["list", "name"], "an array stands where an object is needed"),
-        ({"a": 1}, [0], "an object stands where an array is needed"),
-        ({"a": "text"}, ["a", 0], '"text" stands where an array is needed'),
-    ],
-)
+@pytest.mark.parametrize(("target", "path", "told"), [
+    ({"list": [1]}, ["list", "name"], "an array stands where an object is needed"),
+    ({"a": 1}, [0], "an object stands where an array is needed"),
+    ({"a": "text"}, ["a", 0], '"text" stands where an array is needed'),
+])  # fmt: skip
 def test_what_stands_in_the_way_is_told(target: JSON, path: list[str | int], told: str) -> None:
     with pytest.raises(TypeError, match=told):
         merge_at(target, path, 5)
 
 
 def test_null_makes_way() -> None:
-    """A parent that is null is one that is not there yet."""
     assert merge_at({"a": None}, ["a", "b", 1], 5) == {"a": {"b": [None, 5]}}
 
 
 @given(VALUES)
 def test_null_as_a_result_changes_nothing(target: JSON) -> None:
-    """An action that yields null leaves the data as it is."""
     assert add_result(target, None) == target
 
 
@@ -166,7 +159,6 @@ def test_a_result_that_is_no_object_is_put_under_response() -> None:
 
 
 def test_equal_numbers_are_one_element_however_they_are_written() -> None:
-    """1 and 1.0 are equal; 1, true and "1" are not."""
     assert merge([1], [1.0, True, "1"]) == [1, True, "1"]
 
 
@@ -182,21 +174,17 @@ def test_json_is_copied_as_it_is(value: JSON) -> None:
     ("value", "where"), [({"a": [0, {"b": {1}}]}, ".a[1].b"), ([[float("inf")]], ".[0][0]"), ({"a": {None: 1}}, ".a")]
 )
 def test_what_is_not_json_is_refused_with_its_place(value: object, where: str) -> None:
-    """The message says where in the value it stands, as an expression would name the place."""
     with pytest.raises(NotJSON, match=rf"\(at {re.escape(where)}\)$"):
         json_of(value)
 
 
-@pytest.mark.parametrize(
-    ("target", "addition", "merged"),
-    [
-        (None, 1, 1), ({}, [1], [1]), ({}, 1, 1), ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}), ({"a": 1}, None, {"a": 1}),
-        ({"a": 1}, 5, {"a": 1, "response": 5}), ({"a": 1, "response": [1]}, [2], {"a": 1, "response": [2]}),
-        ([1], [2], [2]), ([1], 2, [1, 2]), ([1], 1, [1]), ([1], {"a": 1}, [1, {"a": 1}]), (1, 2, 2),
-        (1, [2], [1, 2]), (1, [2, 1], [2, 1]), (1, [True], [1, True]), ("old", {"a": 1}, {"a": 1, "_target": "old"}),
-        ({"a": {"b": 1}, "c": "old"}, {"a": 5, "c": [1]}, {"a": {"b": 1, "response": 5}, "c": ["old", 1]}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("target", "addition", "merged"), [
+    (None, 1, 1), ({}, [1], [1]), ({}, 1, 1), ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}), ({"a": 1}, None, {"a": 1}),
+    ({"a": 1}, 5, {"a": 1, "response": 5}), ({"a": 1, "response": [1]}, [2], {"a": 1, "response": [2]}),
+    ([1], [2], [2]), ([1], 2, [1, 2]), ([1], 1, [1]), ([1], {"a": 1}, [1, {"a": 1}]), (1, 2, 2),
+    (1, [2], [1, 2]), (1, [2, 1], [2, 1]), (1, [True], [1, True]), ("old", {"a": 1}, {"a": 1, "_target": "old"}),
+    ({"a": {"b": 1}, "c": "old"}, {"a": 5, "c": [1]}, {"a": {"b": 1, "response": 5}, "c": ["old", 1]}),
+])  # fmt: skip
 def test_sonataflow_loses_nothing_but_arrays(target: JSON, addition: JSON, merged: JSON) -> None:
     """Values of different kinds are kept, an array takes the place of another one; the target stays as it was."""
     before = json.dumps(target)

@@ -32,7 +32,6 @@ def test_what_was_read_lately_is_remembered() -> None:
     first = load(_text("first"))
     for number in range(9):
         load(_text(f"other {number}"))
-
     assert load(_text("first")) is first
 
 
@@ -58,13 +57,11 @@ def test_what_would_be_too_much_is_forgotten() -> None:
     for number in range(10):
         load(_text(f"other {number}"))
     gc.collect()
-
     assert [one() for one in left] == [None, None, None]
 
 
 def test_one_that_is_too_long_by_itself() -> None:
     long = load(_text("long", 20_000))
     assert load(_text("long", 20_000)) is long
-
     load(_text("short"))
     assert load(_text("long", 20_000)) is not long

@@ -9,27 +9,14 @@ from hypothesis import strategies as st
 from swf_temporal.base.durations import is_misplaced, parse_duration
 
 
-@pytest.mark.parametrize(
-    ("text", "length"),
-    [
-        ("PT15M", timedelta(minutes=15)),
-        ("P1DT12H", timedelta(days=1, hours=12)),
-        ("PT0.5S", timedelta(milliseconds=500)),
-        ("PT0,5S", timedelta(milliseconds=500)),
-        ("P2W", timedelta(weeks=2)),
-        ("P1M", timedelta(days=30)),
-        ("P1Y", timedelta(days=365)),
-        ("PT1M", timedelta(minutes=1)),
-        ("PT7D", timedelta(days=7)),
-        ("PT2W", timedelta(weeks=2)),
-        ("-PT5S", timedelta(seconds=-5)),
-        ("+PT5S", timedelta(seconds=5)),
-        (" PT5S ", timedelta(seconds=5)),
-        ("PT0S", timedelta()),
-        ("P9999Y", timedelta(days=5_000 * 365)),
-        ("-P9999Y", timedelta(days=-5_000 * 365)),
-    ],
-)
+@pytest.mark.parametrize(("text", "length"), [
+    ("PT15M", timedelta(minutes=15)), ("P1DT12H", timedelta(days=1, hours=12)), ("PT0.5S", timedelta(milliseconds=500)),
+    ("PT0,5S", timedelta(milliseconds=500)), ("P2W", timedelta(weeks=2)), ("P1M", timedelta(days=30)),
+    ("P1Y", timedelta(days=365)), ("PT1M", timedelta(minutes=1)), ("PT7D", timedelta(days=7)),
+    ("PT2W", timedelta(weeks=2)), ("-PT5S", timedelta(seconds=-5)), ("+PT5S", timedelta(seconds=5)),
+    (" PT5S ", timedelta(seconds=5)), ("PT0S", timedelta()), ("P9999Y", timedelta(days=5_000 * 365)),
+    ("-P9999Y", timedelta(days=-5_000 * 365)),
+])  # fmt: skip
 def test_reads(text: str, length: timedelta) -> None:
     """Durations are read as ISO 8601 has them, and with days or weeks after the T."""
     assert parse_duration(text) == length
@@ -51,5 +38,4 @@ def test_adds_its_parts(days: int, hours: int, minutes: int, seconds: int) -> No
 
 @pytest.mark.parametrize(("text", "misplaced"), [("PT7D", True), ("PT2W", True), ("P7D", False), ("nonsense", False)])
 def test_knows_what_is_misplaced(text: str, misplaced: bool) -> None:  # noqa: FBT001 - a parameter of the table
-    """Days and weeks after the T are understood, and known to be misplaced."""
     assert is_misplaced(text) is misplaced

@@ -108,7 +108,6 @@ def test_other_programs_send_whole_events(missing: str, entrance: Callable[[dict
 
 @pytest.mark.parametrize("to", [ROUTER, "kafka://127.0.0.1:1"])
 async def test_what_is_no_event_leaves_nowhere(to: str) -> None:
-    """A sink that another attempt would not help says so."""
     sinks = Sinks([SinkSettings(name="sink", url=to, topic=None if to == ROUTER else "t")])
     with pytest.raises(CallFailed, match="'order' is object") as failed:
         await sinks.publish(CloudEvent("1", "s", "t", None, {"order": {"a": 1}}))

@@ -15,7 +15,6 @@ from tests.sampling import seeds
 def test_broken_definitions_are_done_with_in_time() -> None:
     all_ = [Task(version, seed) for version in VERSIONS for seed in seeds(f"broken {version}", 12, 1_000)]
     came = list(tried(iter(all_), 2))
-
     assert len(came) == len(all_)
     assert [one for one in came if one.outcome == "defect"] == []
     late = tried((one.task for one in came if one.outcome == "late"), 1)
@@ -35,7 +34,6 @@ def test_what_ends_its_process_or_never_ends_is_told(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(mutated, "_PATIENCE", 1.0)
     tasks = [Task("0.8", seed) for seed in range(5)]
     came = {one.task.seed: one for one in itertools.islice(tried(iter(tasks), 2, _hangs), 5)}
-
     assert "ended with 3" in came[1].defect
     assert "ended with -9" in came[2].defect
     assert [came[seed].outcome for seed in (0, 3, 4)] == ["refused"] * 3

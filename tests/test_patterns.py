@@ -27,8 +27,6 @@ def test_refuses() -> None:
 
 
 def test_many_together_are_stopped() -> None:
-    """Each of them is quick enough; all of them are not."""
-
     def again_and_again() -> None:
         while True:
             matches_somewhere("(a|aa)+$", "a" * 18 + "!")

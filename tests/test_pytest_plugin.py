@@ -2,22 +2,21 @@
 
 import pytest
 
+from tests.definitions import definition
 from tests.docs.pages import blocks_of
 
 pytest_plugins = ["pytester"]
 
 PLUGIN = "swf_temporal.pytest_plugin"
 
-DEFINITION = """
+DEFINITION = definition("""\
 id: payment
-version: 1.0.0
-specVersion: "0.8"
 functions: [{name: charge, type: custom}]
 events: [{name: paid, type: com.paid, source: shop}]
 states:
   - {name: Rest, type: sleep, duration: P1D, transition: Charge}
   - {name: Charge, type: operation, actions: [{functionRef: charge}], end: true}
-"""
+""")
 
 SCENARIOS = """
 scenario: Charges after a day
@@ -82,7 +81,6 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
 
 
 def test_scenarios_that_are_not_wanted_or_wrong(pytester: pytest.Pytester) -> None:
-    """A setting leaves them out; a slip in one is an error of its file."""
     pytester.makefile(".yaml", wrong="scenario: x\nworkflow: nowhere.yaml\nexpected: {}\n")
     result = pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:asyncio")
     assert result.ret == pytest.ExitCode.INTERRUPTED
@@ -93,7 +91,6 @@ def test_scenarios_that_are_not_wanted_or_wrong(pytester: pytest.Pytester) -> No
 
 
 def test_importing_the_plugin_costs_nothing(pytester: pytest.Pytester) -> None:
-    """A suite that does not use it pays for none of the package's modules."""
     pytester.makepyfile(
         "import sys\n"
         "def test_it():\n"

@@ -35,7 +35,6 @@ def test_as_if_written_at_once(way: dict[str, Any]) -> None:
     for seed in range(3):
         value = _large(random.Random(seed))  # noqa: S311 - the same values each time
         whole = json.dumps(value, separators=(",", ":"), **way)
-
         assert write_json(value, **way, sizes={}) == write_json(value, **way) == whole
     assert json_length(value) == len(PLAIN.encode(value))
 
@@ -71,7 +70,6 @@ def test_what_is_too_large_is_not_written() -> None:
     value: Any = [1]
     for _ in range(60):
         value = [value, value]
-
     assert json_length(value) > MAX_WRITTEN
     assert json_length("ü" * 10) == json_length("ü" * 10, 12) == 62
     assert json_length("ü" * 10, 11) == 12
@@ -91,7 +89,6 @@ def test_deep_and_large() -> None:
     for _ in range(700):
         value = [value]
     assert write_json(value, sizes={}) == PLAIN.encode(value)
-
     for _ in range(100_000):
         value = [value]
     with pytest.raises(NotJSON, match="nested too deeply"):
@@ -153,13 +150,10 @@ def test_bytes_that_are_not_text(content: bytes) -> None:
         read_json(content)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [float("nan"), float("inf"), 10**5000, "\ud83d", {"\ude00": 1}, b"x", {1}, object()],
-    ids=lambda value: type(value).__name__,
-)
+@pytest.mark.parametrize("value", [
+    float("nan"), float("inf"), 10**5000, "\ud83d", {"\ude00": 1}, b"x", {1}, object(),
+], ids=lambda value: type(value).__name__)  # fmt: skip
 def test_what_is_not_written(value: Any) -> None:
-    """Values that JSON cannot hold, in either way of writing; nor are they taken from Python."""
     for write in (json_of, write_json, lambda given: write_json(given, ensure_ascii=False)):
         with pytest.raises(NotJSON, match=r"\.a\[0\]"):
             write({"a": [value]})
@@ -174,5 +168,4 @@ def test_what_contains_itself() -> None:
 
 
 def test_people_are_shown_everything() -> None:
-    """A message about what is not JSON can be printed."""
     assert show_json(["\ud83d", "é", float("inf"), {1}]) == '["\\ud83d", "é", Infinity, "{1}"]'

@@ -20,7 +20,6 @@ def any_json(choices: random.Random, depth: int = 0) -> Any:
 
 
 def test_never_more_than_the_json_takes() -> None:
-    """The size is one that what is written has at least."""
     choices = chance("JSON to be weighed")
     for _ in range(5_000):
         value = any_json(choices)
@@ -28,9 +27,7 @@ def test_never_more_than_the_json_takes() -> None:
 
 
 def test_texts_and_keys_count_in_full() -> None:
-    """Most of what large data consist of is neither overlooked nor guessed."""
     value = {"a" * 50: ["x" * 1_000, {"b" * 50: "y" * 1_000}]}
-
     assert json_size(value) > 0.95 * len(json.dumps(value, separators=(",", ":")))
 
 
@@ -38,7 +35,6 @@ def test_what_is_shared_counts_as_often_as_it_is_written() -> None:
     value: Any = [1]
     for _ in range(300):
         value = [value, value]
-
     assert json_size(value, 2**400) > 2**300
     assert memory_of([value]) < 50_000
 
@@ -51,13 +47,11 @@ def test_nested_too_deeply() -> None:
     value: Any = 1
     for _ in range(100_000):
         value = [value]
-
     assert json_size(value) == 0
 
 
 def test_memory_of_what_is_held_counts_each_object_once() -> None:
     text = "x" * 10_000
-
     assert memory_of([[text]]) > 10_000
     assert memory_of([[text] * 10, {"a": text}]) < 12_000
     assert memory_of([[1] * 10_000]) > 50_000

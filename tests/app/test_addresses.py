@@ -10,13 +10,12 @@ from swf_temporal.languages.describing import Facts
 from swf_temporal.languages.loading import load
 from swf_temporal.sdk.addresses import addresses_of
 from swf_temporal.sdk.documents import folder_of
+from tests.definitions import definition
 
 FUNCTIONS = Path(__file__).parents[1] / "functions"
 
-DEFINITION = """\
+DEFINITION = definition("""\
 id: leads
-specVersion: "0.8"
-version: "1.0"
 functions:
   - {name: add, type: rpc, operation: protos/users.proto#UserService#AddUser}
   - {name: tell, type: asyncapi, operation: data/streetlightsapi.yaml#onLightMeasured}
@@ -32,7 +31,7 @@ states:
       [{functionRef: add}, {functionRef: tell}, {functionRef: hear}, {functionRef: get}, {functionRef: broken},
        {functionRef: far}, {functionRef: asked}]
     end: true
-"""
+""")
 
 LAMPS = {
     "asyncapi": "3.0.0",
@@ -54,7 +53,6 @@ def addresses(tmp_path: Path) -> dict[str, Facts]:
 
 
 def test_each_by_its_document(addresses: dict[str, Facts]) -> None:
-    """A proto file has the procedure, an AsyncAPI document the channel, an OpenAPI document method and path."""
     assert addresses["add"] == {"procedure": "shop.users.UserService/AddUser"}
     assert addresses["tell"]["sendsTo"] == "light/measured"
     assert addresses["hear"]["receivesFrom"] == "light/command"

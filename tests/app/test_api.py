@@ -9,17 +9,16 @@ import pytest
 
 import swf_temporal
 from swf_temporal import Client, Registry, RunEnded, UsageError, Worker, WorkerSettings, load
+from tests.definitions import definition
 
-WAITER = """\
+WAITER = definition("""\
 id: waiter
-version: 1.0.0
-specVersion: "0.8"
 functions: [{name: double, type: custom}]
 events: [{name: paid, type: com.paid, source: shop}]
 states:
   - {name: Wait, type: event, onEvents: [{eventRefs: [paid]}], transition: Work}
   - {name: Work, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
-"""
+""")
 
 
 @pytest.fixture
@@ -48,15 +47,12 @@ def test_importing_costs_nothing() -> None:
     assert done.stdout.splitlines() == ["[]", "['swf_temporal.base', 'swf_temporal.base.errors']"]
 
 
-@pytest.mark.parametrize(
-    ("names", "libraries"),
-    [
-        ("Registry, current_call, Call", ("temporalio", "pydantic_core", "pydantic", "httpx", "yaml")),
-        ("load, check, simulate, Simulation", ("temporalio", "pydantic_core", "pydantic", "httpx", "jsonschema")),
-        ("Client, Plugin, Worker", ("httpx", "yaml", "jsonschema")),
-        ("WorkerSettings", ("temporalio", "httpx", "yaml")),
-    ],
-)
+@pytest.mark.parametrize(("names", "libraries"), [
+    ("Registry, current_call, Call", ("temporalio", "pydantic_core", "pydantic", "httpx", "yaml")),
+    ("load, check, simulate, Simulation", ("temporalio", "pydantic_core", "pydantic", "httpx", "jsonschema")),
+    ("Client, Plugin, Worker", ("httpx", "yaml", "jsonschema")),
+    ("WorkerSettings", ("temporalio", "httpx", "yaml")),
+])  # fmt: skip
 def test_a_name_imports_no_library_that_it_does_not_need(names: str, libraries: Sequence[str]) -> None:
     program = f"import sys\nfrom swf_temporal import {names}\nprint([one for one in {libraries} if one in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
@@ -77,7 +73,6 @@ async def test_a_worker_serves_what_it_is_given(client: Client, registry: Regist
 
 @pytest.mark.temporal
 async def test_a_worker_connects_by_an_address(client: Client, registry: Registry) -> None:
-    """A worker may be given an address, and runs until it is cancelled."""
     worker = Worker(client.address, definitions=[WAITER], functions=registry, task_queue="addressed")
     running = asyncio.create_task(worker.run())
     instance = await client.start(load(WAITER), {"n": 1}, workflow_id="addressed", task_queue="addressed")
@@ -103,7 +98,7 @@ async def test_a_worker_of_known_definitions_refuses_others(client: Client, regi
     """What a worker is told by its settings holds: it refuses a definition that comes with the input."""
     settings = WorkerSettings(task_queue="known", known_definitions_only=True)
     async with Worker(client, definitions=[WAITER], functions=registry, settings=settings):
-        another = load(WAITER.replace("version: 1.0.0", "version: 1.0.1"))
+        another = load(WAITER.replace('"1.0"', '"1.0.1"'))
         instance = await client.start(another, task_queue="known")
         with pytest.raises(RunEnded) as ended:
             await instance.result()

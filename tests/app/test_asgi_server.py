@@ -1,11 +1,11 @@
-"""The server of the gateway, of the codec server, and of functions."""
+"""The server of the gateway, of the codec server and of functions, and the small one of health checks."""
 
 import asyncio
 import resource
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from swf_temporal.sdk import asgi_server, http_connections
+from swf_temporal.sdk import asgi_server, health, http_connections
 from swf_temporal.settings.values import Address
+from tests.cli.conftest import answer_of, free_port
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -207,3 +208,21 @@ async def test_half_a_head_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
         writer.close()
         may_answer.set()
         assert (await asked).text == "answered"
+
+
+async def test_many_that_say_nothing_leave_room() -> None:
+    async def answer(path: str) -> tuple[int, str]:
+        return 200, path
+
+    port, most = free_port(), health._MAX_CONNECTIONS
+    async with health.answering(port, answer, "--health", "127.0.0.1"):
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(most + 10)]
+        try:
+            assert await asyncio.to_thread(answer_of, port, "livez") == 200
+            for reader, _ in silent[:10]:
+                with suppress(ConnectionResetError):
+                    assert await reader.read() == b""
+            assert not silent[-1][0].at_eof()
+        finally:
+            for _, writer in silent:
+                writer.transport.abort()

@@ -1,4 +1,4 @@
-"""The errors of a client: which class, and what it is about."""
+"""The errors of a client, and what is asked of many at once."""
 
 import asyncio
 from contextlib import suppress
@@ -25,6 +25,7 @@ from swf_temporal import (
     load,
     simulate,
 )
+from swf_temporal.operations.tasks import answers_of
 
 PAYMENT = load("""\
 id: payment
@@ -92,7 +93,6 @@ async def test_an_instance_that_its_worker_cannot_run(client: Client) -> None:
 
 @pytest.mark.temporal
 async def test_what_cannot_be_started(client: Client) -> None:
-    """An id that is taken or reserved, and an input that is not JSON or too much."""
     await client.start(PAYMENT, workflow_id="taken", task_queue="nobody")
     with pytest.raises(AlreadyStartedError, match="choose another workflow_id") as taken:
         await client.start(PAYMENT, workflow_id="taken", task_queue="nobody")
@@ -129,7 +129,6 @@ async def test_a_server_that_is_away() -> None:
 
 
 def test_a_simulation_raises_the_same() -> None:
-    """`raise_for_status` raises what `result` of an instance does, or returns the outcome."""
     failed = simulate(PAYMENT, functions={"charge": refuse}, events=[PAID])
     with pytest.raises(RunEnded, match="the run failed in 'Charge': CallFailed: the card has expired") as ended:
         failed.raise_for_status()
@@ -138,3 +137,24 @@ def test_a_simulation_raises_the_same() -> None:
     assert paid.raise_for_status().output == {"charged": True}
     with pytest.raises(UsageError, match="the run waits in 'Wait' for an event that was not sent"):
         simulate(PAYMENT, functions={"charge": {}}).raise_for_status()
+
+
+async def test_the_silent_keep_no_place_from_the_others() -> None:
+    """However many do not answer, all others do, as long as they take; and it does not wait for the silent ones."""
+
+    async def ask(instance: str) -> str:
+        if instance.startswith("silent"):
+            await asyncio.Event().wait()
+        if instance == "paused":
+            raise UsageError("it is paused")
+        await asyncio.sleep(0.2 * awake.index(instance))  # in the end longer than the patience, with answers between
+        return instance
+
+    silent, awake = [f"silent-{n}" for n in range(60)], [f"awake-{n}" for n in range(5)]
+    async with asyncio.timeout(30):
+        answers = await answers_of([*silent, "paused", *awake], ask, patience=0.5)
+    assert answers == [None] * 61 + awake
+
+
+async def test_without_instances() -> None:
+    assert await answers_of([], lambda _: asyncio.sleep(0)) == []

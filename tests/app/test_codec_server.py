@@ -8,9 +8,8 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -29,7 +28,7 @@ from swf_temporal.settings.http import CodecServerSettings, read_codec_server_se
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.converter import converter_of
-from tests.listening import listening
+from tests.listening import Quiet, listening
 
 LOOPBACK = Address("127.0.0.1", 0)
 UI = "https://temporal.example.com"
@@ -69,7 +68,6 @@ def values_of(answer: httpx.Response) -> list[Any]:
 
 
 async def test_payloads_are_decoded_and_encoded(payloads: PayloadSettings) -> None:
-    """Small ones, stored ones and plain ones; the namespace is in the path or in a header."""
     values = [{"card": CARD}, {"large": os.urandom(4000).hex()}]
     body = await encoded(payloads, *values)
     assert "external" in json.dumps(body)
@@ -148,7 +146,6 @@ async def test_only_pages_of_configured_origins_may_ask(payloads: PayloadSetting
         assert allowed.headers["Access-Control-Allow-Origin"] == UI
         refused = await client.options("/decode", headers={**preflight, "Origin": "https://evil.example.com"})
         assert "Access-Control-Allow-Origin" not in refused.headers
-
         answer = await client.post("/orders/decode", json=body, headers={"Origin": UI})
         assert answer.headers["Access-Control-Allow-Origin"] == UI
         evil = await client.post("/orders/decode", json=body, headers={"Origin": "https://evil.example.com"})
@@ -162,8 +159,7 @@ async def test_a_secret_is_needed_where_there_is_one(payloads: PayloadSettings) 
         for header in (None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"):
             headers: dict[bytes, bytes] = {} if header is None else {b"Authorization": header.encode()}
             answer = await client.post("/orders/decode", json=body, headers=headers)
-            assert answer.status_code == 401
-            assert answer.headers["WWW-Authenticate"] == "Bearer"
+            assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
         answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"bearer {TOKEN}"})
     assert values_of(answer) == [{"card": CARD}]
 
@@ -175,25 +171,18 @@ def issuer() -> Iterator[tuple[str, rsa.RSAPrivateKey]]:
     public = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
     jwks = json.dumps({"keys": [{**public, "kid": "1", "use": "sig", "alg": "RS256"}]}).encode()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(jwks)
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:  # noqa: ARG002 - there is none
+            self.answer(jwks)
 
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with listening(server):
         yield f"http://127.0.0.1:{server.server_port}/jwks.json", key
-        server.shutdown()
 
 
 async def test_tokens_of_an_issuer_count(
     payloads: PayloadSettings, issuer: tuple[str, rsa.RSAPrivateKey], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Signed by its key, for this audience, not expired; the log has the subject, and no payload."""
     url, key = issuer
     body = await encoded(payloads, {"card": CARD})
     claims: Mapping[str, Any] = {"iss": "https://id", "aud": "codec", "sub": "ada\nforged", "exp": time.time() + 60}
@@ -235,17 +224,11 @@ async def test_an_issuer_without_keys_is_told(
     """With 503, since it is not the fault of who asks, who may come again; the log has why."""
     asked = 0
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(Quiet):
+        def respond(self, content: bytes) -> None:  # noqa: ARG002 - there is none
             nonlocal asked
             asked += 1
-            self.send_response(302 if published is None else 200)
-            self.send_header("Location", "/elsewhere")
-            self.end_headers()
-            self.wfile.write(published or b"")
-
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            self.answer(published or b"", 302 if published is None else 200, {"Location": "/elsewhere"})
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     headers = {"Authorization": f"Bearer {jwt.encode({}, 'a' * 32, headers={'kid': '1'})}"}
@@ -282,18 +265,15 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{origins: ['*']}", "codecServer › origins › 0: it must be an origin without a path"),
-        ("{jwks: http://id.example.com/jwks, issuer: a}", "codecServer › jwks: it must be an https URL"),
-        ("{jwks: https://id/jwks}", "codecServer › jwks: it needs an issuer or an audience"),
-        ("{token: abc}", "codecServer › token: it must be env:VARIABLE or file:PATH"),
-        ("{token: 'env:NOWHERE'}", "codecServer › token: the variable NOWHERE is not set"),
-        ("{token: 'file:nowhere'}", "codecServer › token: the file nowhere cannot be read"),
-        ("{tokens: []}", "codecServer › tokens: there is no such option; did you mean 'token'?"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("{origins: ['*']}", "codecServer › origins › 0: it must be an origin without a path"),
+    ("{jwks: http://id.example.com/jwks, issuer: a}", "codecServer › jwks: it must be an https URL"),
+    ("{jwks: https://id/jwks}", "codecServer › jwks: it needs an issuer or an audience"),
+    ("{token: abc}", "codecServer › token: it must be env:VARIABLE or file:PATH"),
+    ("{token: 'env:NOWHERE'}", "codecServer › token: the variable NOWHERE is not set"),
+    ("{token: 'file:nowhere'}", "codecServer › token: the file nowhere cannot be read"),
+    ("{tokens: []}", "codecServer › tokens: there is no such option; did you mean 'token'?"),
+])  # fmt: skip
 def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "swf.yaml"
     path.write_text(f"codecServer: {text}")

@@ -31,26 +31,23 @@ def codes(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str]]:
 USUAL = [("running-instances", "note"), ("new-instances", "note")]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        (OLD, OLD, [("same-text", "note")]),
-        (OLD, changed(), USUAL),
-        (OLD, {**OLD, "name": "Orders"}, [("running-instances", "note"), ("same-version", "warning")]),
-        (OLD, changed(version="0.9.0"), [("running-instances", "note"), ("not-the-latest", "warning")]),
-        (OLD, changed(id="bills"), [("other-id", "warning")]),
-        (OLD, changed(start=SCHEDULED), [*USUAL, ("schedule", "note")]),
-        ({**OLD, "start": SCHEDULED}, changed(), [*USUAL, ("schedule", "warning")]),
-        ({**OLD, "start": SCHEDULED}, changed(start=SCHEDULED), [*USUAL, ("schedule", "warning")]),
-        (OLD, changed(dataInputSchema={"schema": {"required": ["a"]}}), [*USUAL, ("input-schema", "warning")]),
-        (OLD, changed(secrets=["token"]), [*USUAL, ("secrets", "warning")]),
-        ({**OLD, "secrets": ["token"]}, changed(), [*USUAL, ("secrets", "note")]),
-        (OLD, changed(events=[{**OLD["events"][0], "type": "paid.v2"}]), [*USUAL, ("events-consumed", "warning")]),
-        ({**OLD, "events": WITH_SCHEMA}, changed(events=WITH_SCHEMA), USUAL),
-        (OLD, changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
-         [*USUAL, ("functions", "warning")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "told"), [
+    (OLD, OLD, [("same-text", "note")]),
+    (OLD, changed(), USUAL),
+    (OLD, {**OLD, "name": "Orders"}, [("running-instances", "note"), ("same-version", "warning")]),
+    (OLD, changed(version="0.9.0"), [("running-instances", "note"), ("not-the-latest", "warning")]),
+    (OLD, changed(id="bills"), [("other-id", "warning")]),
+    (OLD, changed(start=SCHEDULED), [*USUAL, ("schedule", "note")]),
+    ({**OLD, "start": SCHEDULED}, changed(), [*USUAL, ("schedule", "warning")]),
+    ({**OLD, "start": SCHEDULED}, changed(start=SCHEDULED), [*USUAL, ("schedule", "warning")]),
+    (OLD, changed(dataInputSchema={"schema": {"required": ["a"]}}), [*USUAL, ("input-schema", "warning")]),
+    (OLD, changed(secrets=["token"]), [*USUAL, ("secrets", "warning")]),
+    ({**OLD, "secrets": ["token"]}, changed(), [*USUAL, ("secrets", "note")]),
+    (OLD, changed(events=[{**OLD["events"][0], "type": "paid.v2"}]), [*USUAL, ("events-consumed", "warning")]),
+    ({**OLD, "events": WITH_SCHEMA}, changed(events=WITH_SCHEMA), USUAL),
+    (OLD, changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),
+     [*USUAL, ("functions", "warning")]),
+])  # fmt: skip
 def test_what_it_means(old: dict[str, Any], new: dict[str, Any], told: list[tuple[str, str]]) -> None:
     assert codes(old, new) == told
 

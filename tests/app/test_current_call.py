@@ -1,19 +1,25 @@
-"""What a function of a worker knows of its call, and what is told where it fails."""
+"""What a function of a worker knows of its call, where containers reach it, and what is logged."""
 
 import asyncio
 import logging
+import socket
 import threading
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
 from temporalio.client import WorkflowFailureError
 
 from swf_temporal import JSON, Client, CurrentCall, Registry, RunEnded, UsageError, Worker, WorkerSettings, current_call
+from swf_temporal.functions.containers.running_calls import RunningCalls
+from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.sdk.logs import HeldDown
+from swf_temporal.sdk.working import container_endpoint
+from swf_temporal.settings.values import Address
+from tests.definitions import definition
 
-DEFINITION = """\
+DEFINITION = definition("""\
 id: asking
-version: 1.0.0
-specVersion: "0.8"
 functions: [{name: ask, type: custom}]
 autoRetries: true
 retries: [{name: once, maxAttempts: 2, delay: PT0.01S}]
@@ -23,7 +29,7 @@ states:
     actions: [{name: asked, functionRef: ask, retryRef: once}]
     timeouts: {actionExecTimeout: PT1M}
     end: true
-"""
+""")
 
 
 @pytest.mark.temporal
@@ -81,7 +87,6 @@ async def test_functions_that_do_not_return_leave_threads_to_others(client: Clie
 
 @pytest.mark.temporal
 async def test_a_cancelled_call_can_be_noticed(client: Client) -> None:
-    """A function that is not async waits for it, or asks."""
     registry, noticed, begun = Registry(), asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -131,6 +136,53 @@ async def test_where_a_function_failed_is_told_once(client: Client, caplog: pyte
 
 
 def test_without_a_call_there_is_none() -> None:
-    """Outside of a worker nobody calls."""
     with pytest.raises(UsageError, match="no call is in progress here"):
         current_call()
+
+
+class Nothing:
+    async def read_variable(self, of: VariableRef) -> Variable | None:  # noqa: ARG002 - the port's
+        return None
+
+    async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
+        """Forget them."""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no.such.host.invalid"])
+async def test_an_address_that_cannot_be_had_is_told(host: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = Address(host, taken.getsockname()[1])
+        with pytest.raises(UsageError, match=f"nothing can listen at {address}") as refused:
+            async with container_endpoint(address, RunningCalls(), Nothing()):
+                pass
+    assert "containerEndpoint" in (refused.value.hint or "")
+    assert "(" not in str(refused.value).partition("\n")[0], "it has no value of Python"
+
+
+def test_an_address_is_told_as_it_is_written() -> None:
+    assert [str(Address("::1", 80)), str(Address("localhost", 80))] == ["[::1]:80", "localhost:80"]
+
+
+def test_what_a_library_repeats_is_written_once_a_minute() -> None:
+    now, written = [0.0], list[str]()
+    held = HeldDown(lambda: now[0])
+
+    def say(name: str, text: str, *args: object) -> None:
+        record = logging.LogRecord(name, logging.WARNING, "file.py", 7, text, args, None)
+        if held.filter(record):
+            written.append(record.getMessage())
+
+    for number in range(2000):
+        say("aiokafka.client", "Unable to request metadata from node with id %s", number)
+        say("asyncio", "socket.accept() out of system resource")
+    say("aiokafka.client", "Topic %s is not available", "orders")
+    for _ in range(2):
+        say("swf.events", "reconnecting")
+    now[0] = 60.0
+    say("aiokafka.client", "Unable to request metadata from node with id %s", 5)
+    assert written == [
+        "Unable to request metadata from node with id 0",
+        "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low",
+        "Topic orders is not available", "reconnecting", "reconnecting",
+        "Unable to request metadata from node with id 5 (1999 more like this were left out)",
+    ]  # fmt: skip

@@ -95,11 +95,9 @@ def test_an_instance_says_why_it_failed() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sampler", "flags", "number"),
-    [(ParentBased(ALWAYS_ON), NOT_SAMPLED, 0), (ALWAYS_OFF, SAMPLED, 0), (ALWAYS_ON, NOT_SAMPLED, 1)],
-    ids=["the parent is not sampled", "nothing is", "all is"],
-)
+@pytest.mark.parametrize(("sampler", "flags", "number"), [
+    (ParentBased(ALWAYS_ON), NOT_SAMPLED, 0), (ALWAYS_OFF, SAMPLED, 0), (ALWAYS_ON, NOT_SAMPLED, 1),
+], ids=["the parent is not sampled", "nothing is", "all is"])  # fmt: skip
 def test_the_sampler_decides(sampler: Sampler, flags: TraceFlags, number: int) -> None:
     found = _recorded(STATE, sampler, flags)
     assert len(found) == number

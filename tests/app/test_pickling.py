@@ -29,15 +29,14 @@ from swf_temporal import (
     load,
     simulate,
 )
+from tests.definitions import definition
 
 ROOT = Path(__file__).parents[2]
-GREETING = """\
+GREETING = definition("""\
 id: greeting
-version: 1.0.0
-specVersion: '0.8'
 functions: [{name: greet, type: custom}]
 states: [{name: A, type: operation, actions: [{functionRef: greet}], end: true}]
-"""
+""")
 FAULT = CallFailed("no such item", code=404, state="Order", body={"item": "pen"})
 ERRORS: dict[str, SwfError] = {
     "CallFailed": FAULT,
@@ -64,7 +63,6 @@ def _facts(error: BaseException) -> object:
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_an_error_keeps_its_facts(name: str) -> None:
-    """Also those that its constructor does not make of its text alone."""
     error = ERRORS[name]
     assert _facts(_again(error)) == _facts(error)
 
@@ -78,12 +76,10 @@ def test_every_public_error_is_pickled() -> None:
 
 
 def fail(item: str) -> None:
-    """Raise what a client would."""
     raise InstanceNotFoundError("not there", "start it", instance=item)
 
 
 def test_an_error_comes_out_of_a_pool() -> None:
-    """The pool is of use afterwards."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         with pytest.raises(InstanceNotFoundError, match="not there") as failed:
             pool.submit(fail, "pen").result()
@@ -101,7 +97,6 @@ DEFINITIONS = {
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_a_definition_is_read_again(name: str) -> None:
-    """With its id, its text, and the place of that."""
     definition = DEFINITIONS[name]
     again: Definition = _again(definition)
     assert (again.id, again.version, again.digest) == (definition.id, definition.version, definition.digest)
@@ -111,11 +106,8 @@ def test_a_definition_is_read_again(name: str) -> None:
 
 @pytest.mark.parametrize("status", ["completed", "failed"])
 def test_a_simulation_is_the_same_in_another_process(status: str) -> None:
-    """With what happened, its fault, and the definition that was run."""
     simulation = simulate(GREETING, functions={"greet": {"said": "hello"} if status == "completed" else FAULT})
     again: Simulation = _again(simulation)
-    assert again.status == status
-    assert again == simulation
-    assert str(again.fault) == str(simulation.fault)
+    assert (again.status, again, str(again.fault)) == (status, simulation, str(simulation.fault))
     assert again.definition is not None
     assert again.definition.id == "greeting"

@@ -14,12 +14,11 @@ import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, load
 from swf_temporal.base.grammar import with_article
 from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
+from tests.definitions import definition
 from tests.sampling import count
 
-DEFINITION = """\
+DEFINITION = definition("""\
 id: shouting
-version: 1.0.0
-specVersion: "0.8"
 functions: [{name: double, type: custom}, {name: louder, type: custom, operation: "temporal:shout"}]
 states:
   - name: Work
@@ -28,7 +27,7 @@ states:
       - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .twice }"}}
       - {functionRef: {refName: louder, arguments: ["${ .text }"]}, actionDataFilter: {toStateData: "${ .said }"}}
     end: true
-"""
+""")
 MANY = count(8, 40)
 """How many of each kind run at once."""
 
@@ -83,7 +82,6 @@ async def run_many(client: temporal.Client, queue: str) -> None:
 
 @pytest.mark.temporal
 async def test_one_worker_does_both(address: str, plugin: Plugin) -> None:
-    """Definitions and workflows written by hand end right on one queue, and their histories replay."""
     client = await connected(address, plugin)
     async with Worker(client, task_queue="both", workflows=[Shouting], activities=[shout]):
         await run_many(client, "both")
@@ -118,10 +116,8 @@ async def test_modules_of_the_package_are_not_run_again_in_the_sandbox(address: 
         assert "Registry" in found
 
 
-CALLING = """\
+CALLING = definition("""\
 id: calling
-version: 1.0.0
-specVersion: "0.8"
 functions:
   - {name: loud, type: custom, operation: "temporal:workflow:Shouting"}
   - {name: none, type: custom, operation: "temporal:workflow:Refusing", metadata: {startToCloseTimeout: PT1M}}
@@ -138,7 +134,7 @@ states:
     actions: [{functionRef: none}]
     onErrors: [{errorRef: sold out, end: true}]
     end: true
-"""
+""")
 
 
 @pytest.mark.temporal
@@ -170,7 +166,6 @@ async def test_a_workflow_by_hand_has_an_instance_as_its_child(address: str) -> 
 
 @pytest.mark.temporal
 async def test_what_a_worker_does_not_serve_is_left_to_another(address: str, plugin: Plugin) -> None:
-    """A workflow is not failed by the worker that does not have it."""
     client = await connected(address, plugin)
     async with Worker(client, task_queue="apart"):
         handle = await client.start_workflow(Shouting.run, "text", id="apart", task_queue="apart")
@@ -219,7 +214,6 @@ async def test_definitions_come_and_go_while_a_worker_works(address: str) -> Non
 
 @pytest.mark.temporal
 async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> None:
-    """Names that mean two things, and what only one can be."""
     client = await connected(address)
 
     @activity.defn(name="double")

@@ -61,8 +61,6 @@ async def test_secrets_are_looked_up_once(client: Client, monkeypatch: pytest.Mo
 
 @pytest.mark.temporal
 async def test_a_provider_that_is_away(client: Client) -> None:
-    """The call fails with a code of its own, and without what the provider said."""
-
     class Sealed:
         async def secret(self, name: str) -> JSON:
             raise ConnectionError(f"{name} is in the vault: s3cr3t-of-the-vault")

@@ -48,14 +48,10 @@ def test_fixed_slots() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "targets"),
-    [
-        ({"target_memory": 0.7, "target_cpu": 0.9}, (0.7, 0.9)),
-        ({"target_memory": 0.7}, (0.7, 1.0)),
-        ({"target_cpu": 0.9}, (0.8, 0.9)),
-    ],
-)
+@pytest.mark.parametrize(("given", "targets"), [
+    ({"target_memory": 0.7, "target_cpu": 0.9}, (0.7, 0.9)), ({"target_memory": 0.7}, (0.7, 1.0)),
+    ({"target_cpu": 0.9}, (0.8, 0.9)),
+])  # fmt: skip
 def test_slots_by_resources(given: dict[str, Any], targets: tuple[float, float]) -> None:
     """With a target, the numbers are the most that there may be; the target that is not given leaves some memory."""
     tuning = tuning_of(WorkerSettings(max_workflow_tasks=3, max_activities=4, max_local_activities=5, **given))
@@ -74,25 +70,21 @@ def test_slots_by_resources(given: dict[str, Any], targets: tuple[float, float])
 def test_rates_and_pollers() -> None:
     """Rates are those of a second, and pollers as many as are of use."""
     tuning = tuning_of(WorkerSettings(**SETTINGS["rates"]))
-    assert tuning["max_activities_per_second"] == 100
-    assert tuning["max_task_queue_activities_per_second"] == 500
+    assert (tuning["max_activities_per_second"], tuning["max_task_queue_activities_per_second"]) == (100, 500)
     assert tuning["disable_eager_activity_execution"]
     assert isinstance(tuning["activity_task_poller_behavior"], PollerBehaviorAutoscaling)
     assert tuning["activity_task_poller_behavior"] == tuning["workflow_task_poller_behavior"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [
-        ("pollers", "1", "it must be a number, at least 2, or auto"),
-        ("pollers", "many", "it must be a number, at least 2, or auto"),
-        ("max_workflow_tasks", 1, "it must be at least 2"),
-        ("max_local_activities", 0, "it must be at least 1"),
-        ("target_memory", 80, "it must be a share above 0 and up to 1, such as 0.8"),
-        ("target_cpu", 0, "it must be a share above 0 and up to 1, such as 0.8"),
-        ("max_activity_rate", "100", "it must be a number of calls in a time, such as 100/s, 30/m or 5/10s"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "told"), [
+    ("pollers", "1", "it must be a number, at least 2, or auto"),
+    ("pollers", "many", "it must be a number, at least 2, or auto"),
+    ("max_workflow_tasks", 1, "it must be at least 2"),
+    ("max_local_activities", 0, "it must be at least 1"),
+    ("target_memory", 80, "it must be a share above 0 and up to 1, such as 0.8"),
+    ("target_cpu", 0, "it must be a share above 0 and up to 1, such as 0.8"),
+    ("max_activity_rate", "100", "it must be a number of calls in a time, such as 100/s, 30/m or 5/10s"),
+])  # fmt: skip
 def test_what_cannot_be_is_told(name: str, value: object, told: str) -> None:
     """Of a program by the argument, of a file or a variable by their names, of a command by its option."""
     given: dict[str, Any] = {name: value}

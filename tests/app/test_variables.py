@@ -73,7 +73,6 @@ async def test_instances_share_what_a_file_holds(client: Client, queue: str, dat
 
 
 async def test_instances_share_what_postgresql_holds(client: Client, queue: str, server: PostgreSql) -> None:
-    """Two workers write at once, and the password is nowhere in Temporal."""
     address = server.fresh()
     async with worker(client, queue, address), worker(client, queue, address):
         await asyncio.gather(*(run(client, queue) for _ in range(10)))

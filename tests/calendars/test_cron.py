@@ -1,8 +1,4 @@
-"""Which times does a cron expression name?
-
-The dates were worked out by hand, with a calendar of 2026: it begins on a Thursday, and its first of February is a
-Sunday.
-"""
+"""Cron expressions: what they mean, what is told of them, and where they mislead."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +7,9 @@ import pytest
 from swf_temporal.base.calendars.compiling import compile_schedule
 from swf_temporal.base.calendars.cron import parse_cron
 from swf_temporal.base.calendars.moments import CalendarSpec, InvalidTime, Range
+from swf_temporal.base.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
 from swf_temporal.base.calendars.previewing import preview
+from swf_temporal.base.calendars.wording import schedule_words
 
 NEW_YEAR = "2026-01-01T00:00:00"
 
@@ -92,7 +90,6 @@ TIMES: dict[str, tuple[str, list[str]]] = {
 
 @pytest.mark.parametrize(("cron", "after", "expected"), [(cron, *rest) for cron, rest in TIMES.items()], ids=TIMES)
 def test_times(cron: str, after: str, expected: list[str]) -> None:
-    """A cron expression names these times, and none between them."""
     count = len(expected) + (1 if cron.endswith(("2031", "/40")) or "2099" in after else 0)
     times = preview(compile_schedule(cron=cron), datetime.fromisoformat(after).replace(tzinfo=UTC), count)
     assert times == [datetime.fromisoformat(time).replace(tzinfo=UTC) for time in expected]
@@ -152,3 +149,57 @@ def test_compiled() -> None:
         ((Range(29, 29),), (Range(2, 2),), (Range(2000, 2096, 4),)),
         ((Range(28, 28),), (Range(2, 2),), (Range(2001, 2099, 2), Range(2002, 2098, 4), Range(2100, 2100))),
     ]
+
+
+@pytest.mark.parametrize(("cron", "starred"), [
+    ("0 0 */2 * 1", 4), ("0 0 0 1 * */3", 10), ("0 0 *,3 * 1", 4), ("0 0 */2 * *", None), ("0 0 1 * */1", None),
+    ("0 0 1-31/2 * MON", None), ("@weekly", None),
+])  # fmt: skip
+def test_days(cron: str, starred: int | None) -> None:
+    found = pitfall_of_days(cron)
+    assert (None if found is None else found.offset) == starred
+
+
+@pytest.mark.parametrize(("interval", "timezone", "has_effect"), [
+    ("R/PT1H", "Europe/Berlin", False),
+    ("R/PT1H", "Asia/Kolkata", True),
+    ("R/PT2H", "Europe/Berlin", True),
+    ("R/P1D", "Europe/Berlin", True),
+    ("R/2030-01-01T09:00:00Z/PT2H", "Europe/Berlin", False),
+    ("R/2030-01-01T09:00:00/PT2H", "Europe/Berlin", True),
+    ("2030-01-01T09:00:00Z/PT6H", "Europe/Berlin", False),
+    ("2030-01-01T09:00:00/2030-01-01T08:30:00Z", "Europe/Berlin", True),
+    ("R/PT1H", "Etc/UTC", True),
+])  # fmt: skip
+def test_zone(interval: str, timezone: str, *, has_effect: bool) -> None:
+    """A timezone that is named and changes nothing is told; one that is UTC changes nothing on purpose."""
+    assert (pitfall_of_zone(interval, timezone) is None) == has_effect
+
+
+@pytest.mark.parametrize(("expression", "words"), [
+    ("0 9 * * *", "at 09:00"),
+    ("30 8,17 * * 1-5", "at 08:30, 17:30 on Monday to Friday"),
+    ("0 0 * * 0,6", "at 00:00 on Saturday, Sunday"),
+    ("*/15 * * * *", "every 15 minutes"),
+    ("* * * * *", "every minute"),
+    ("5 * * * *", "at minute 5 of every hour"),
+    ("0/20 9-17 * * *", "every 20 minutes of hours 9 to 17"),
+    ("0 */2 * * *", "at minute 0 of every 2 hours"),
+    ("0 0 1,15 1-3 *", "at 00:00 on days 1, 15 of the month in January to March"),
+    ("30 4 1 * 5", "at 04:30 on Friday; and at 04:30 on day 1 of the month"),
+    ("*/10 * * * * ?", "at second 0, 10, 20, 30, 40, 50 of minute 0 to 59 of hour 0 to 23"),
+    ("0 0 12 1 1 ? 2031", "at 12:00 on day 1 of the month in January in 2031"),
+])  # fmt: skip
+def test_cron(expression: str, words: str) -> None:
+    told = schedule_words(cron=expression)
+    assert sorted(told.removesuffix(" (UTC)").split("; and ")) == sorted(words.split("; and "))
+
+
+@pytest.mark.parametrize(("interval", "words"), [
+    ("R/PT15M", "every 15 min (UTC)"),
+    ("R/P1M", "every 1 month (UTC)"),
+    ("R5/2031-01-01T00:00:00Z/P1D", "every 1 d, 5 times, from 2031-01-01T00:00:00+00:00 (UTC)"),
+    ("2031-01-01T00:00:00Z/PT1H", "once, at the start of the time from 2031-01-01T00:00:00+00:00 for 1 h (UTC)"),
+])  # fmt: skip
+def test_intervals(interval: str, words: str) -> None:
+    assert schedule_words(interval=interval) == words

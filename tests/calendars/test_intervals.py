@@ -102,7 +102,6 @@ def test_next(schedule: dict[str, str], after: str, expected: list[str]) -> None
 
 @pytest.mark.parametrize(("schedule", "after", "expected"), ALL.values(), ids=ALL)
 def test_all(schedule: dict[str, str], after: str, expected: list[str]) -> None:
-    """A schedule that ends has these times, and no others."""
     assert _times(schedule, after, 9) == expected
 
 
@@ -173,34 +172,28 @@ def test_limit() -> None:
     assert parse_interval("R/PT1H").count is None
 
 
-@pytest.mark.parametrize(
-    ("schedule", "expected"),
-    [
-        ({"interval": "R/PT10S"}, timedelta(minutes=1)),
-        ({"cron": "* * * * *"}, timedelta(minutes=1)),
-        ({"cron": "0,10 * * * *"}, timedelta(minutes=10)),
-        ({"interval": "R/2090-01-01/PT8H"}, timedelta(hours=8)),
-        ({"cron": "@monthly"}, timedelta(days=1)),
-        ({"interval": "2030-01-01/P1D"}, timedelta(days=1)),
-    ],
-)
+@pytest.mark.parametrize(("schedule", "expected"), [
+    ({"interval": "R/PT10S"}, timedelta(minutes=1)),
+    ({"cron": "* * * * *"}, timedelta(minutes=1)),
+    ({"cron": "0,10 * * * *"}, timedelta(minutes=10)),
+    ({"interval": "R/2090-01-01/PT8H"}, timedelta(hours=8)),
+    ({"cron": "@monthly"}, timedelta(days=1)),
+    ({"interval": "2030-01-01/P1D"}, timedelta(days=1)),
+])  # fmt: skip
 def test_distance(schedule: dict[str, str], expected: timedelta) -> None:
     """A missed start is made up for until the next one, but for a minute at least and a day at most."""
     assert distance(compile_schedule(**schedule)) == expected
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([], ()),
-        ([5], (Range(5, 5),)),
-        ([1, 2], (Range(1, 2),)),
-        ([1, 2, 3], (Range(1, 3),)),
-        ([0, 20, 40], (Range(0, 40, 20),)),
-        ([1, 5, 6], (Range(1, 1), Range(5, 6))),
-        ([1, 2, 3, 10, 20, 30], (Range(1, 3), Range(10, 30, 10))),
-    ],
-)
+@pytest.mark.parametrize(("values", "expected"), [
+    ([], ()),
+    ([5], (Range(5, 5),)),
+    ([1, 2], (Range(1, 2),)),
+    ([1, 2, 3], (Range(1, 3),)),
+    ([0, 20, 40], (Range(0, 40, 20),)),
+    ([1, 5, 6], (Range(1, 1), Range(5, 6))),
+    ([1, 2, 3, 10, 20, 30], (Range(1, 3), Range(10, 30, 10))),
+])  # fmt: skip
 def test_ranges(values: list[int], expected: tuple[Range, ...]) -> None:
     assert ranges_of(values) == expected
     assert sorted(number for one in ranges_of(values) for number in one) == values

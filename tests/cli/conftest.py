@@ -1,6 +1,7 @@
 """The command `swf`, in this process or one of its own, and one development server for the whole session."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -17,40 +18,36 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import SystemRandom
-from typing import IO
+from typing import IO, Any, NamedTuple, TypeVar
 
 import pytest
 
 from swf_temporal.cli.main import code_of
-from tests.cli.forked import Forked, forking
+from tests.cli.forked import quick_command, run
+from tests.definitions import definition
 from tests.processes import ending_with_us
 
+T = TypeVar("T")
 COMMAND = [sys.executable, "-c", "from swf_temporal.cli.entry import main; main()"]
 PATIENCE = 60
 
-HELLO = """\
+HELLO = definition("""\
 id: hello
-specVersion: "0.8"
-version: "1.0"
 states:
   - {name: Say, type: inject, data: {greeting: "Hello ${ .name }!"}, end: true}
-"""
-WAITER = """\
+""")
+WAITER = definition("""\
 id: waiter
-specVersion: "0.8"
-version: "1.0"
 events: [{name: Paid up, type: com.paid, source: shop}]
 states:
   - {name: Wait, type: event, onEvents: [{eventRefs: [Paid up]}], end: true}
-"""
-CALLER = """\
+""")
+CALLER = definition("""\
 id: caller
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: double, type: custom, operation: double}]
 states:
   - {name: Work, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
-"""
+""")
 FUNCTIONS = """\
 from swf_temporal import Registry
 
@@ -63,18 +60,15 @@ def double(n):
         raise ValueError("that is no number")
     return {"doubled": 2 * n}
 """
-BROKEN = """\
+BROKEN = definition("""\
 id: broken
-specVersion: "0.8"
-version: "1.0"
 states:
   - {name: Say, type: inject, data: {}, transition: Sya}
   - {name: Say it, type: inject, data: {}, end: true}
-"""
+""")
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     code: int
     out: str
     err: str
@@ -98,6 +92,9 @@ class Place:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
         self.env = {**kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
 
+    def command(self) -> Sequence[str]:
+        return COMMAND
+
     def write(self, name: str, text: str) -> str:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,8 +102,11 @@ class Place:
         return name
 
     @contextmanager
-    def running(self, *arguments: str, command: Sequence[str] = COMMAND, stream: str = "stderr") -> Iterator["Running"]:
+    def running(
+        self, *arguments: str, command: Sequence[str] | None = None, stream: str = "stderr"
+    ) -> Iterator["Running"]:
         """Run beside the test, which reads *stream*; what is still running at the end is killed."""
+        command = self.command() if command is None else command
         with hearing_ctrl_c():
             process = subprocess.Popen(
                 [*ending_with_us(), *command, *arguments], cwd=self.folder, env=self.env, stdout=subprocess.PIPE,
@@ -126,7 +126,6 @@ _APART = frozenset({"dev", "worker", "gateway", "consume", "run"})
 
 @contextmanager
 def logging_as_it_is() -> Iterator[None]:
-    """Take back what a command changes of loggers."""
     root = logging.getLogger()
     loggers = [root, *(one for one in root.manager.loggerDict.values() if isinstance(one, logging.Logger))]
     before = [(one, one.level, one.propagate, one.disabled, one.handlers[:], one.filters[:]) for one in loggers]
@@ -148,14 +147,13 @@ def logging_as_it_is() -> Iterator[None]:
 class Swf(Place):
     """Runs commands to their end, too: in this process, but for those that need one of their own."""
 
-    def __init__(self, folder: Path, forked: Callable[[], Forked]) -> None:
-        super().__init__(folder)
-        self._forked = forked
+    def command(self) -> Sequence[str]:
+        return quick_command()
 
     def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
         env = {**self.env, **(env or {})}
         if _is_apart(arguments, env):
-            return Ended(*self._forked().run(arguments, self.folder, env, stdin, PATIENCE))
+            return Ended(*run(arguments, self.folder, env, stdin, PATIENCE))
         given = TextIOWrapper(BytesIO(stdin.encode()), "utf-8")
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err), logging_as_it_is():
@@ -194,20 +192,31 @@ class On:
         self.swf = swf
         self.env = {"TEMPORAL_ADDRESS": dev.address}
 
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+    def __call__(self, *arguments: str) -> Ended:
         ended = self.swf(*arguments, env=self.env)
         assert "Traceback" not in ended.err
-        return ended.code, ended.out, ended.err
+        return ended
+
+    def json(self, *arguments: str) -> Any:
+        code, out, err = self(*arguments, "--output", "json")
+        assert code == 0, err
+        return json.loads(out)
 
     def refused(self, *arguments: str) -> str:
         return self.swf.refused(*arguments, env=self.env)
 
-    def until(self, holds: Callable[[tuple[int, str, str]], bool], *arguments: str) -> tuple[int, str, str]:
+    def until(self, holds: Callable[[Ended], bool], *arguments: str) -> Ended:
         """Return what a command says, once that is what is waited for: the lists of a server are a moment behind."""
-        end = time.monotonic() + PATIENCE
-        while not holds(said := self(*arguments)):
-            assert time.monotonic() < end, said
-        return said
+        return until(lambda: self(*arguments), holds)
+
+
+def until(look: Callable[[], T], holds: Callable[[T], object] = bool) -> T:
+    """Look again and again, until what is seen is what is waited for; return that."""
+    end = time.monotonic() + PATIENCE
+    while not holds(seen := look()):
+        assert time.monotonic() < end, seen
+        time.sleep(0.02)
+    return seen
 
 
 @dataclass
@@ -230,16 +239,10 @@ class Running:
         return Ended(self.process.returncode, out, self.output + err)
 
 
-@pytest.fixture(scope="session")
-def forked() -> Iterator[Forked]:
-    with forking() as running:
-        yield running
-
-
 @pytest.fixture
-def swf(tmp_path: Path, request: pytest.FixtureRequest) -> Swf:
+def swf(tmp_path: Path) -> Swf:
     """Return the command, in a fresh folder that holds a few files."""
-    command = Swf(tmp_path, lambda: request.getfixturevalue("forked"))
+    command = Swf(tmp_path)
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)
     command.write("caller.yaml", CALLER)
@@ -260,11 +263,7 @@ class Dev:
 
     def until(self, text: str) -> str:
         """Return what it has said, once *text* is in it."""
-        end = time.monotonic() + PATIENCE
-        while text not in self.log.read_text():
-            assert time.monotonic() < end, f"it did not say {text!r}, but said:\n{self.log.read_text()}"
-            time.sleep(0.02)
-        return self.log.read_text()
+        return until(self.log.read_text, lambda said: text in said)
 
 
 @pytest.fixture(scope="session")
@@ -294,7 +293,7 @@ def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Po
     ports = ["--port", str(port), "--ui-port", str(ui_port)]
     arguments = ["dev", "--functions", "functions.py", *ports, "--sonataflow-api"]
     return subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log,
+        [*ending_with_us(), *quick_command(), *arguments], cwd=command.folder, env=command.env, stdout=log, stderr=log,
         text=True,
     )  # fmt: skip
 

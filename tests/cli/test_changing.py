@@ -5,7 +5,7 @@ import pytest
 from swf_temporal.base.client_errors import InstanceEndedError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.changing import Outcome, for_each
-from tests.cli.conftest import On, Swf
+from tests.cli.conftest import On
 
 QUERY = "WorkflowId STARTS_WITH 'many-'"
 
@@ -16,7 +16,6 @@ def _until_found(on: On, verb: str, number: int) -> str:
 
 @pytest.mark.temporal
 def test_many_instances(on: On) -> None:
-    """Those that a change can have an effect on are counted, listed and, without being asked about, changed."""
     for n in "12":
         on("start", "waiter", "--id", f"many-{n}")
     _until_found(on, "pause", 2)
@@ -33,21 +32,7 @@ def test_many_instances(on: On) -> None:
     assert "ordered twice" in on("status", "many-2")[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["many-1", "--query", QUERY], "an instance and --query exclude each other"),
-        (["many-1", "--yes"], "--yes is for --query"),
-        (["many-1", "--dry-run"], "--dry-run is for --query"),
-    ],
-)
-def test_mistakes(swf: Swf, arguments: list[str], told: str) -> None:
-    ended = swf("cancel", *arguments)
-    assert (ended.code, told in ended.err) == (2, True)
-
-
 async def test_failures() -> None:
-    """What is wrong with one does not stop the rest; one that has ended meanwhile is no failure."""
     made = []
 
     async def make(workflow_id: str) -> None:

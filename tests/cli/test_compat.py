@@ -9,15 +9,14 @@ import pytest
 
 from swf_temporal.temporal.server import find_program
 from tests.cli.conftest import WAITER, Dev, Swf
-from tests.cli.forked import Forked
 
 pytestmark = pytest.mark.temporal
 
 
 @pytest.fixture(scope="module")
-def started(dev: Dev, forked: Forked, tmp_path_factory: pytest.TempPathFactory) -> Swf:
+def started(dev: Dev, tmp_path_factory: pytest.TempPathFactory) -> Swf:
     """A folder with the history of an instance that waits, exported by the `temporal` program."""
-    swf = Swf(tmp_path_factory.mktemp("compat"), lambda: forked)
+    swf = Swf(tmp_path_factory.mktemp("compat"))
     (swf.folder / "histories").mkdir()
     old = swf.write("waiter.yaml", WAITER)
     swf.write("new.yaml", WAITER.replace('"1.0"', '"1.1"').replace("com.paid", "com.billed"))
@@ -36,7 +35,6 @@ def exported(dev: Dev, workflow_id: str) -> str:
 
 
 def test_an_exported_history_goes_on(started: Swf) -> None:
-    """It is told what it runs, where it is, who wrote it, which of the two texts it carries; and that it replays."""
     ended = started("compat", "waiter.yaml", "new.yaml", "--histories", "histories", "--output", "json")
     told = json.loads(ended.out)
     assert ended.code == 0, ended.err
@@ -92,21 +90,6 @@ def test_a_history_that_does_not_replay(started: Swf, tmp_path: Path, change: An
     assert lines[-1] == "1 of 2 can continue with this release"
     assert lines[-2].startswith("compat-1 (")
     assert reason in lines[-2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ((), "there is nothing to compare"),
-        (("waiter.yaml",), "a comparison needs two definitions"),
-        (("--histories", "."), "there is no history in ."),
-        (("--histories", "nowhere"), "nowhere is not a folder"),
-        (("--histories", ".", "--query", "x"), "exclude each other"),
-        (("a@1", "b", "-d", "."), "'a@1' is not a file"),
-    ],
-)
-def test_what_cannot_be_looked_at(swf: Swf, arguments: tuple[str, ...], told: str) -> None:
-    assert told in swf.refused("compat", *arguments)
 
 
 def test_a_file_that_is_no_history(swf: Swf) -> None:

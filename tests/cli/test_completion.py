@@ -3,12 +3,11 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
 from swf_temporal.cli.recent_instances import recall, remember
-from tests.cli.conftest import PATIENCE, Dev, Swf
+from tests.cli.conftest import Dev, Swf, until
 
 NOWHERE = "127.0.0.1:1"
 
@@ -29,18 +28,11 @@ def known(swf: Swf, monkeypatch: pytest.MonkeyPatch) -> Swf:
     return swf
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("swf va", ["validate"]),
-        ("swf term", ["terminate"]),
-        ("swf schedule pre", ["preview"]),
-        ("swf run --simu", ["--simulate"]),
-        ("swf list --status comp", ["completed"]),
-        ("swf list --output ", ["text", "json", "yaml"]),
-        ("swf help sched", ["schedule"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "found"), [
+    ("swf va", ["validate"]), ("swf term", ["terminate"]), ("swf schedule pre", ["preview"]),
+    ("swf run --simu", ["--simulate"]), ("swf list --status comp", ["completed"]),
+    ("swf list --output ", ["text", "json", "yaml"]), ("swf help sched", ["schedule"]),
+])  # fmt: skip
 def test_commands_options_and_their_values(swf: Swf, line: str, found: list[str]) -> None:
     assert completed(swf, line) == found
 
@@ -64,7 +56,6 @@ def test_definitions(known: Swf) -> None:
 
 @pytest.mark.parametrize("line", ["swf status in", "swf start he", "swf run --s", "swf schedule show o"])
 def test_imports_nothing_heavy(known: Swf, line: str) -> None:
-    """A word is completed without the libraries that take long to import."""
     program = (
         "import atexit, sys\n" "def tell():\n"
         "    heavy = ('temporalio', 'pydantic', 'yaml', 'httpx', 'jq', 'asyncio')\n"
@@ -98,11 +89,8 @@ def test_the_latest_are_kept(known: Swf) -> None:
 
 @pytest.mark.temporal
 def test_the_server_is_looked_at_for_the_next_time(swf: Swf, dev: Dev) -> None:
-    """An instance that no command here has seen is offered soon after somebody has asked for one."""
     elsewhere = {"XDG_CACHE_HOME": str(swf.folder / "elsewhere")}
     started = swf("start", "waiter", "-w", "seen-by-others", "--address", dev.address, env=elsewhere)
     assert started.code == 0
-    end = time.monotonic() + PATIENCE
-    while completed(swf, f"swf status --address {dev.address} seen-by") != ["seen-by-others"]:
-        assert time.monotonic() < end
+    until(lambda: completed(swf, f"swf status --address {dev.address} seen-by") == ["seen-by-others"])
     swf("terminate", "seen-by-others", "--address", dev.address)

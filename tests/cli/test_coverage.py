@@ -40,7 +40,6 @@ def test_coverage(swf: Swf) -> None:
 
 
 def test_report(swf: Swf) -> None:
-    """A page has the definition with all that was reached, and every scenario with its course and differences."""
     swf.write("chooses.yaml", DEFINITION)
     swf.write("both.yaml", SMALL + BIG)
     ended = swf("test", "both.yaml", "--report", "report.html")

@@ -2,16 +2,16 @@
 
 import json
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import BROKEN, Swf
+from tests.definitions import definition
 
-PARENT = """\
+PARENT = definition("""\
 id: parent
-specVersion: "0.8"
-version: "1.0"
 states: [{name: Run, type: operation, actions: [{subFlowRef: hello}, {subFlowRef: waiter}], end: true}]
-"""
+""")
 
 
 def test_text(swf: Swf) -> None:
@@ -23,21 +23,15 @@ def test_text(swf: Swf) -> None:
     )  # fmt: skip
 
 
-def test_json(swf: Swf) -> None:
-    ended = swf("describe", "waiter.yaml", "--output", "json")
-    facts = json.loads(ended.out)
-    assert ended.code == 0
+def test_json_and_mermaid(swf: Swf) -> None:
+    facts = json.loads(swf("describe", "waiter.yaml", "--output", "json").out)
     assert (facts["id"], facts["start"], facts["events"][0]["name"]) == ("waiter", "Wait", "Paid up")
-
-
-def test_mermaid(swf: Swf) -> None:
     ended = swf("describe", "waiter.yaml", "--output", "mermaid")
-    assert ended.code == 0
-    assert ended.out.splitlines()[0] == "stateDiagram-v2"
+    assert (ended.code, ended.out.splitlines()[0]) == (0, "stateDiagram-v2")
+    assert "transition-target" in swf.refused("describe", swf.write("broken.yaml", BROKEN))
 
 
 def test_finds_sub_workflows(swf: Swf) -> None:
-    """Sub-workflows are looked for beside the file, and in the folders that are named."""
     swf.write("apart/parent.yaml", PARENT)
     swf.write("apart/hello.yaml", (swf.folder / "hello.yaml").read_text())
     alone = json.loads(swf("describe", "apart/parent.yaml", "--output", "json").out)
@@ -46,41 +40,29 @@ def test_finds_sub_workflows(swf: Swf) -> None:
     assert [one["found"] for one in both["subWorkflows"]] == [True, True]
 
 
-def test_broken_definition(swf: Swf) -> None:
-    """A definition that cannot run is not described, and it is told why."""
-    assert "transition-target" in swf.refused("describe", swf.write("broken.yaml", BROKEN))
-
-
-def test_schema(swf: Swf) -> None:
-    """The schema is printed as JSON, with the title that is asked for, and definitions fit it."""
-    ended = swf("schema", "--title", "Orders")
+@pytest.mark.parametrize(("options", "fits"), [
+    ([], {"id": "a", "states": []}),
+    (["--scenarios"], {"scenario": "Ships", "workflow": "orders.yaml", "expect": {"output": {}}}),
+])  # fmt: skip
+def test_schema(swf: Swf, options: list[str], fits: object) -> None:
+    ended = swf("schema", *options, "--title", "Orders")
     schema = json.loads(ended.out)
     assert (ended.code, ended.err, schema["title"]) == (0, "", "Orders")
-    Draft202012Validator(schema).validate({"id": "a", "states": []})
-
-
-def test_the_schema_of_scenarios(swf: Swf) -> None:
-    """Scenario files have one schema, whatever the language and the version of their definitions."""
-    ended = swf("schema", "--scenarios", "--title", "Orders")
-    schema = json.loads(ended.out)
-    assert (ended.code, ended.err, schema["title"]) == (0, "", "Orders")
-    Draft202012Validator(schema).validate({"scenario": "Ships", "workflow": "orders.yaml", "expect": {"output": {}}})
-    refused = swf("schema", "--scenarios", "--version", "0.8")
-    assert (refused.code, refused.err) == (
-        2, "error: --scenarios is for definitions of every language\n  leave out --language and --version\n",
-    )  # fmt: skip
+    Draft202012Validator(schema).validate(fits)
 
 
 def test_the_schema_of_a_language_and_a_version(swf: Swf) -> None:
     named = swf("schema", "--language", "serverless-workflow", "--version", "0.9")
     assert (named.code, named.out) == (0, swf("schema").out)
-    unknown = swf("schema", "--language", "bpmn")
-    assert (unknown.code, unknown.err) == (
-        2, "error: 'bpmn' is not a known language; known: direktiv, serverless-workflow\n",
-    )  # fmt: skip
-    later = swf("schema", "--version", "1.0")
-    assert (later.code, later.err) == (
-        2,
-        ("error: there is no schema of version '1.0' of serverless-workflow\n"
-         "  there is one for November 2019, May 2020, 0.5, 0.6, 0.7, 0.8, 0.9, 0.8-next, 0.8-sonataflow\n"),
-    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "told"), [
+    ("--language bpmn", "'bpmn' is not a known language; known: direktiv, serverless-workflow\n"),
+    ("--version 1.0",
+     ("there is no schema of version '1.0' of serverless-workflow\n"
+      "  there is one for November 2019, May 2020, 0.5, 0.6, 0.7, 0.8, 0.9, 0.8-next, 0.8-sonataflow\n")),
+    ("--scenarios --version 0.8",
+     "--scenarios is for definitions of every language\n  leave out --language and --version\n"),
+])  # fmt: skip
+def test_a_schema_that_is_not_there(swf: Swf, options: str, told: str) -> None:
+    assert swf.refused("schema", *options.split()) == f"error: {told}"

@@ -19,7 +19,6 @@ def command_of(name: str) -> Any:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_summary_is_the_docstring(name: str) -> None:
-    """The list of commands says the same as the help of the command."""
     command = COMMANDS[name]
     module = importlib.import_module(f"swf_temporal.cli.{command.module}")
     assert (inspect.getdoc(getattr(module, command.function)) or "").splitlines()[0] == command.summary

@@ -65,7 +65,6 @@ def test_an_operation_that_is_not_there(swf: Swf, warned: Callable[[str, str], s
     ("document", "meant"), [("specs/api.json", "../specs/api.json"), ("defs/specs/aip.json", "specs/aip.json")]
 )
 def test_a_document_that_is_not_there(swf: Swf, warned: Callable[[str, str], str], document: str, meant: str) -> None:
-    """It is told where it was looked for, and where perhaps it is: above the definition, or beside the place."""
     swf.write(document, json.dumps(API))
     out = warned("specs/api.json#getStock", "rest")
     assert "function-document  function 'ask': the document 'specs/api.json' cannot be read from " in out
@@ -75,12 +74,10 @@ def test_a_document_that_is_not_there(swf: Swf, warned: Callable[[str, str], str
 
 @pytest.mark.parametrize(("operation", "kind"), [("x" * 300 + ".proto#A#B", "rpc"), ("a\\0.json#a", "rest")])
 def test_a_file_that_cannot_be(warned: Callable[[str, str], str], operation: str, kind: str) -> None:
-    """A name that no file can have is a problem of the definition as well."""
     assert "  function-document  function 'ask': " in warned(operation, kind)
 
 
 def test_a_proto_file(swf: Swf, warned: Callable[[str, str], str]) -> None:
-    """It is compiled with its imports, and has the service and the method, or it is told in one line what is wrong."""
     copytree(PROTOS, swf.folder / "defs")
     assert "no method 'AdUser'\n" in warned("users.proto#UserService#AdUser", "rpc")
     assert len(warned("broken.proto#UserService#AddUser", "rpc").splitlines()) == 3
@@ -126,14 +123,10 @@ def test_what_is_there(swf: Swf) -> None:
     assert (ended.code, ended.out) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("operation", "kind", "imported"),
-    [
-        ("https://nowhere.invalid/api.json#a", "rest", "False"),
-        ("api.json#getStock", "rest", "False"),
-        ("a.proto#S#M", "rpc", "True"),
-    ],
-)
+@pytest.mark.parametrize(("operation", "kind", "imported"), [
+    ("https://nowhere.invalid/api.json#a", "rest", "False"), ("api.json#getStock", "rest", "False"),
+    ("a.proto#S#M", "rpc", "True"),
+])  # fmt: skip
 def test_validation_stays_quick(swf: Swf, operation: str, kind: str, imported: str) -> None:
     """What sends requests is imported only for documents that are read with it: those of gRPC and of AsyncAPI."""
     file = swf.write("asks.yaml", asking(operation, kind))
@@ -152,7 +145,6 @@ async def test_without_the_libraries_that_compile(swf: Swf, monkeypatch: pytest.
     copytree(PROTOS, swf.folder / "protos")
     swf.write("protos/asks.yaml", asking("users.proto#UserService#AddUser", "rpc"))
     workflow, functions = load(swf.folder / "protos" / "asks.yaml"), Functions()
-
     assert await asyncio.to_thread(missing_from_files, [workflow], Resources()) == []
     [problem] = await missing([workflow], functions)
     assert "pip install 'swf-temporal[grpc]'" in problem.message
@@ -161,7 +153,6 @@ async def test_without_the_libraries_that_compile(swf: Swf, monkeypatch: pytest.
 
 @pytest.mark.temporal
 def test_dev_tells_what_changes(dev: Dev) -> None:
-    """When a definition or a document changes, it is told what is missing now."""
     copytree(PROTOS, dev.folder / "protos")
     file = dev.folder / "protos" / "asks.yaml"
     file.write_text(asking("users.proto#UserService#AddUsers", "rpc"))
@@ -177,7 +168,6 @@ def test_dev_tells_what_changes(dev: Dev) -> None:
 
 @pytest.mark.temporal
 def test_worker_logs_functions_that_it_was_not_given(swf: Swf, dev: Dev) -> None:
-    """Definitions that rely on any importable function are told so before an instance fails; others are not."""
     swf.write("defs/asks.yaml", asking("os:system", "custom").replace("asks", "bad"))
     swf.write("defs/more.yaml", asking("temporal:charge@billing", "custom"))
     swf.write("defs/told.yaml", asking("sysout:INFO", "custom").replace("asks", "told"))
@@ -191,7 +181,6 @@ def test_worker_logs_functions_that_it_was_not_given(swf: Swf, dev: Dev) -> None
 
 @pytest.mark.temporal
 def test_worker_logs_what_is_missing(swf: Swf, dev: Dev) -> None:
-    """A worker says it in a line of its log when it starts, and serves all the same."""
     swf.write("defs/asks.yaml", asking("api.json#getStock"))
     with swf.running("worker", "defs", "--task-queue", "lacking", "--address", dev.address) as worker:
         line = worker.until("function-document")
@@ -209,26 +198,22 @@ GUARDED = {
 AUTH = "auth: [{name: me, scheme: bearer, properties: {token: t}}]\n"
 
 
-@pytest.mark.parametrize(
-    ("document", "more", "is_told"),
-    [
-        (GUARDED, "", True),
-        ({**GUARDED, "security": [{"pet-key": []}, {}]}, "", False),
-        (API, "", False),
-        (GUARDED, "secrets: [pet-key]\n", False),
-        (GUARDED, "secrets: [other]\n", True),
-        (GUARDED, "secrets: [stock.json.pet-key]\n", False),
-        (GUARDED, "secrets: [other.json.pet-key]\n", True),
-        (GUARDED, AUTH, False),
-    ],
-)
+@pytest.mark.parametrize(("document", "more", "is_told"), [
+    (GUARDED, "", True),
+    ({**GUARDED, "security": [{"pet-key": []}, {}]}, "", False),
+    (API, "", False),
+    (GUARDED, "secrets: [pet-key]\n", False),
+    (GUARDED, "secrets: [other]\n", True),
+    (GUARDED, "secrets: [stock.json.pet-key]\n", False),
+    (GUARDED, "secrets: [other.json.pet-key]\n", True),
+    (GUARDED, AUTH, False),
+])  # fmt: skip
 def test_credentials_that_nobody_provides(
     swf: Swf,
     document: dict[str, object],
     more: str,
     is_told: bool,  # noqa: FBT001 - what is expected
 ) -> None:
-    """Where a document asks for them, an auth or a secret for the scheme has to be there."""
     swf.write("stock.json", json.dumps(document))
     text = asking("stock.json#getStock") + more
     if more == AUTH:

@@ -5,28 +5,20 @@ import json
 import re
 import secrets
 import signal
-import time
 
 import httpx
 import pytest
 
-from tests.cli.conftest import PATIENCE, Running, Swf, free_port, listens
+from tests.cli.conftest import COMMAND, PATIENCE, Running, Swf, free_port, listens, until
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-SLEEPER = """\
-id: sleeper
-specVersion: "0.8"
-version: "1.0"
-states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
-"""
+SLEEPER = definition("id: sleeper\nstates: [{name: Nap, type: sleep, duration: PT1H, end: true}]\n")
 
 
 def until_nothing_listens(port: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while listens(port):
-        assert time.monotonic() < end, f"something still listens on port {port}"
-        time.sleep(0.02)
+    until(lambda: not listens(port))
 
 
 def kill(running: Running) -> None:
@@ -41,7 +33,7 @@ def dev_on(port: int, *more: str) -> list[str]:
 def test_ends_with_a_run_that_is_killed(swf: Swf) -> None:
     """The server that `swf run` starts is gone when that is killed, though nobody told it."""
     swf.write("sleeper.yaml", SLEEPER)
-    with swf.running("run", "sleeper.yaml") as run:
+    with swf.running("run", "sleeper.yaml", command=COMMAND) as run:
         run.until("sleeping PT1H")
         port = int(re.findall(r"127\.0\.0\.1:(\d+)", run.output)[0])
         assert listens(port)
@@ -50,10 +42,9 @@ def test_ends_with_a_run_that_is_killed(swf: Swf) -> None:
 
 
 def test_one_dev_on_a_database(swf: Swf) -> None:
-    """The second is told who has the database, by what and where and since when; and the folder is not for Git."""
     (swf.folder / "definitions").mkdir()
     port = free_port()
-    with swf.running(*dev_on(port)) as first:
+    with swf.running(*dev_on(port), command=COMMAND) as first:
         first.until("ready: ")
         second = swf(*dev_on(free_port()))
         on_the_same_port = swf(*dev_on(port))

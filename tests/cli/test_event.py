@@ -5,13 +5,12 @@ import json
 import pytest
 
 from tests.cli.conftest import On
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-TWICE = """\
+TWICE = definition("""\
 id: twice
-specVersion: "0.8"
-version: "1.0"
 events:
   - {name: Paid up, type: com.paid, source: shop}
   - {name: Shipped, type: com.shipped, source: shop}
@@ -23,7 +22,7 @@ events:
 states:
   - {name: First, type: event, onEvents: [{eventRefs: [Paid up]}], transition: Second}
   - {name: Second, type: event, onEvents: [{eventRefs: [Shipped]}, {eventRefs: [Weighed, Signed]}], end: true}
-"""
+""")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +31,6 @@ def _twice(on: On) -> None:
 
 
 def test_what_became_of_it(on: On) -> None:
-    """Taken, kept and duplicate are told apart, to people and to programs."""
     on("start", "twice.yaml", "-w", "e-1")
     on("status", "e-1")
     assert on("event", "e-1", "--name", "Shipped") == (0, "", "e-1 keeps event 'Shipped' until a state waits for it\n")
@@ -44,7 +42,6 @@ def test_what_became_of_it(on: On) -> None:
 
 
 def test_duplicate(on: On) -> None:
-    """An event that came before is told as that, and not taken again."""
     on("start", "twice.yaml", "-w", "e-2")
     on.swf.write("shipped.json", '[{"id": "1", "type": "com.shipped", "source": "shop"}]')
     assert "status: kept" in on("event", "e-2", "--file", "shipped.json", "-o", "yaml")[1]
@@ -54,19 +51,15 @@ def test_duplicate(on: On) -> None:
     on("terminate", "e-2")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
-        (["--name", "xyz"],
-         "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed"),
-        (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
-        (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
-        (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
-        (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
-        (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "told"), [
+    (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
+    (["--name", "xyz"], "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed"),
+    (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
+    (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
+    (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
+    (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
+    (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
+])  # fmt: skip
 def test_never_taken(on: On, arguments: list[str], told: str) -> None:
     on("start", "twice.yaml", "-w", "e-3")
     code, out, err = on("event", "e-3", *arguments)
@@ -76,7 +69,6 @@ def test_never_taken(on: On, arguments: list[str], told: str) -> None:
 
 
 def test_without_a_worker(on: On) -> None:
-    """Nobody has to answer where that is not waited for; `sent` is all that can be said then."""
     on("start", "twice.yaml", "-w", "e-4", "--task-queue", "nobody")
     assert on("event", "e-4", "--name", "Paid up", "--no-wait") == (
         0, "", "sent event 'Paid up' to e-4; no worker has answered for it\n",

@@ -3,20 +3,17 @@
 import json
 
 from tests.cli.conftest import Dev, Swf, free_port
+from tests.definitions import definition
 
 PLACED = '{"id": "1", "source": "shop", "type": "placed", "order": 7}'
-ORDER = """\
+ORDER = definition("""\
 id: order
-version: '1.0'
-specVersion: '0.8'
 start: Wait
 events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
 states: [{name: Wait, type: event, onEvents: [{eventRefs: [Placed]}], end: true}]
-"""
-PARCEL = """\
+""")
+PARCEL = definition("""\
 id: parcel
-version: '1.0'
-specVersion: '0.8'
 start: Wait
 events:
   - name: Arrived
@@ -31,12 +28,11 @@ states:
     eventConditions: [{eventRef: Arrived, end: true}, {eventRef: Lost, transition: Search}]
     defaultCondition: {end: true}
   - {name: Search, type: event, onEvents: [{eventRefs: [Found]}], end: true}
-"""
+""")
 ARRIVED = '{"id": "1", "source": "depot", "type": "arrived", "parcel": "7"}'
 
 
 def test_explain(swf: Swf) -> None:
-    """Of every definition in a folder it says what the event means to it; without a server, that none was asked."""
     swf.write("defs/order.yaml", ORDER)
     swf.write("defs/hello.yaml", (swf.folder / "hello.yaml").read_text())
     swf.write("placed.json", PLACED)
@@ -64,7 +60,6 @@ def test_explain_at_the_end_of_a_chain(swf: Swf) -> None:
 
 
 def test_explain_as_json(swf: Swf) -> None:
-    """The event may be on stdin, or the argument itself; where nothing consumes it, the exit code tells."""
     swf.write("order.yaml", ORDER)
     swf.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{free_port()}"
     for argument, stdin in (("-", PLACED), (PLACED, "")):
@@ -80,7 +75,6 @@ def test_explain_as_json(swf: Swf) -> None:
 
 
 def test_explain_instances(swf: Swf, dev: Dev) -> None:
-    """A server tells which instances would get an event, and why the others of the definition would not."""
     swf.write("parcel.yaml", PARCEL)
     at = ("--address", dev.address)
     for instance, parcel in (("parcel-7", 7), ("parcel-8", 8), ("parcel-9", 9)):
@@ -108,7 +102,6 @@ def test_explain_instances(swf: Swf, dev: Dev) -> None:
 
 
 def test_send_with_sub_workflows(swf: Swf, dev: Dev) -> None:
-    """An instance that an event starts has the sub-workflows beside its file, and these get no event themselves."""
     calls = "{name: Call, type: operation, actions: [{subFlowRef: callee}], end: true}"
     caller = ORDER.replace("id: order", "id: caller").replace("end: true}]", f"transition: Call}}, {calls}]")
     swf.write("caller.yaml", caller)
@@ -130,7 +123,6 @@ def test_send_with_sub_workflows(swf: Swf, dev: Dev) -> None:
 
 
 def test_send(swf: Swf, dev: Dev) -> None:
-    """An event starts an instance, whose id is told; sent again it has no further effect."""
     swf.write("order.yaml", ORDER.replace("order", "ordersent"))
     swf.write("placed.json", PLACED.replace('"order"', '"ordersent"'))
     at = ("--address", dev.address)
@@ -157,7 +149,6 @@ def test_send_nowhere(swf: Swf, dev: Dev) -> None:
 
 
 def test_send_to_an_instance(swf: Swf, dev: Dev) -> None:
-    """An event reaches the instance that the sender names or, where that is trusted, the event itself."""
     definition = ORDER.replace("order", "orderbyhand").replace("Placed, type: placed", "Placed, type: by-hand")
     swf.write("order.yaml", definition)
     swf.write("none.yaml", definition.replace("id: orderbyhand", "id: none").replace("type: by-hand", "type: none"))

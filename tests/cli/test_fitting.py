@@ -3,20 +3,18 @@
 import pytest
 
 from tests.cli.conftest import Swf
+from tests.definitions import definition
 
-ORDERS = """\
+ORDERS = definition("""\
 id: orders
-specVersion: "0.8"
-version: "1.0"
 dataInputSchema: order.json
 states: [{name: Pass, type: inject, data: {}, end: true}]
-"""
+""")
 SCHEMA = '{"type": "object", "required": ["id"], "properties": {"n": {"type": "integer"}}}'
 
 
 @pytest.mark.parametrize("command", [("run",), ("run", "--simulate"), ("start", "--address", "127.0.0.1:1")])
 def test_refuses_what_does_not_fit(swf: Swf, command: tuple[str, ...]) -> None:
-    """The command says all that is wrong with the input and exits with 2, without asking for a server."""
     swf.write("orders.yaml", ORDERS)
     swf.write("order.json", SCHEMA)
     ended = swf(*command, "orders.yaml", "--input", '{"n": "x"}')

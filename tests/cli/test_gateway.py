@@ -14,6 +14,7 @@ import pytest
 
 from swf_temporal.sdk.consuming import prepare
 from tests.cli.conftest import BROKEN, COMMAND, HELLO, PATIENCE, Dev, Running, Swf
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
@@ -42,19 +43,16 @@ def test_serves_until_it_is_stopped(swf: Swf, dev: Dev) -> None:
         ended = gateway.stop(signal.SIGTERM)
     assert refused[0] == 401
     assert (moved[0], moved[1]["workflowdata"]["greeting"]) == (201, "Hello Bob!")
-    assert started[0] == 200
-    assert started[1]["output"]["greeting"] == "Hello Ada!"
+    assert (started[0], started[1]["output"]["greeting"]) == (200, "Hello Ada!")
     assert ended.code == 0
     assert "refused POST /workflows/hello from 127.0.0.1: 401" in ended.err
     assert "0123456789abcdef" not in ended.err
 
 
-CALLING = """\
+CALLING = definition("""\
 id: calling
-specVersion: "0.8"
-version: "1.0"
 states: [{name: Call, type: operation, actions: [{subFlowRef: beside}], end: true}]
-"""
+""")
 
 
 @pytest.fixture
@@ -89,7 +87,6 @@ def test_consumers_start_instances_with_their_sub_workflows(swf: Swf, calling: s
 
 
 def test_what_it_needs(swf: Swf) -> None:
-    """A server that answers, a key where others reach it, definitions that can run, and headers without secrets."""
     open_to_all = swf("gateway", ".", "--host", "0.0.0.0")  # noqa: S104 - it does not get as far as to listen
     swf.write("broken/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
     broken = swf("gateway", "broken")
@@ -113,7 +110,6 @@ def test_what_is_not_installed_is_named_first(swf: Swf) -> None:
 
 
 def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:
-    """When files change, and at once on SIGHUP; what cannot run changes nothing."""
     hello = (swf.folder / "hello.yaml").read_text()
     swf.write("defs/hello.yaml", hello)
     with swf.running("gateway", "defs", "--port", "0", "--address", dev.address, stream="stdout") as gateway:
@@ -131,14 +127,12 @@ def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:
         assert asked(f"{url}/workflows/other")[0] == 200
 
 
-STARTED = """\
+STARTED = definition("""\
 id: started
-version: "1.0"
-specVersion: "0.8"
 start: Wait
 events: [{name: Paid, type: com.paid, source: shop}]
 states: [{name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], end: true}]
-"""
+""")
 
 
 def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
@@ -148,8 +142,9 @@ def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
     logged once.
     """
     swf.write("defs/started.yaml", STARTED)
+    options = ["defs", "--port", "0", "--address", dev.address]
     with (
-        swf.running("gateway", "defs", "--port", "0", "--address", dev.address, stream="stdout") as gateway,
+        swf.running("gateway", *options, command=COMMAND, stream="stdout") as gateway,
         httpx.Client(trust_env=False, timeout=60, base_url=gateway.until("http://").strip()) as client,
     ):
         log, pid = Running(gateway.process), gateway.process.pid
@@ -210,7 +205,6 @@ def test_idle_connections_are_closed_to_make_room(swf: Swf, dev: Dev) -> None:
 
 
 def test_of_the_development_server(dev: Dev) -> None:
-    """It is where `swf dev` says, follows the files as that does, and has the paths of SonataFlow if it is to."""
     found = re.search(r"gateway (http://127\.0\.0\.1:\d+)", dev.log.read_text())
     assert found is not None
     assert asked(f"{found[1]}/workflows/followed")[0] == 404

@@ -21,7 +21,7 @@ def on_a_terminal(swf: Swf, *arguments: str, env: Mapping[str, str] | None = Non
     ours, theirs = pty.openpty()
     kept = {name: value for name, value in swf.env.items() if name not in {"NO_COLOR", "TERM"}}
     process = subprocess.Popen(
-        [*ending_with_us(), *COMMAND, *arguments], cwd=swf.folder,
+        [*ending_with_us(), *swf.command(), *arguments], cwd=swf.folder,
         env={**kept, "TERM": "xterm-256color", **(env or {})}, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
     )  # fmt: skip
     os.close(theirs)
@@ -51,7 +51,6 @@ def test_three_ways_to_ask_for_help(swf: Swf, name: str) -> None:
 
 
 def test_help_of_a_command_in_a_group(swf: Swf) -> None:
-    """A command within another has its help, too; what is not there is told."""
     assert swf("help", "schedule", "apply").out == swf("schedule", "apply", "-h").out
     assert swf("help").out == swf("-h").out
     assert "Did you mean 'run'?" in swf.refused("help", "runn")
@@ -59,7 +58,6 @@ def test_help_of_a_command_in_a_group(swf: Swf) -> None:
 
 @pytest.mark.parametrize("command", [["validate"], ["run", "--simulate"], ["describe"]])
 def test_definition_on_stdin(swf: Swf, command: list[str]) -> None:
-    """`-` stands for a definition on stdin, which finds what it names in the current folder."""
     ended = swf(*command, "-", stdin=HELLO)
     assert ended.code in {0, 1}
     assert "Traceback" not in ended.err
@@ -68,17 +66,14 @@ def test_definition_on_stdin(swf: Swf, command: list[str]) -> None:
     assert "there is no definition on stdin" in swf.refused(*command, "-", stdin="")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "closed", "code", "told"),
-    [
-        (["validate", "-"], "<&-", 2, "there is no definition on stdin"),
-        (["run", "--simulate", "hello.yaml", "--input", "-"], "<&-", 2, "--input - is not JSON"),
-        (["validate", "nosuch.yaml"], ">&-", 2, "nosuch.yaml cannot be read"),
-        (["run", "--simulate", "hello.yaml"], ">&-", 0, ""),
-        (["validate", "nosuch.yaml"], "2>&-", 2, ""),
-        (["validate", "hello.yaml"], "<&- >&- 2>&-", 0, ""),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "closed", "code", "told"), [
+    (["validate", "-"], "<&-", 2, "there is no definition on stdin"),
+    (["run", "--simulate", "hello.yaml", "--input", "-"], "<&-", 2, "--input - is not JSON"),
+    (["validate", "nosuch.yaml"], ">&-", 2, "nosuch.yaml cannot be read"),
+    (["run", "--simulate", "hello.yaml"], ">&-", 0, ""),
+    (["validate", "nosuch.yaml"], "2>&-", 2, ""),
+    (["validate", "hello.yaml"], "<&- >&- 2>&-", 0, ""),
+])  # fmt: skip
 def test_without_a_standard_stream(swf: Swf, arguments: list[str], closed: str, code: int, told: str) -> None:
     """A process that was started without stdin, stdout or stderr does what it would do, and writes nowhere else."""
     command = [*ending_with_us(), *COMMAND, *arguments]
@@ -92,7 +87,6 @@ def test_without_a_standard_stream(swf: Swf, arguments: list[str], closed: str, 
 
 
 def test_what_a_definition_on_stdin_names(swf: Swf) -> None:
-    """Sub-workflows and documents are found in the current folder."""
     swf.write("child.yaml", HELLO.replace("id: hello", "id: child"))
     parent = HELLO.replace(
         'type: inject, data: {greeting: "Hello ${ .name }!"}', "type: operation, actions: [{subFlowRef: child}]"
@@ -103,7 +97,6 @@ def test_what_a_definition_on_stdin_names(swf: Swf) -> None:
 
 @pytest.mark.parametrize("command", [["run", "--simulate"], ["start"], ["schedule", "apply"]])
 def test_stdin_is_there_once(swf: Swf, command: list[str]) -> None:
-    """The definition and the input cannot both be on stdin."""
     assert "cannot both be on stdin" in swf.refused(*command, "-", "--input", "-", stdin=HELLO)
     assert "- is given twice" in swf("validate", "-", "-", stdin=HELLO).err
 
@@ -129,79 +122,30 @@ def test_output_of_scenarios(swf: Swf) -> None:
     assert verdict["differences"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["run", "--simulate", "hello.yaml", "--functions", "functions.py"], "--functions is for a run on a server"),
-        (["run", "--simulate", "hello.yaml", "--config", "x.yaml"], "--config is for a run on a server"),
-        (["run", "--simulate", "hello.yaml", "--timeout", "5"], "--timeout is for a run on a server"),
-        (["run", "--simulate", "hello.yaml", "--address", "a:1"], "--address is for a run on a server"),
-        (["run", "--simulate", "hello.yaml", "-n", "x"], "--namespace is for a run on a server"),
-        (["run", "--simulate", "hello.yaml", "--id", "x"], "--workflow-id is for a run on a server"),
-        (["run", "hello.yaml", "--script", "x.yaml"], "add --simulate"),
-        (["run", "--simulate", "hello.yaml", "--script", "hello.yaml"],
-         "has an answer of 'id', which is not a function"),
-        (["run", "--simulate", "caller.yaml", "--script", "near.yaml"], "did you mean 'double'?"),
-        (["run", "hello.yaml", "--functions", "empty.py"], "empty.py has no functions"),
-        (["run", "hello.yaml", "--id", ""], "Invalid value for '--workflow-id'"),
-        (["start", "hello", "--task-queue", " "], "Invalid value for '--task-queue'"),
-        (["start", ""], "the id of the definition is empty"),
-        (["start", "."], ". is a folder"),
-        (["start", "./hello/"], "./hello/ is a folder"),
-        (["start", "hello", "--definitions", "."], "--definitions is for a definition that is given as a FILE"),
-        (["start", "hello", "--strict"], "--strict is for a definition that is given as a FILE"),
-        (["status", ""], "the id of the instance is empty"),
-        (["status"], "which instance?"),
-        (["list", "--address", ""], "Invalid value for '--address'"),
-        (["run", "hello.yaml", "--address", ""], "Invalid value for '--address'"),
-        (["list", "--namespace", ""], "Invalid value for '--namespace'"),
-        (["list", "--query", ""], "Invalid value for '--query'"),
-        (["event", "a", "", "--data", "1"], "the TYPE of the event is empty"),
-        (["event", "a", "b", "-w", "c"], "two instances are given: 'a' and 'c'"),
-        (["schedule", "show", ""], "Invalid value for 'ID'"),
-        (["gateway", "--task-queue", ""], "'--task-queue': it is empty"),
-        (["test", "hello.yaml", "-k", ""], "Invalid value for '-k'"),
-    ],
-)  # fmt: skip
-def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str) -> None:
-    """An option that says nothing where it stands, and a name that names nothing, are mistakes."""
-    swf.write("near.yaml", "duoble: 1\n")
-    swf.write("hello/any.txt", "")
-    swf.write("empty.py", "from swf_temporal import Registry\nregistry = Registry()\n")
-    assert told in swf.refused(*arguments)
-
-
 def test_configuration_of_the_environment_says_nothing_of_a_simulation(swf: Swf) -> None:
     assert swf("run", "--simulate", "hello.yaml", "-i", '{"name": 1}', env={"SWF_CONFIG": "nowhere.yaml"}).code == 0
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ("name=Ada", """it is one JSON value: --input '{"name": "Ada"}', or @FILE for a file that holds it"""),
-        ("n=7", """it is one JSON value: --input '{"n": 7}', or @FILE"""),
-        ("hello.yaml", "to read that file: --input @hello.yaml"),
-        ("Ada", "a text needs its quotes"),
-    ],
-)
+@pytest.mark.parametrize(("given", "told"), [
+    ("name=Ada", """it is one JSON value: --input '{"name": "Ada"}', or @FILE for a file that holds it"""),
+    ("n=7", """it is one JSON value: --input '{"n": 7}', or @FILE"""),
+    ("hello.yaml", "to read that file: --input @hello.yaml"),
+    ("Ada", "a text needs its quotes"),
+])  # fmt: skip
 def test_input_as_other_programs_take_it(swf: Swf, given: str, told: str) -> None:
-    """Pairs and names of files are told how they are written here."""
     ended = swf("run", "--simulate", "hello.yaml", "-i", given)
     assert (ended.code, ended.out) == (2, "")
     assert told in ended.err
 
 
-@pytest.mark.parametrize(
-    ("address", "meant"),
-    [
-        ("nowhere", "did you mean 'nowhere:7233'?"),
-        ("http://localhost:7233", "did you mean 'localhost:7233'?"),
-        ("localhost:", "as in localhost:7233"),
-        ("localhost:99999", "as in localhost:7233"),
-        ("local host:1", "as in localhost:7233"),
-        (":7233", "as in localhost:7233"),
-    ],
-)
+@pytest.mark.parametrize(("address", "meant"), [
+    ("nowhere", "did you mean 'nowhere:7233'?"),
+    ("http://localhost:7233", "did you mean 'localhost:7233'?"),
+    ("localhost:", "as in localhost:7233"),
+    ("localhost:99999", "as in localhost:7233"),
+    ("local host:1", "as in localhost:7233"),
+    (":7233", "as in localhost:7233"),
+])  # fmt: skip
 @pytest.mark.parametrize("command", [["list"], ["run", "hello.yaml"]])
 def test_malformed_address(swf: Swf, command: list[str], address: str, meant: str) -> None:
     for ended, named_by in (
@@ -226,7 +170,6 @@ def test_colours(swf: Swf) -> None:
 
 @pytest.mark.parametrize("arguments", [["-h"], ["run", "-h"], ["runn"], ["run", "--inptu"], ["list", "-o", "xml"]])
 def test_help_and_mistakes_are_plain(swf: Swf, arguments: list[str]) -> None:
-    """Help and messages have no colours and no frames, so that nothing need be obeyed."""
     output = on_a_terminal(swf, *arguments)
     assert output
     assert "Value error" not in output
@@ -235,7 +178,6 @@ def test_help_and_mistakes_are_plain(swf: Swf, arguments: list[str]) -> None:
 
 
 def test_progress(swf: Swf) -> None:
-    """Validating many or large files tells how far it is, on a terminal that can write a line anew, and clears it."""
     for number in range(25):
         swf.write(f"many/{number}.yaml", HELLO.replace("id: hello", f"id: hello{number}"))
     output = on_a_terminal(swf, "validate", "many")
@@ -246,30 +188,3 @@ def test_progress(swf: Swf) -> None:
     assert "validating" not in on_a_terminal(swf, "validate", "hello.yaml")
     swf.write("large.yaml", HELLO + "# " + "x" * 600_000 + "\n")
     assert "validating 1 of 1: large.yaml (600 kB)" in on_a_terminal(swf, "validate", "large.yaml")
-
-
-_PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ("worker --build-id 7", "--build-id has no effect on a worker without a deployment"),
-        ("worker --versioning pinned", "--versioning has no effect on a worker without a deployment"),
-        ("gateway --tls-key key.pem", "--tls-key needs a certificate"),
-        ("codec-server --config swf.yaml --tls-key key.pem", "--tls-key needs a certificate"),
-        ("gateway --tls-cert hello.yaml", "TLS cannot be served with hello.yaml"),
-        ("gateway --tls-cert nosuch.pem", "TLS cannot be served with nosuch.pem: No such file or directory"),
-        ("worker --functions hello.yaml", "hello.yaml is not a Python file"),
-        ("worker --functions ./nosuch", "./nosuch is not a Python file"),
-        ("compat hello.yaml hello.yaml --limit 5", "--limit is for instances on a server"),
-        ("compat --histories . --namespace n", "--namespace is for instances on a server"),
-        ("compat --histories . --strict", "--strict is for a comparison of definitions"),
-        ("events send hello.yaml EVENT --instance i --trust-instance", "--instance and --trust-instance exclude"),
-        ("event i com.paid --attribute source=shop", "--attribute gives 'source'"),
-        ("event i com.paid --attribute a=1 --attribute a=2", "--attribute gives 'a' twice"),
-    ],
-)
-def test_options_without_effect(swf: Swf, arguments: str, told: str) -> None:
-    swf.write("swf.yaml", "compression: true")
-    assert told in swf.refused(*(_PAID if one == "EVENT" else one for one in arguments.split()))

@@ -1,11 +1,11 @@
 """What a worker answers to those who look after it while it stops."""
 
 import signal
-import time
 
 import pytest
 
-from tests.cli.conftest import PATIENCE, Dev, Swf, answer_of, free_port
+from tests.cli.conftest import PATIENCE, Dev, Swf, answer_of, free_port, until
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
@@ -25,13 +25,11 @@ async def waits() -> dict[str, bool]:
         await sleep(0.02)
     return {"waited": True}
 """
-_DEFINITION = """\
+_DEFINITION = definition("""\
 id: draining
-version: "1.0"
-specVersion: "0.8"
 functions: [{name: waits, type: custom}]
 states: [{name: Wait, type: operation, actions: [{functionRef: waits}], end: true}]
-"""
+""")
 
 
 def test_a_worker_that_finishes_its_calls_is_alive_and_not_ready(swf: Swf, dev: Dev) -> None:
@@ -41,26 +39,12 @@ def test_a_worker_that_finishes_its_calls_is_alive_and_not_ready(swf: Swf, dev: 
     with swf.running("worker", "draining.yaml", "--functions", "functions.py", *server, "--health", str(health)) as one:
         one.until("working for")
         assert answer_of(health, "livez") == 200
-        _until(health, 200)
+        until(lambda: answer_of(health, "readyz") == 200)
         started = swf("start", "draining", "--id", "draining-1", *server)
         assert started.code == 0, started.err
-        _until_there(swf, "begun")
+        until((swf.folder / "begun").exists)
         one.process.send_signal(signal.SIGTERM)
-        _until(health, 503)
+        until(lambda: answer_of(health, "readyz") == 503)
         assert answer_of(health, "livez") == 200
         swf.write("may-end", "")
         assert one.process.wait(PATIENCE) == 0
-
-
-def _until(health: int, status: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while answer_of(health, "readyz") != status:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def _until_there(swf: Swf, name: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not (swf.folder / name).exists():
-        assert time.monotonic() < end, f"there is no {name}"
-        time.sleep(0.02)

@@ -2,20 +2,18 @@
 
 import json
 import re
-import time
 
 import pytest
 from temporalio.client import Client
 
-from tests.cli.conftest import PATIENCE, Dev, On, Swf, free_port
+from tests.cli.conftest import PATIENCE, Dev, On, Swf, free_port, until
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
 
-PATIENT = """\
+PATIENT = definition("""\
 id: patient
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
 retries: [{name: tomorrow, delay: P1D, maxAttempts: 5}]
 states:
@@ -25,22 +23,19 @@ states:
       - {name: north, actions: [{name: ask the shop, functionRef: ask, retryRef: tomorrow}]}
       - {name: south, actions: [{name: wait, subFlowRef: waiter}]}
     end: true
-"""
+""")
 
-GATHERING = """\
+GATHERING = definition("""\
 id: gathering
-specVersion: "0.8"
-version: "1.0"
 start: Start
 events: [{name: Ours, type: com.ours, source: shop, correlation: [{contextAttributeName: order}]}]
 states:
   - {name: Start, type: sleep, duration: PT1S, transition: Wait}
   - {name: Wait, type: event, onEvents: [{eventRefs: [Ours]}], end: true}
-"""
+""")
 
 
 def test_life_of_an_instance(on: On) -> None:
-    """An instance is started by its definition's id, waits, takes an event and gives its output."""
     assert on("start", "waiter", "--id", "w-1")[:2] == (0, "w-1\n")
     _, out, _ = on("status", "w-1")
     assert out.startswith("w-1: waiter, running\n  in state Wait\n  Wait waits for event 'Paid up' of type 'com.paid'")
@@ -56,7 +51,6 @@ def test_life_of_an_instance(on: On) -> None:
 
 
 def test_a_workflow_is_started_by_its_path(on: On, dev: Dev) -> None:
-    """The path that Direktiv workflows are called by is an id; a file that is not where a folder is stays a mistake."""
     (dev.folder / "greet.yaml").write_text("states: [{id: greet, type: noop, transform: 'jq({hello: .name})'}]\n")
     dev.until("greet.yaml: serving /greet.yaml")
     assert on("start", "/greet.yaml", "--id", "g-1", "--input", '{"name": "Ada"}')[:2] == (0, "g-1\n")
@@ -66,12 +60,9 @@ def test_a_workflow_is_started_by_its_path(on: On, dev: Dev) -> None:
 
 
 def test_status_tells_what_is_under_way(on: On) -> None:
-    """Of a call that fails and is tried again, the last error and the next attempt; and which sub-workflows run."""
     on.swf.write("patient.yaml", PATIENT.replace("PORT", str(free_port())))
     on("start", "patient.yaml", "--id", "p-1")
-    end = time.monotonic() + PATIENCE
-    while "after GET" not in (shown := on("status", "p-1")[1]):
-        assert time.monotonic() < end, shown
+    shown = on.until(lambda said: "after GET" in said.out, "status", "p-1").out
     assert re.search(r"calls ask \(Both/north/ask the shop#1\), attempt 2 at [0-9T:+-]+, after GET .*refused", shown)
     assert re.search("^  runs p-1/[0-9a-f]{12}/Both/south/wait#1$", shown, re.MULTILINE)
     facts = json.loads(on("status", "p-1", "--output", "json")[1])
@@ -82,7 +73,6 @@ def test_status_tells_what_is_under_way(on: On) -> None:
 
 
 def test_whole_events(on: On) -> None:
-    """A CloudEvent is given by its type, source and attributes, or in a file."""
     on("start", "waiter", "--id", "w-2")
     code, _, err = on("event", "w-2", "com.paid", "--source", "shop", "--data", '{"b": 2}', "--attribute", "subject=x")
     assert (code, err) == (0, "w-2 took an event of type 'com.paid'\n")
@@ -94,18 +84,13 @@ def test_whole_events(on: On) -> None:
 
 
 def test_start_from_a_file(on: On) -> None:
-    """Started from a file, an instance runs the text of that file, whatever the workers serve by its id."""
-    on.swf.write(
-        "mine.yaml",
-        'id: hello\nspecVersion: "0.8"\nversion: "9.0"\n'
-        "states: [{name: Mine, type: inject, data: {mine: true}, end: true}]",
-    )
+    states = "states: [{name: Mine, type: inject, data: {mine: true}, end: true}]"
+    on.swf.write("mine.yaml", definition(f"id: hello\n{states}", "9.0"))
     code, out, _ = on("start", "mine.yaml", "--wait", "--output", "json")
     assert (code, json.loads(out)["output"]) == (0, {"mine": True})
 
 
 async def test_start_with_a_priority(on: On, dev: Dev) -> None:
-    """The server is told by what it is to order the tasks of an instance."""
     options = ["--priority", "2", "--fairness-key", "tenant-7", "--fairness-weight", "2.5"]
     assert on("start", "waiter", "--id", "early-1", *options)[0] == 0
     client = await Client.connect(dev.address)
@@ -116,7 +101,6 @@ async def test_start_with_a_priority(on: On, dev: Dev) -> None:
 
 
 def test_start_with_a_business_key(on: On) -> None:
-    """The instance keeps it, as one does that a request over HTTP starts; an empty one is refused."""
     assert on("start", "waiter", "--id", "keyed-1", "--business-key", "A-17")[0] == 0
     assert json.loads(on("status", "keyed-1", "--output", "json")[1])["businessKey"] == "A-17"
     assert "  business key: A-17" in on("status", "keyed-1")[1].splitlines()
@@ -127,13 +111,11 @@ def test_start_with_a_business_key(on: On) -> None:
 
 
 def test_start_with_events(on: On) -> None:
-    """An instance that is started by an id takes the events that come with it."""
     on.swf.write("paid.json", '{"type": "com.paid", "source": "shop", "data": {"d": 4}}')
     assert on("start", "waiter", "--event", "paid.json", "--wait")[:2] == (0, '{"d": 4}\n')
 
 
 def test_functions_of_the_server(on: On) -> None:
-    """`swf dev` offers the functions that it was given; what fails there is told here."""
     assert on("start", "caller", "--input", '{"n": 2}', "--wait")[1] == '{"n": 2, "doubled": 4}\n'
     code, _, err = on("start", "caller", "--input", '{"n": "x"}', "--wait")
     assert code == 1
@@ -172,7 +154,6 @@ def test_no_worker(on: On) -> None:
 
 
 def test_cancel(on: On) -> None:
-    """An instance that is asked to end has no output to give."""
     on("start", "waiter", "--id", "w-4")
     assert on("cancel", "w-4") == (0, "", "requested cancellation of w-4\n")
     assert on("result", "w-4") == (1, "", "error: the workflow was cancelled\n")
@@ -181,17 +162,12 @@ def test_cancel(on: On) -> None:
 
 
 def test_list(on: On) -> None:
-    """Instances are listed for people and for programs, and chosen by how they stand and by their definition."""
     on("start", "waiter", "--id", "listed")
-    found: list[dict[str, str]] = []
-    while not any(row["id"] == "listed" for row in found):
-        found = json.loads(on("list", "--status", "running", "--definition", "waiter", "--output", "json")[1])
-    assert {row["status"] for row in found} == {"running"}
-    assert {row["definition"] for row in found} == {"waiter"}
+    waiting = ["list", "--status", "running", "--definition", "waiter"]
+    found = until(lambda: on.json(*waiting), lambda rows: any(row["id"] == "listed" for row in rows))
+    assert {(row["status"], row["definition"]) for row in found} == {("running", "waiter")}
     on("start", "waiter", "--id", "listed-2")
-    more = ""
-    while not more:
-        _, out, more = on("list", "--status", "running", "--definition", "waiter", "--limit", "1")
+    _, out, more = on.until(lambda said: bool(said.err), *waiting, "--limit", "1")
     assert len(out.splitlines()) == 2
     assert re.fullmatch(r"\d+ more: --limit \d+ shows all\n", more)
     on("cancel", "listed")
@@ -201,36 +177,27 @@ def test_list(on: On) -> None:
 def test_list_without_what_is_ours(on: On) -> None:
     """Workflows that hold events and variables are no instances: they are listed only if that is asked for."""
     on.swf.write("gathering.yaml", GATHERING)
-    assert (
-        on("events", "send", "gathering.yaml", '{"id": "1", "type": "com.ours", "source": "shop", "order": "7"}')[0]
-        == 0
-    )
-    found: list[dict[str, str]] = []
-    while not any(row["definition"] == "swf events" for row in found):
-        found = json.loads(on("list", "--all", "--limit", "200", "-o", "json")[1])
-    ours = [row["id"] for row in found if row["definition"] == "swf events"]
-    assert "swf events" not in on("list", "--limit", "200", "-o", "json")[1]
-    for one in ours:
-        on("terminate", one)
+    ours = '{"id": "1", "type": "com.ours", "source": "shop", "order": "7"}'
+    assert on("events", "send", "gathering.yaml", ours).code == 0
+    rows = on.until(lambda said: "swf events" in said.out, "list", "--all", "--limit", "200", "-o", "json").out
+    assert "swf events" not in on("list", "--limit", "200", "-o", "json").out
+    for row in json.loads(rows):
+        if row["definition"] == "swf events":
+            on("terminate", row["id"])
 
 
 def test_list_by_a_filter(on: On) -> None:
-    """A list filter of the engine is passed through, alone and with other options; a wrong one is told as that."""
     on("start", "hello", "-w", "found-1", "--wait")
-    found: list[dict[str, str]] = []
-    while not found:
-        found = json.loads(on("list", "--query", "WorkflowId = 'found-1'", "-o", "json")[1])
+    found = until(lambda: on.json("list", "--query", "WorkflowId = 'found-1'"))
     assert [row["id"] for row in found] == ["found-1"]
-    assert (
-        on("list", "-q", "WorkflowId = 'found-1' OR WorkflowId = 'x'", "--status", "failed", "-o", "yaml")[1] == "[]\n"
-    )
+    either = ["--query", "WorkflowId = 'found-1' OR WorkflowId = 'x'", "--status", "failed"]
+    assert on("list", *either, "-o", "yaml").out == "[]\n"
     code, out, err = on("list", "--query", "WorkflowId ~ 1")
     assert (code, out) == (2, "")
     assert err.startswith("error: the server refuses: ")
 
 
 def test_terminate(on: On) -> None:
-    """An instance is ended at once, and the reason is kept."""
     on("start", "waiter", "-w", "t-1")
     assert on("terminate", "t-1", "--reason", "ordered twice") == (0, "", "terminated t-1\n")
     assert "ordered twice" in on("status", "-w", "t-1")[1]
@@ -247,37 +214,32 @@ def test_logs(on: On) -> None:
     code, out, err = on("logs", "l-1")
     assert (code, err) == (0, "l-1: completed\n")
     entries = [json.loads(line) for line in on("logs", "-w", "l-1", "-o", "json")[1].splitlines()]
-    assert entries[0]["kind"] == "workflow-started"
-    assert entries[-1]["kind"] == "workflow-completed"
+    assert (entries[0]["kind"], entries[-1]["kind"]) == ("workflow-started", "workflow-completed")
     (event_id,) = (entry["detail"]["id"] for entry in entries if entry["kind"] == "event-taken")
     assert [line.partition("  ")[2] for line in out.splitlines()] == ["Wait", f"  ← event Paid up {event_id}"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["status", "nobody"], "there is no instance 'nobody'"),
-        (["result", "nobody"], "there is no instance 'nobody'"),
-        (["cancel", "nobody"], "there is no instance 'nobody'"),
-        (["event", "nobody", "com.paid"], "there is no instance 'nobody'"),
-        (["list", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
-        (["start", "waiter", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
-        (["worker", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
-        (["event", "nobody"], "give one of TYPE, --name and --file"),
-        (["event", "nobody", "a", "--name", "b"], "TYPE, --name and --file exclude each other"),
-        (["event", "nobody", "--file", "none.json"], "there is no event: the list is empty"),
-        (["events", "send", "waiter.yaml", "[]"], "there is no event: the list is empty"),
-        (["event", "nobody", "--name", "b", "--source", "c"], "need the TYPE of an event"),
-        (["event", "nobody", "a", "--attribute", "b"], "write name=value"),
-        (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
-        (["start", "nowhere.yaml"], "nowhere.yaml cannot be read"),
-        (["terminate", "nobody"], "there is no instance 'nobody'"),
-        (["logs", "nobody"], "there is no instance 'nobody'"),
-        (["logs", "nobody", "-w", "somebody"], "two instances are given: 'nobody' and 'somebody'"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "told"), [
+    (["status", "nobody"], "there is no instance 'nobody'"),
+    (["result", "nobody"], "there is no instance 'nobody'"),
+    (["cancel", "nobody"], "there is no instance 'nobody'"),
+    (["event", "nobody", "com.paid"], "there is no instance 'nobody'"),
+    (["list", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
+    (["start", "waiter", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
+    (["worker", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
+    (["event", "nobody"], "give one of TYPE, --name and --file"),
+    (["event", "nobody", "a", "--name", "b"], "TYPE, --name and --file exclude each other"),
+    (["event", "nobody", "--file", "none.json"], "there is no event: the list is empty"),
+    (["events", "send", "waiter.yaml", "[]"], "there is no event: the list is empty"),
+    (["event", "nobody", "--name", "b", "--source", "c"], "need the TYPE of an event"),
+    (["event", "nobody", "a", "--attribute", "b"], "write name=value"),
+    (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
+    (["start", "nowhere.yaml"], "nowhere.yaml cannot be read"),
+    (["terminate", "nobody"], "there is no instance 'nobody'"),
+    (["logs", "nobody"], "there is no instance 'nobody'"),
+    (["logs", "nobody", "-w", "somebody"], "two instances are given: 'nobody' and 'somebody'"),
+])  # fmt: skip
 def test_mistakes(on: On, arguments: list[str], told: str) -> None:
-    """A mistake is told in a message, with exit code 2."""
     on.swf.write("none.json", "[]")
     code, out, err = on(*arguments)
     assert (code, out) == (2, "")
@@ -285,7 +247,6 @@ def test_mistakes(on: On, arguments: list[str], told: str) -> None:
 
 
 def test_running_already(on: On) -> None:
-    """Two instances of one id do not run at once."""
     on("start", "waiter", "--id", "once")
     code, _, err = on("start", "waiter", "--id", "once")
     assert code == 2

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import HELLO, Dev, Running, Swf, free_port
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-PAYS = """\
+PAYS = definition("""\
 id: pays
-specVersion: "0.8"
-version: "1.0"
 events: [{name: Paid, type: com.paid, source: shop}]
 functions: [{name: pay, type: custom, operation: pay}, {name: flaky, type: custom, operation: flaky}]
 retries: [{name: Twice, delay: PT0.01S, maxAttempts: 2}]
@@ -26,11 +25,9 @@ states:
     transition: Wait
   - {name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], transition: Work it out}
   - {name: Work it out, type: inject, data: {sum: "${ .card + 1 }"}, end: true}
-"""
-PARENT = """\
+""")
+PARENT = definition("""\
 id: parent
-specVersion: "0.8"
-version: "1.0"
 errors: [{name: Any, code: "*"}]
 states:
   - name: Try
@@ -39,13 +36,8 @@ states:
     onErrors: [{errorRef: Any, transition: Go on}]
     end: true
   - {name: Go on, type: inject, data: {}, end: {continueAs: {workflowId: hello}}}
-"""
-CHILD = """\
-id: child
-specVersion: "0.8"
-version: "1.0"
-states: [{name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}]
-"""
+""")
+CHILD = definition('id: child\nstates: [{name: Break, type: inject, data: {a: "${ .card + 1 }"}, end: true}]\n')
 FUNCTIONS = """\
 from swf_temporal import CallFailed, Registry
 
@@ -81,7 +73,6 @@ def prepared(swf: Swf) -> None:
 
 
 def test_what_happens_to_instances(swf: Swf, dev: Dev) -> None:
-    """Started, completed, failed and why, cancelled, continued; calls that fail, and whether they are made again."""
     prepared(swf)
     queue = ["--task-queue", "logged", "--address", dev.address]
     with swf.running("worker", "definitions", "--functions", "functions.py", *queue) as worker:
@@ -168,7 +159,6 @@ def test_json_and_no_line_twice(swf: Swf, dev: Dev) -> None:
 
 
 def test_level(swf: Swf, dev: Dev) -> None:
-    """What weighs less than the level is not logged; variables say both as well, as in a container."""
     prepared(swf)
     swf.env |= {"SWF_LOG_LEVEL": "warning", "SWF_LOG_FORMAT": "json"}
     queue = ["--task-queue", "logged-little", "--address", dev.address]
@@ -181,7 +171,6 @@ def test_level(swf: Swf, dev: Dev) -> None:
 
 
 def test_dev_logs_too(swf: Swf) -> None:
-    """`swf dev` tells what it serves and what becomes of it, in one log where that is for programs."""
     swf.write("definitions/hello.yaml", HELLO)
     port = free_port()
     ports = ["--port", str(port), "--ui-port", str(free_port())]
@@ -198,7 +187,6 @@ def test_dev_logs_too(swf: Swf) -> None:
 
 
 def test_files(swf: Swf, dev: Dev) -> None:
-    """A worker serves files as well as folders, a file that both name once, and refuses one that is not there."""
     swf.write("definitions/hello.yaml", HELLO)
     swf.write("other/orders.txt", HELLO.replace("id: hello", "id: orders"))
     queue = ["--task-queue", "of-files", "--address", dev.address]

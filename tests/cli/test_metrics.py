@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import signal
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ import pytest
 import yaml
 from temporalio.client import Client, WorkflowHandle
 
-from tests.cli.conftest import PATIENCE, Dev, Swf, free_port
+from tests.cli.conftest import Dev, Swf, free_port, until
 from tests.cli.test_gateway import asked
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
@@ -27,10 +27,8 @@ _LAST = "temporal_workflow_task_execution_failed_total"
 _NAME = re.compile(r"\b(?:swf|temporal)_\w+")
 _EVENT = {"Content-Type": "application/cloudevents+json"}
 
-COUNTED = """\
+COUNTED = definition("""\
 id: counted
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: fails, type: custom}, {name: slow, type: custom}]
 retries: [{name: once, delay: PT0S, maxAttempts: 2}]
 events: [{name: Go, type: go, source: shop}]
@@ -51,14 +49,12 @@ states:
     timeouts: {actionExecTimeout: PT0.1S}
     actions: [{name: call, functionRef: slow}]
     end: true
-"""
-FAILING = """\
+""")
+FAILING = definition("""\
 id: failing
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: fails, type: custom}]
 states: [{name: Call, type: operation, actions: [{functionRef: fails}], end: true}]
-"""
+""")
 FUNCTIONS = """\
 import asyncio
 
@@ -111,10 +107,7 @@ def _ask_prometheus(swf: Swf, *ports: int) -> None:
     wanted = {part["expr"] for one in panels for part in one["targets"]} - {_OF_BROKERS}
     with swf.running(*options, command=["prometheus"]) as prometheus:
         prometheus.until("Server is ready")
-        end = time.monotonic() + PATIENCE
-        while missing := {one for one in wanted if not _value(at, one)}:
-            assert time.monotonic() < end, missing
-            time.sleep(0.2)
+        until(lambda: {one for one in wanted if not _value(at, one)}, lambda missing: not missing)
 
 
 def _value(at: str, expression: str) -> list[Any]:
@@ -133,7 +126,6 @@ async def begin_newer(dev: Dev) -> WorkflowHandle[Any, Any]:
 
 
 async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev: Dev) -> None:
-    """A worker and a gateway export them, with the labels that the page lists; the port is not shared."""
     swf.write("defs/counted.yaml", COUNTED)
     swf.write("defs/failing.yaml", FAILING)
     swf.write("functions.py", FUNCTIONS)
@@ -150,9 +142,7 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
             newer = await begin_newer(dev)
             asked(f"{url}/events", {"specversion": "1.0", "id": "1", "source": "shop", "type": "unknown"}, **_EVENT)
             found = scraped(gateway_port)
-            end = time.monotonic() + PATIENCE
-            while _LAST not in (of_worker := scraped(port)):
-                assert time.monotonic() < end, sorted(of_worker)
+            of_worker = until(lambda: scraped(port), lambda seen: _LAST in seen)
             if shutil.which("prometheus"):
                 _ask_prometheus(swf, port, gateway_port)
             await newer.terminate()

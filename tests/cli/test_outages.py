@@ -6,16 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.conftest import Dev, Swf
+from tests.definitions import definition
 from tests.proxying import Proxy, proxying
 
 pytestmark = pytest.mark.temporal
 
-NAPPING = """\
-id: napping
-specVersion: "0.8"
-version: "1.0"
-states: [{name: Nap, type: sleep, duration: PT4S, end: true}]
-"""
+NAPPING = definition("id: napping\nstates: [{name: Nap, type: sleep, duration: PT4S, end: true}]\n")
 
 
 @pytest.fixture
@@ -26,7 +22,6 @@ def proxy(dev: Dev) -> Iterator[Proxy]:
 
 @pytest.mark.parametrize("harm", ["stall", "go_away"])
 def test_what_waits_outlasts_an_outage(swf: Swf, dev: Dev, proxy: Proxy, harm: str) -> None:
-    """While the server is away a word is said; what ended meanwhile is then told."""
     at = ["--address", proxy.address]
     name = f"outlasted-{harm}"
     with (
@@ -51,7 +46,6 @@ def test_what_waits_outlasts_an_outage(swf: Swf, dev: Dev, proxy: Proxy, harm: s
 
 
 def test_what_is_given_up_goes_on(swf: Swf, dev: Dev, proxy: Proxy) -> None:
-    """It is said that the instance is still there, where, and how to see it, or that it is without a worker."""
     at = ["--address", proxy.address]
     swf.env["SWF_SERVER_TIMEOUT"] = "4"
     with (

@@ -12,13 +12,12 @@ from temporalio.client import Client
 
 from tests.cli.conftest import Dev, On, Swf
 from tests.cli.test_gateway import asked
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-STANDING = """\
+STANDING = definition("""\
 id: standing
-specVersion: "0.8"
-version: "1.0"
 start: Wait
 events:
   - {name: Go, type: go, source: shop}
@@ -30,15 +29,13 @@ states:
     defaultCondition: {end: true}
   - {name: Again, type: switch, dataConditions: [{condition: .again, end: {continueAs: standing}}],
      defaultCondition: {end: true}}
-"""
-CALLING = """\
+""")
+CALLING = definition("""\
 id: calling-on
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:1/"}]
 retries: [{name: tomorrow, delay: P1D, maxAttempts: 5}]
 states: [{name: Call, type: operation, actions: [{functionRef: ask, retryRef: tomorrow}], end: true}]
-"""
+""")
 ODD = {"paused": "paused", "reset": "running", "continued": "running", "late": "timed-out", "ended": "terminated"}
 """By the ids of instances, their statuses."""
 

@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import socket
-import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
@@ -17,7 +16,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk import processes
 from swf_temporal.sdk.processes import Processes, merged, wanted
 from swf_temporal.temporal.server import free_ports
-from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port
+from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port, until
 
 
 def _get(port: int, path: str) -> tuple[int, str]:
@@ -31,13 +30,7 @@ def _get(port: int, path: str) -> tuple[int, str]:
 
 
 def _until(port: int, status: int) -> str:
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        found, text = _get(port, "/readyz")
-        if found == status:
-            return text
-        time.sleep(0.05)
-    raise AssertionError(_get(port, "/readyz"))
+    return until(lambda: _get(port, "/readyz"), lambda found: found[0] == status)[1]
 
 
 def _places(folder: Path) -> dict[int, list[int]]:
@@ -57,7 +50,7 @@ def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: D
     swf.write("hello.yaml", HELLO)
     health, metrics = free_port(), free_port()
     options = ("--processes", "2", "--health", str(health), "--metrics", str(metrics), "--address", dev.address)
-    with swf.running("worker", "hello.yaml", *options):
+    with swf.running("worker", "hello.yaml", *options, command=COMMAND):
         assert _until(health, 200) == "2 of 2 processes are ready\n"
         assert _get(health, "/livez") == (200, "alive\n")
         text = _get(metrics, "/metrics")[1]
@@ -73,10 +66,7 @@ def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: D
         assert first not in after
         assert sorted(place[:2] for place in after.values()) == [[1, 2], [2, 2]]
         os.kill(before[second][-1], signal.SIGKILL)
-        deadline = time.monotonic() + PATIENCE
-        while _places(swf.folder) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert not _places(swf.folder)
+        until(lambda: not _places(swf.folder))
 
 
 @pytest.mark.temporal

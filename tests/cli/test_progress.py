@@ -12,7 +12,6 @@ def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:
 
 
 def test_what_follows_the_last() -> None:
-    """Everything at first, then what came after; the same state at another time is another entry."""
     first = trace_of(("A", 1), ("B", 2))
     assert news(first, None) == first
     later = trace_of(("A", 1), ("B", 2), ("A", 3))

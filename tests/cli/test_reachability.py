@@ -53,7 +53,6 @@ events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}
 
 @pytest.mark.parametrize("command", ["worker", "gateway", "consume"])
 def test_a_server_that_is_away_at_the_start(swf: Swf, command: str) -> None:
-    """It is waited for until the process is told to stop, or not at all if so asked."""
     swf.write("swf.yaml", CONSUMERS)
     swf.write("definitions/hello.yaml", swf.folder.joinpath("hello.yaml").read_text())
     arguments = [command, "definitions", "--config", "swf.yaml", "--address", f"127.0.0.1:{free_port()}"]
@@ -124,7 +123,6 @@ def test_a_gateway_without_its_namespace(swf: Swf) -> None:
 
 
 def test_tls_for_a_server_without(swf: Swf, refusing: str) -> None:
-    """An API key asks for TLS: a server that does not speak it is told as that."""
     assert f"error: the server at {refusing} cannot be used: it does not speak TLS, which an API key" in swf.refused(
         "worker", ".", "--functions", "functions.py", "--address", refusing, env={"TEMPORAL_API_KEY": "abc"}
     )

@@ -5,13 +5,12 @@ import json
 import pytest
 
 from tests.cli.conftest import Dev, On
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-LATER = """\
+LATER = definition("""\
 id: later
-specVersion: "0.8"
-version: "1.0"
 start: Check
 events: [{name: Paid, type: paid, source: shop}]
 functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:1/"}]
@@ -19,7 +18,7 @@ states:
   - {name: Check, type: inject, data: {checked: true}, transition: Wait}
   - {name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], transition: Charge}
   - {name: Charge, type: operation, actions: [{functionRef: ask}], end: true}
-"""
+""")
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +81,6 @@ def _until_found(on: On, number: int, *arguments: str) -> tuple[str, str]:
 
 
 def test_many(on: On) -> None:
-    """Those that can go on are counted and listed, and go on; each of the others is told of, and fails the command."""
     for instance in ("each-1", "each-2"):
         on("start", "later", "--id", instance)
         on("event", instance, "--name", "Paid")

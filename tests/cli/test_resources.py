@@ -3,14 +3,13 @@
 import pytest
 
 from tests.cli.conftest import Swf
+from tests.definitions import definition
 
-DEFINITION = """\
+DEFINITION = definition("""\
 id: sharing
-version: 1.0.0
-specVersion: "0.8"
 constants: ../shared/constants.json
 states: [{name: Say, type: inject, data: {limit: "${ $CONST.limit }"}, end: true}]
-"""
+""")
 
 
 @pytest.fixture
@@ -23,7 +22,6 @@ def sharing(swf: Swf) -> str:
 
 
 def test_folders_are_forbidden(swf: Swf, sharing: str) -> None:
-    """A definition may not leave its folder by itself; the option that lets it is told."""
     for command in (["validate", sharing], ["run", sharing, "--simulate"], ["worker", "defs"]):
         ended = swf(*command)
         assert ended.code != 0
@@ -38,7 +36,6 @@ def test_folders_are_allowed(swf: Swf, sharing: str) -> None:
 
 
 def test_folders_that_are_not_there(swf: Swf, sharing: str) -> None:
-    """A folder that is not there is the caller's mistake."""
     ended = swf("validate", sharing, "--resources", "nowhere")
     assert (ended.code, ended.err) == (2, "error: nowhere is not a folder\n  see --resources\n")
 
@@ -53,7 +50,6 @@ def test_documents_that_are_shared(swf: Swf) -> None:
 
 
 def test_definitions_of_one_version(swf: Swf) -> None:
-    """Two definitions in a folder that claim the same version are an error before they are served."""
     for name in ("a", "b"):
         text = DEFINITION.replace("constants: ../shared/constants.json", f"description: {name}")
         swf.write(f"both/{name}.yaml", text.replace("$CONST.limit", "1"))

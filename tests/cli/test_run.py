@@ -6,22 +6,13 @@ import signal
 
 import pytest
 
-from tests.cli.conftest import BROKEN, PATIENCE, Dev, Swf, free_port, listens
+from tests.cli.conftest import PATIENCE, Dev, Swf, free_port, listens
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-PARENT = """\
-id: parent
-specVersion: "0.8"
-version: "1.0"
-states: [{name: Greet, type: operation, actions: [{subFlowRef: hello}], end: true}]
-"""
-SLEEPER = """\
-id: sleeper
-specVersion: "0.8"
-version: "1.0"
-states: [{name: Nap, type: sleep, duration: PT1H, end: true}]
-"""
+PARENT = definition("id: parent\nstates: [{name: Greet, type: operation, actions: [{subFlowRef: hello}], end: true}]\n")
+SLEEPER = definition("id: sleeper\nstates: [{name: Nap, type: sleep, duration: PT1H, end: true}]\n")
 
 
 def ports_in(text: str) -> list[int]:
@@ -29,7 +20,6 @@ def ports_in(text: str) -> list[int]:
 
 
 def test_completes_on_a_server_of_its_own(swf: Swf) -> None:
-    """Without any server one is started: the output is on stdout, the link and the states on stderr."""
     ended = swf("run", "hello.yaml", "--input", '{"name": "Ada"}')
     assert (ended.code, ended.out) == (0, '{"name": "Ada", "greeting": "Hello Ada!"}\n')
     link, *states = ended.err.splitlines()
@@ -41,7 +31,6 @@ def test_completes_on_a_server_of_its_own(swf: Swf) -> None:
 
 
 def test_finds_the_server_that_is_named(swf: Swf, dev: Dev) -> None:
-    """TEMPORAL_ADDRESS and --address name the server; the worker is our own, whatever others serve."""
     given = swf(
         "run", "hello.yaml", "--input", "-", "--id", "by-address", "--address", dev.address, stdin='{"name": 1}'
     )
@@ -54,7 +43,6 @@ def test_finds_the_server_that_is_named(swf: Swf, dev: Dev) -> None:
 
 
 def test_calls_python_functions(swf: Swf, dev: Dev) -> None:
-    """Custom functions come from a Python file; an exception in one is the error of the workflow."""
     run = ["run", "caller.yaml", "--functions", "functions.py", "--address", dev.address]
     assert json.loads(swf(*run, "--input", '{"n": 21}').out) == {"n": 21, "doubled": 42}
     failed = swf(*run, "--input", '{"n": "x"}')
@@ -65,7 +53,6 @@ def test_calls_python_functions(swf: Swf, dev: Dev) -> None:
 
 
 def test_runs_sub_workflows(swf: Swf, dev: Dev) -> None:
-    """Sub-workflows are found beside the file, and in the folders that are named."""
     beside = swf("run", swf.write("parent.yaml", PARENT), "--input", '{"name": "Ada"}', "--address", dev.address)
     assert json.loads(beside.out)["greeting"] == "Hello Ada!"
     far = swf.write("far/parent.yaml", PARENT)
@@ -85,7 +72,6 @@ def test_takes_events(swf: Swf, dev: Dev) -> None:
 
 
 def test_input_that_the_server_refuses(swf: Swf, dev: Dev) -> None:
-    """More data than the server takes is told in a line."""
     swf.write("large.json", json.dumps({"name": "x" * 3_000_000}))
     assert "an input of 3,000,011 bytes: more than 2,031,616 cannot be sent" in swf.refused(
         "run", "hello.yaml", "--input", "@large.json", "--address", dev.address
@@ -93,7 +79,6 @@ def test_input_that_the_server_refuses(swf: Swf, dev: Dev) -> None:
 
 
 def test_a_profile_that_is_not_there(swf: Swf) -> None:
-    """What is wrong with the configuration of Temporal is told in a line, and where it comes from."""
     ended = swf("list", env={"TEMPORAL_PROFILE": "nosuch"})
     assert (ended.code, ended.out) == (2, "")
     assert "Profile 'nosuch' not found" in ended.err
@@ -105,7 +90,6 @@ def test_a_database_that_cannot_be(swf: Swf) -> None:
 
 
 def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
-    """The command that sends an awaited event is told, and works as it stands."""
     with swf.running("run", "waiter.yaml") as run:
         command = run.until("swf event")
         assert "Wait waits for event 'Paid up' of type 'com.paid'" in run.output
@@ -119,7 +103,6 @@ def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_told_to_stop(swf: Swf, number: signal.Signals, code: int) -> None:
-    """Ctrl-C and SIGTERM cancel the workflow, and the server goes with it."""
     swf.write("sleeper.yaml", SLEEPER)
     with swf.running("run", "sleeper.yaml") as run:
         run.until("sleeping PT1H")
@@ -139,14 +122,12 @@ def test_told_to_stop_cancels(swf: Swf, dev: Dev) -> None:
 
 
 def test_timeout(swf: Swf, dev: Dev) -> None:
-    """A run that takes longer than it may is cancelled."""
     ended = swf("run", "waiter.yaml", "--timeout", "PT0.5S", "--address", dev.address)
     assert ended.code == 1
     assert "it did not end within 500 ms, and was cancelled" in ended.err
 
 
 def test_simulation(swf: Swf) -> None:
-    """A simulation takes the results of functions from a script, and says what it waits for in vain."""
     swf.write("script.yaml", "double: {doubled: 7}\n")
     assert json.loads(swf("run", "caller.yaml", "--simulate", "--script", "script.yaml").out) == {"doubled": 7}
     swf.write("script.yaml", "double: {then: [{raises: {code: 503}}, {returns: {doubled: 8}}]}\n")
@@ -162,7 +143,6 @@ def test_simulation(swf: Swf) -> None:
 
 
 def test_secrets_of_a_simulation(swf: Swf) -> None:
-    """A simulation is given secrets as a worker is, says how where one is missing, and shows none."""
     swf.write(
         "secretive.yaml",
         """\
@@ -188,34 +168,7 @@ states:
     assert "CallFailed: the secret 'TOKEN' is not known here\n  set it as for a worker, by SWF_SECRET_" in missing.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["nowhere.yaml"], "nowhere.yaml cannot be read"),
-        (["broken.yaml"], "transition-target"),
-        (["bad.yaml"], "error"),
-        (["hello.yaml", "--input", "{name: Ada}"], "--input is not JSON"),
-        (["hello.yaml", "--input", "@nowhere.json"], "nowhere.json cannot be read"),
-        (["hello.yaml", "--event", "script.yaml"], "an event needs a text as its 'type'"),
-        (["hello.yaml", "--functions", "nowhere.py"], "there is no file nowhere.py"),
-        (["hello.yaml", "--functions", "no.such.module"], "cannot be imported"),
-        (["hello.yaml", "--timeout", "soon"], "--timeout is 'soon'"),
-        (["hello.yaml", "--definitions", "nowhere"], "nowhere is not a folder"),
-    ],
-)
-def test_cannot_be_run(swf: Swf, arguments: list[str], told: str) -> None:
-    """What cannot be run is told in a message, with exit code 2, before any server is started."""
-    swf.write("broken.yaml", BROKEN)
-    swf.write("bad.yaml", "states: [")
-    swf.write("script.yaml", "double: 1\n")
-    ended = swf("run", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert told in ended.err
-    assert "Traceback" not in ended.err
-
-
 def test_no_server_where_one_was_named(swf: Swf) -> None:
-    """A server that was named and does not answer is not replaced by another."""
     address = f"127.0.0.1:{free_port()}"
     for ended in (
         swf("run", "hello.yaml", "--address", address),
@@ -226,7 +179,6 @@ def test_no_server_where_one_was_named(swf: Swf) -> None:
 
 
 def test_what_happened_is_told_before_how_it_ended(swf: Swf, dev: Dev) -> None:
-    """The last thing that is told of a run that failed is the error."""
     ended = swf("run", "hello.yaml", "--input", "3", "--address", dev.address)
     assert ended.code == 1
     assert ended.err.splitlines()[1:3] == ["Say", "error: workflow 'hello' failed in state 'Say'"]

@@ -3,11 +3,10 @@
 import json
 
 from tests.cli.conftest import Swf
+from tests.definitions import definition
 
-DEFINITION = """\
+DEFINITION = definition("""\
 id: several
-specVersion: "0.8"
-version: "1.0"
 functions:
   - {name: sum, type: custom, operation: "script:python:sum(lines)"}
   - {name: tell, type: custom, operation: "sysout:WARN"}
@@ -23,7 +22,7 @@ states:
       - functionRef: {refName: quote, arguments: {symbol: SWF}}
       - functionRef: {refName: greet, arguments: {name: Ada}}
     end: true
-"""
+""")
 
 SOAP = """\
 from swf_temporal import Registry
@@ -39,16 +38,13 @@ class Soap:
 
 
 def test_functions_of_all_kinds(swf: Swf) -> None:
-    """Scripts run, what is logged is shown, and types and functions are found in files and packages."""
     swf.write("several.yaml", DEFINITION)
     swf.write("soap.py", SOAP)
     swf.write("installed/greeting.py", 'def greet(name):\n    return {"greeting": f"Hello, {name}!"}\n')
     swf.write("installed/greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
     swf.write("installed/greeting-1.0.dist-info/entry_points.txt", "[swf_temporal.functions]\ngreet = greeting:greet\n")
     env = {"PYTHONPATH": str(swf.folder / "installed")}
-
     ended = swf("run", "several.yaml", "--functions", "soap.py", env=env)
-
     assert json.loads(ended.out) == {"sum": 3, "quoted": ["quotes#Get", "SWF"], "greeting": "Hello, Ada!"}
     assert "WARNING tell: the sum is 3 [several-" in ended.err
     refused = swf("run", "several.yaml", "--functions", "soap.py", env={**env, "SWF_SCRIPTS": "false"})
@@ -59,24 +55,19 @@ def test_functions_of_all_kinds(swf: Swf) -> None:
     assert limited.err.endswith("--functions names the module of your own functions and types\n")
 
 
-NAMED = """\
+NAMED = definition("""\
 id: named
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: greet, type: custom, operation: "greeting:greet"}]
 states:
   - {name: Greet, type: operation, actions: [{functionRef: {refName: greet, arguments: {name: Ada}}}], end: true}
-"""
+""")
 
 
 def test_a_module_beside_the_definition_is_named(swf: Swf) -> None:
-    """`module:function` reaches a file beside the definition where it is named, and not by lying there."""
     swf.write("named.yaml", NAMED)
     swf.write("greeting.py", 'def greet(name):\n    return {"greeting": f"Hello, {name}!"}\n')
-
     refused = swf("run", "named.yaml")
     ended = swf("run", "named.yaml", "--functions", "greeting.py")
-
     assert refused.code == 1
     assert "the worker was not given the module 'greeting': start it with --functions greeting" in refused.err
     assert json.loads(ended.out) == {"greeting": "Hello, Ada!"}

@@ -90,12 +90,13 @@ expect: {output: {done: true}, delays: {work: [PT15S]}}
 
 
 def test_says_what_does_not_hold(swf: Swf) -> None:
-    """Each scenario has its line, one that does not hold its differences, and the exit code is 1."""
     swf.write("good.yaml", HOLDS)
     held = swf("test", "good.yaml")
     assert (held.code, held.out, held.err) == (
         0, "✓  good.yaml:1: Waits for money (simulation)\n", "1 passed, 0 failed\n",
     )  # fmt: skip
+    lost = swf("test", "good.yaml", "--junit", "nowhere/report.xml")
+    assert (lost.code, "cannot be written" in lost.err) == (2, True)
     swf.write("bad.yaml", FAILS)
     failed = swf("test", ".")
     assert (failed.code, failed.err) == (1, "1 passed, 1 failed\n")
@@ -107,7 +108,6 @@ def test_says_what_does_not_hold(swf: Swf) -> None:
 
 @pytest.mark.parametrize("host", ["simulation", "temporal", "both"])
 def test_what_is_refused_is_only_read(swf: Swf, host: str) -> None:
-    """A scenario whose definition is to be refused has one line, whatever the host; no server is started for it."""
     swf.write("refused.yaml", f"{REFUSED}---\n{REFUSED.replace('2:97', '2:1').replace('Leads', 'Goes')}")
     ended = swf("test", "refused.yaml", "--host", host)
     assert (ended.code, ended.err) == (1, "1 passed, 1 failed\n")
@@ -145,27 +145,7 @@ def test_starts_and_delays(swf: Swf) -> None:
     assert told == [line for difference in differences for line in difference * 2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["nowhere.yaml"], "nowhere.yaml cannot be read"),
-        (["hello.yaml"], "there is no scenario to test"),
-        (["good.yaml", "-k", "nothing"], "none has 'nothing' in its claim, file or sections"),
-        (["slip.yaml"], "is not a field of the scenario"),
-        (["good.yaml", "--junit", "nowhere/report.xml"], "cannot be written"),
-    ],
-)
-def test_nothing_to_test(swf: Swf, arguments: list[str], told: str) -> None:
-    """A scenario that cannot be read, or is not there, is the caller's mistake."""
-    swf.write("good.yaml", HOLDS)
-    swf.write("slip.yaml", HOLDS.replace("events:", "evnets:"))
-    ended = swf("test", *arguments)
-    assert ended.code == 2
-    assert told in ended.err
-
-
 def test_broken_workflow(swf: Swf) -> None:
-    """A scenario whose workflow cannot run does not hold: its problems are what differs."""
     swf.write("bad.yaml", "scenario: Broken\nworkflow: {id: x, specVersion: '0.8', states: 7}\n")
     ended = swf("test", "bad.yaml")
     assert ended.code == 1
@@ -202,7 +182,6 @@ workflow:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_simulation_without_an_end_can_be_stopped(swf: Swf, number: signal.Signals, code: int) -> None:
-    """Being told to stop ends a simulation whatever it is doing."""
     swf.write("endless.yaml", ENDLESS)
     with swf.running("test", "endless.yaml") as test:
         assert test.process.stdout is not None

@@ -153,7 +153,6 @@ async def test_requests_that_do_harm(serving: Serving, headers: dict[str, str], 
 
 
 async def test_python_function(serving: Serving) -> None:
-    """Results are JSON or bytes; an error with a code can be caught, and any other cannot."""
     with serving("served.py:answer") as (url, running):
         assert await call(url, {"what": "ever"}) == {"was": {"what": "ever"}}
         assert await call(url, {"what": "bytes"}) == "/wA="
@@ -176,14 +175,12 @@ async def test_python_function(serving: Serving) -> None:
 
 @pytest.mark.parametrize(("content", "kind"), [(b"", None), (b"[1]", "list"), (b"\xff", "bytes"), (b'"a"', "str")])
 async def test_inputs(serving: Serving, content: bytes, kind: str | None) -> None:
-    """The input is what JSON the body is, bytes if it is none, and None without a body."""
     with serving("served:kind") as (url, _):
         async with httpx.AsyncClient() as client:
             assert (await client.post(url, content=content)).json() == kind
 
 
 async def test_folder_of_a_call(serving: Serving, tmp_path: Path) -> None:
-    """A second parameter is the folder that the call names; without one it is a fresh one, which is removed again."""
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "there").touch()
@@ -200,7 +197,6 @@ async def test_folder_of_a_call(serving: Serving, tmp_path: Path) -> None:
 
 
 async def test_program(serving: Serving, tmp_path: Path) -> None:
-    """The input is on stdin, the folder in the environment, the result on stdout."""
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "there").touch()
     with serving("./program", "echo") as (url, _):
@@ -214,7 +210,6 @@ async def test_program(serving: Serving, tmp_path: Path) -> None:
 
 
 async def test_program_that_fails(serving: Serving) -> None:
-    """What it wrote may be an object with a code; else the end of stderr is told, and nothing can catch it."""
     with serving("program", "coded") as (url, _):
         with pytest.raises(CallFailed) as coded:
             await call(url, {})
@@ -240,7 +235,6 @@ async def test_a_call_that_is_cancelled_ends_the_program(serving: Serving, swf: 
 
 
 async def test_a_call_that_is_cancelled_ends_the_coroutine(serving: Serving, swf: Swf) -> None:
-    """A coroutine function is cancelled, and the others go on."""
     first = {"begun": str(swf.folder / "begun 1"), "ended": str(swf.folder / "ended 1")}
     other = {"begun": str(swf.folder / "begun 2"), "ended": str(swf.folder / "ended 2")}
     with serving("served.py:waits") as (url, running):
@@ -258,7 +252,6 @@ async def test_a_call_that_is_cancelled_ends_the_coroutine(serving: Serving, swf
 
 
 async def test_nothing_is_left_of_what_is_under_way(serving: Serving, swf: Swf) -> None:
-    """Ctrl-C ends programs, also those that do not want to end, and removes their folders."""
     with serving("./program", "stays") as (url, running):
         calling = asyncio.create_task(call(url, {}))
         await until_there(swf.folder / "begun")
@@ -269,14 +262,12 @@ async def test_nothing_is_left_of_what_is_under_way(serving: Serving, swf: Swf) 
 
 
 async def test_several_at_a_time(serving: Serving) -> None:
-    """Calls do not wait for each other: three of them meet."""
     with serving("served:meets") as (url, _):
         results = await asyncio.gather(*(call(url, number, str(number)) for number in range(3)))
     assert results == [0, 1, 2]
 
 
 async def test_requests_that_are_no_calls(serving: Serving) -> None:
-    """GET answers health checks, and DELETE of what is not under way says so."""
     with serving("served:kind") as (url, _):
         async with httpx.AsyncClient() as client:
             assert (await client.get(url)).status_code == 200
@@ -288,8 +279,6 @@ async def test_requests_that_are_no_calls(serving: Serving) -> None:
 
 
 async def test_input_in_chunks(serving: Serving) -> None:
-    """A body may be sent without its length, as HTTP has it."""
-
     async def chunks() -> AsyncIterator[bytes]:
         yield b"[1,"
         yield b"2]"
@@ -300,28 +289,7 @@ async def test_input_in_chunks(serving: Serving) -> None:
                 assert (await client.post(url, content=chunks())).json() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (["nowhere:answer"], "the functions in nowhere cannot be imported: ModuleNotFoundError", "nowhere"),
-        (["nowhere.py:answer"], "there is no file nowhere.py", ""),
-        (["served:anser"], "served has no function 'anser'", "did you mean 'answer'?"),
-        (["served:number"], "'number' in served is not a function but of the type int", ""),
-        (["served:answer", "more"], "served:answer is a Python function, which takes no argument 'more'", "leave it"),
-        (["./nowhere"], "the program './nowhere' does not exist", "a function is module:function"),
-        (["./hello.yaml"], "./hello.yaml cannot be executed", "chmod +x ./hello.yaml"),
-    ],
-)
-def test_what_is_not_there(swf: Swf, arguments: list[str], message: str, hint: str) -> None:
-    """The command ends with 2, and says what to do."""
-    ended = swf("serve-function", *arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"error: {message}")
-    assert hint in ended.err
-
-
 def test_taken_port(swf: Swf) -> None:
-    """A port on which something else listens is not taken over."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "choose another with --port" in swf.refused(
             "serve-function", "served:answer", "--port", str(taken.getsockname()[1])

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.temporal
 
 
 def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
-    """A changed definition is served at once, a broken one as it was, a new one too, and a removed one no more."""
     env = {"TEMPORAL_ADDRESS": dev.address}
 
     def started() -> str:
@@ -60,14 +59,12 @@ def test_a_full_disk(swf: Swf) -> None:
 
 
 def test_one_port_for_two(swf: Swf) -> None:
-    """`swf dev` wants a port for the server and another one for its UI."""
     ended = swf("dev", "--port", "7777", "--ui-port", "7777")
     assert ended.code == 2
     assert ended.err.startswith("error: --port and --ui-port are both 7777\n")
 
 
 def test_nothing_to_serve_yet(swf: Swf) -> None:
-    """`swf dev` says when a folder has nothing that it could serve, and serves what comes."""
     (swf.folder / "new").mkdir()
     with swf.running("dev", "new", "--port", str(free_port()), "--ui-port", str(free_port())) as dev:
         dev.until("there is no definition in new that can be served yet")
@@ -125,7 +122,6 @@ def test_a_consumer_with_nothing_to_serve(swf: Swf, dev: Dev) -> None:
 
 
 def test_worker(swf: Swf, dev: Dev) -> None:
-    """A worker serves a task queue, says how it is over HTTP, logs a failure in a line, and ends when it is told to."""
     health = free_port()
     queue = ["--task-queue", "of-its-own", "--address", dev.address]
     with swf.running("worker", ".", "--functions", "functions.py", "--health", str(health), *queue) as worker:
@@ -145,7 +141,6 @@ def test_worker(swf: Swf, dev: Dev) -> None:
 
 
 def test_worker_with_broken_definitions(swf: Swf) -> None:
-    """A worker does not start with definitions that cannot run; it says everything that is wrong with them."""
     swf.write("a.yaml", HELLO.replace("end: true", "transition: Nowhere"))
     swf.write("b.yaml", HELLO.replace("type: inject", "type: injct"))
     ended = swf("worker")
@@ -179,7 +174,6 @@ def test_a_worker_may_refuse_what_others_bring(swf: Swf, dev: Dev, options: list
             assert json.loads(ran.out) == {"name": "Ada", "greeting": "Hello Ada!"}
         brought = swf("start", "brought.yaml", "--wait", *queue)
         told = worker.stop(signal.SIGTERM).err
-
     assert "short or common secrets are hidden in results only where they are the whole value: STAGE" in told
     assert ("refusing instances that come with another definition" in told) is is_closed
     assert (brought.code == 1) is is_closed

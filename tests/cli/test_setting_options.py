@@ -81,7 +81,6 @@ def _help(app: typer.Typer) -> str:
      "--owner NAME Whose it is. [default: (nobody)]", "--most-bytes SIZE The largest of them. [default: (1024)]"],
 )  # fmt: skip
 def test_its_help_is_that_of_the_field(runner: Program, text: str) -> None:
-    """The first sentence of the docstring, the default and the bounds; a setting that is no option is not there."""
     said = _help(runner[0])
     assert text in said
     assert "--quiet" not in said
@@ -101,18 +100,14 @@ def test_what_is_given_is_handed_on_by_name(runner: Program) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--most-things", "0"], "Invalid value for '--most-things': Input should be greater than or equal to 1"),
-        (["--lanes", "9"], "Invalid value for '--lanes': Input should be less than or equal to 8"),
-        (["--listen", "0"], "Invalid value for '--listen': Input should be greater than or equal to 1"),
-        (["--colour", "green"], "Invalid value for '--colour': 'green' is not one of 'red', 'blue'."),
-        (["--owner", " "], "Invalid value for '--owner': it is empty"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--most-things", "0"], "Invalid value for '--most-things': Input should be greater than or equal to 1"),
+    (["--lanes", "9"], "Invalid value for '--lanes': Input should be less than or equal to 8"),
+    (["--listen", "0"], "Invalid value for '--listen': Input should be greater than or equal to 1"),
+    (["--colour", "green"], "Invalid value for '--colour': 'green' is not one of 'red', 'blue'."),
+    (["--owner", " "], "Invalid value for '--owner': it is empty"),
+])  # fmt: skip
 def test_its_bounds_are_those_of_the_field(runner: Program, arguments: list[str], message: str) -> None:
-    """A value beyond them is refused before anything is read."""
     refused = CliRunner().invoke(runner[0], arguments)
     assert (refused.exit_code, runner[1]) == (2, {})
     assert message in refused.output

@@ -2,26 +2,24 @@
 
 import json
 import signal
-import time
+from functools import partial
 
 import pytest
 
-from tests.cli.conftest import PATIENCE, Swf, free_port
+from tests.cli.conftest import Swf, free_port, until
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-NAMING = """\
+NAMING = definition("""\
 id: naming
-specVersion: "0.8"
-version: "1.0"
 metadata: {searchAttributes: {NAME: "${ .customer }"}}
 events: [{name: Go, type: go, source: shop}]
 states: [{name: Wait, type: event, onEvents: [{eventRefs: [Go]}], end: true}]
-"""
+""")
 
 
 def test_registers_what_is_missing(swf: Swf) -> None:
-    """What needs it says so before; a dry run registers nothing, and another time nothing is left to do."""
     port = free_port()
     swf.write("definitions/naming.yaml", NAMING.replace("NAME", "Customer"))
     with swf.running("dev", "definitions", "--port", str(port), "--ui-port", str(free_port())) as dev:
@@ -56,10 +54,14 @@ def test_dev_registers_what_instances_set(swf: Swf) -> None:
         for name, attribute in (("naming", "Customer"), ("later", "Team")):
             begun = swf("start", name, "--id", name, "--business-key", f"of {name}", "--input", '{"customer": "c"}')
             assert begun.code == 0
-            end = time.monotonic() + PATIENCE
-            while "Wait" not in (out := swf("list", "--state", "Wait", "--query", f"{attribute} = 'c'").out):
-                assert time.monotonic() < end
-            assert out.splitlines()[0].split() == ["id", "definition", "status", "state", "started"]
+            listing = partial(swf, "list", "--state", "Wait", "--query", f"{attribute} = 'c'")
+            assert until(listing, lambda ended: "Wait" in ended.out).out.splitlines()[0].split() == [
+                "id",
+                "definition",
+                "status",
+                "state",
+                "started",
+            ]
             [row] = json.loads(swf("list", "--state", "Wait", "--business-key", f"of {name}", "--output", "json").out)
             assert (row["id"], row["state"], row["version"]) == (name, "Wait", "1.0")
         assert dev.stop(signal.SIGTERM).code == 0

@@ -28,7 +28,6 @@ main()
 
 @pytest.mark.parametrize("module", ["typer", "swf_temporal.cli.main", "swf_temporal.cli.validate", "pydantic", "yaml"])
 def test_ctrl_c_while_modules_are_imported(swf: Swf, module: str) -> None:
-    """However early it comes, the command ends with 130 and says nothing."""
     with hearing_ctrl_c():
         ended = subprocess.run(
             [sys.executable, "-c", _AS_IT_IMPORTS, module, "validate", "hello.yaml"],
@@ -54,7 +53,6 @@ def test_where_ctrl_c_is_ignored(swf: Swf) -> None:
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_while_a_server_does_not_answer(swf: Swf, told: signal.Signals) -> None:
-    """A command that waits for a server ends as the signal says, without a traceback."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         asking = swf.running("event", "e-1", "com.paid", "--source", "shop", "--address", address)

@@ -6,24 +6,18 @@ import pytest
 
 from swf_temporal.sdk.rereading import LiveCatalogue
 from tests.cli.conftest import Swf
+from tests.definitions import definition
 
-TRAP = """\
+TRAP = definition("""\
 id: trap
-version: "1.0"
-specVersion: "0.8"
 functions: [{name: say, type: custom, operation: sysout}]
 states:
   - name: Say
     type: operation
     actions: [{functionRef: {refName: say, arguments: {message: .message}}}]
     end: true
-"""
-PARENT = """\
-id: parent
-version: "1.0"
-specVersion: "0.8"
-states: [{name: Run, type: operation, actions: [{subFlowRef: trap}], end: true}]
-"""
+""")
+PARENT = definition("id: parent\nstates: [{name: Run, type: operation, actions: [{subFlowRef: trap}], end: true}]\n")
 TOLD = "'.message' is sent as text\n"
 HINT = "^ did you mean '${ .message }'?\n"
 
@@ -60,7 +54,6 @@ def test_strict_commands_refuse_it_before_they_look_for_a_server(swf: Swf, comma
 
 
 def test_a_folder_that_is_followed_strictly(tmp_path: Path) -> None:
-    """A definition with warnings is not served; if it could be before, the version of then is."""
     file = tmp_path / "trap.yaml"
     file.write_text(TRAP)
     assert [one.id for one in _told(LiveCatalogue(tmp_path), "serving trap")] == ["trap"]

@@ -5,13 +5,12 @@ import json
 import pytest
 
 from tests.cli.conftest import On
+from tests.definitions import definition
 
 pytestmark = pytest.mark.temporal
 
-VISA = """\
+VISA = definition("""\
 id: visa-task
-version: '1.0'
-specVersion: '0.8'
 start: Ask
 functions: [{name: ask, type: expression, operation: '{}'}]
 events:
@@ -33,11 +32,10 @@ states:
     type: switch
     eventConditions: [{eventRef: Decided, end: true}, {eventRef: Withdrawn, end: true}]
     defaultCondition: {end: true}
-"""
+""")
 
 
 def test_a_task_is_listed_shown_and_completed(on: On) -> None:
-    """The schema of the awaited event is shown; data that does not fit it, and what nothing waits for, is refused."""
     on.swf.write("visa.yaml", VISA)
     assert on("start", "visa.yaml", "--id", "visa-1", "--input", '{"id": 7}')[0] == 0
     code, out, err = on("tasks", "list", "--definition", "visa-task", "--output", "json")

@@ -4,9 +4,8 @@ import json
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -15,9 +14,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.brokers.servers import HOST, free_ports, running
-from tests.cli.conftest import PATIENCE, Dev, Swf
+from tests.cli.conftest import Dev, Swf, until
 from tests.cli.test_gateway import asked
-from tests.listening import listening
+from tests.definitions import definition
+from tests.listening import Quiet, listening
 
 pytestmark = pytest.mark.temporal
 
@@ -32,34 +32,26 @@ service:
 """
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 OF_EVENT = "0af7651916cd43dd8448eb211c80319c"
-EVENTED = """\
+EVENTED = definition("""\
 id: evented
-specVersion: "0.8"
-version: "1.0"
 events: [{name: Came, type: came, source: shop}]
 states: [{name: Wait, type: event, onEvents: [{eventRefs: [Came]}], end: true}]
-"""
-TRACED = """\
+""")
+TRACED = definition("""\
 id: traced
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
 states: [{name: Ask, type: operation, actions: [{functionRef: ask}, {subFlowRef: beneath}], end: true}]
-"""
-FAILING = """\
+""")
+FAILING = definition("""\
 id: failing
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: wrong, type: expression, operation: '${ error("no") }'}]
 states: [{name: Fail, type: operation, actions: [{functionRef: wrong}], end: true}]
-"""
-BENEATH = """\
+""")
+BENEATH = definition("""\
 id: beneath
-specVersion: "0.8"
-version: "1.0"
 functions: [{name: look, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"}]
 states: [{name: Look, type: operation, actions: [{functionRef: look}], end: true}]
-"""
+""")
 
 
 class Collector(Protocol):
@@ -103,27 +95,16 @@ class Service(ThreadingHTTPServer):
         self.parents: list[str | None] = []
 
 
-class _Answering(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+class _Answering(Quiet):
+    def respond(self, content: bytes) -> None:  # noqa: ARG002 - there is none
         cast("Service", self.server).parents.append(self.headers.get("traceparent"))
-        self._answer(b"{}")
-
-    def _answer(self, content: bytes) -> None:
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        self.answer(b"{}")
 
 
-class _Receiving(_Answering):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        cast("Ours", self.server).spans += spans_of(body)
-        self._answer(b"")
+class _Receiving(Quiet):
+    def respond(self, content: bytes) -> None:
+        cast("Ours", self.server).spans += spans_of(content)
+        self.answer(b"")
 
 
 def spans_of(message: bytes) -> list[Span]:
@@ -172,10 +153,9 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
             named = {**event, "traceparent": f"00-{OF_EVENT}-{PARENT}-01"}
             as_event = {"Content-Type": "application/cloudevents+json"}
             assert asked(f"{url}/events", named, **as_event)[0] == 202
-            end = time.monotonic() + PATIENCE
-            while not any(one.name == "State:Wait" and one.trace_id.hex() == OF_EVENT for one in collector.spans):
-                assert time.monotonic() < end
-                time.sleep(0.05)
+            until(
+                lambda: [one for one in collector.spans if (one.name, one.trace_id.hex()) == ("State:Wait", OF_EVENT)]
+            )
             gateway.stop(signal.SIGTERM)
             ended = worker.stop(signal.SIGTERM)
     received = collector.spans
@@ -207,7 +187,6 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
 
 
 def test_a_process_that_ends_sends_what_it_has_traced(swf: Swf, dev: Dev) -> None:
-    """A command that is over at once, and a worker that is stopped; a state that fails its instance is a span, too."""
     swf.write("defs/failing.yaml", FAILING)
     at = ["--address", dev.address, "--task-queue", "failing"]
     collector = Ours()
@@ -235,15 +214,11 @@ def test_a_collector_that_is_away_holds_no_command_up(swf: Swf, dev: Dev) -> Non
     assert swf("start", "nobody", "--address", dev.address, "--task-queue", "failing").code == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("OTEL_TRACES_EXPORTER", "console"),
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
-        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "collector:4318"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [
+    ("OTEL_TRACES_EXPORTER", "console"),
+    ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+    ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "collector:4318"),
+])  # fmt: skip
 def test_what_cannot_be_exported_so_is_refused(swf: Swf, dev: Dev, name: str, value: str) -> None:
-    """A variable that asks for another exporter, protocol or address than there is ends the command, and is named."""
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", name: value}
     assert f"{name} is {value!r}" in swf.refused("list", "--address", dev.address, env=env)

@@ -63,7 +63,6 @@ async def test_a_worker_that_is_killed(swf: Swf, dev: Dev) -> None:
 
 
 def test_a_store_that_cannot_be_used(swf: Swf, dev: Dev) -> None:
-    """The worker does not start, and says what is wrong with it."""
     for value, message in (
         ("mysql://ada:lovelace@db/x", "SWF_VARIABLES is 'mysql://ada:…@db/x'\n  it must be 'temporal', 'sqlite:///"),
         ("sqlite:////not/here.db", "the database sqlite:////not/here.db for variables cannot be used: unable to open"),

@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cli.conftest import free_port
+from tests.cli.forked import quick_command
 from tests.docs.pages import APART, Block, Command, blocks_of, of_the_checkout
 from tests.processes import ending_with_us
 
@@ -277,29 +279,37 @@ def follow(reader: Reader, blocks: list[Block]) -> None:
     assert not told, f"\n{told}\nIf this is meant: python -m tests.docs.refresh {blocks[0].page} puts it into the page"
 
 
-def follow_page(page: str, folder: Path, *, apart: bool = False) -> int:
+def follow_page(page: str, folder: Path, *, apart: bool = False, quick: bool = True) -> int:
     """Follow *page*, or its section that is followed apart, from an empty folder, with an empty environment.
 
-    Each command prints what the page says, or an assertion fails. Return how many blocks were followed.
+    Each command prints what the page says, or an assertion fails. Return how many blocks were followed. If it is
+    *quick*, `swf` is a copy of a process that has imported it.
     """
     of_page = [block for block in blocks_of(page) if apart or not of_the_checkout(block)]
     blocks = [block for block in of_page if (block.heading == APART.get(page)) is apart]
-    with reading(folder) as reader:
+    with reading(folder, quick=quick) as reader:
         follow(reader, blocks)
     return len(blocks)
 
 
 @contextmanager
-def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterator[Reader]:
+def reading(folder: Path, variables: Mapping[str, str] | None = None, *, quick: bool = False) -> Iterator[Reader]:
     """Give a reader an empty folder and a terminal that knows `swf` and no settings; stop what he started."""
     home, here = folder / "home", folder / "here"
     home.mkdir()
     here.mkdir()
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}{os.pathsep}/usr/local/bin"
+    if quick:
+        swf = folder / "bin" / "swf"
+        swf.parent.mkdir()
+        swf.write_text(f'#!/bin/sh\nexec {shlex.join(quick_command())} "$@"\n')
+        swf.chmod(0o755)
+        programs = f"{swf.parent}{os.pathsep}{programs}"
     port = _free_ports()
     ports = {"port": port, "ui_port": port + 1000, "function_port": free_port(), "gateway_port": free_port()}
     env = {
         "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}{os.pathsep}/usr/local/bin",
+        "PATH": programs,
         "LANG": "C.UTF-8",
         "TERM": "dumb",
         "SWF_DEV_PORT": str(ports["port"]),

@@ -42,7 +42,6 @@ def test_a_newcomer_can_read_it() -> None:
 
 
 def test_a_row_of_the_table_names_little() -> None:
-    """One who adds something has few files to open first."""
     section = _section(CONTRIBUTING, "Where does my change go?")
     assert {kind: len(paths) for kind, paths in _rows().items() if len(set(paths)) > 4} == {}
     assert [line for line in section.splitlines() if line.startswith("| ") and len(line.split()) > 60] == []
@@ -77,7 +76,6 @@ def _is_path(code: str) -> bool:
 
 
 def test_the_table_names_what_is_there() -> None:
-    """Every path in the table exists."""
     for kind, paths in _rows().items():
         for path in paths:
             assert (ROOT / path).exists(), f"{kind}: {path}"
@@ -106,22 +104,17 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
     "an entry of the trace, or a detail of one": [lambda: [str(kind) for kind in TraceKind]],
-    "a setting": [
-        lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
-        lambda: list(WorkerSettings.model_fields),
-        lambda: [setting.key for setting in WorkerSettings.settings()],
-    ],
+    "a setting": [lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
+                  lambda: list(WorkerSettings.model_fields),
+                  lambda: [setting.key for setting in WorkerSettings.settings()]],
     "a public name of the package": [lambda: swf_temporal.__all__],
-}
+}  # fmt: skip
 """For some rows of the table: the names of all that there is of that kind."""
 
 IN_PASSING = (
-    "swf_temporal/languages/*/drafts/*",
-    "CHANGELOG.md",
-    "docs/conformance.md",
-    "docs/architecture.md",
+    "swf_temporal/languages/*/drafts/*", "CHANGELOG.md", "docs/conformance.md", "docs/architecture.md",
     "CONTRIBUTING.md",
-)
+)  # fmt: skip
 """What happens to mention all of a kind, and asks for nothing."""
 
 

@@ -49,7 +49,6 @@ _GATEWAY_ONLY = {("GET", path) for path in ("/console", "/openapi.json", "/docs"
 
 
 def page(name: str) -> str:
-    """Return the text of a page."""
     return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
 
 
@@ -62,19 +61,16 @@ def table(name: str, head: str) -> Iterator[list[str]]:
 
 
 def size(number: int) -> str:
-    """Return how pages write a number of bytes."""
     unit, factor = ("MiB", 1 << 20) if number % (1 << 30) else ("GiB", 1 << 30)
     return f"{number // factor} {unit}"
 
 
 def test_exit_codes() -> None:
-    """The page about the command line has every exit code."""
     listed_codes = [int(code) for cells in table("cli", "| exit code |") for code in cells[0].split(", ")]
     assert listed_codes == sorted(ExitCode)
 
 
 def test_requests_to_the_gateway() -> None:
-    """The page about the gateway has every operation."""
     named: set[tuple[str, str]] = set()
     for cells in table("gateway", "| request |"):
         method = ""
@@ -101,7 +97,6 @@ def test_statuses_of_events() -> None:
 
 
 def test_attributes_of_a_call() -> None:
-    """The page about function types of one's own has every attribute of the call that they get."""
     named = [name for cells in table("functions/own-types", "| field |") for name in re.findall(r"`(\w+)`", cells[0])]
     assert sorted(named) == sorted(one.name for one in dataclasses.fields(Call))
 
@@ -196,15 +191,13 @@ CLAIMS = {
         f"| work without a wait | {MAX_COST:,} states without expressions",
         f"| remembered event ids | {MAX_SEEN:,} per instance |",
         f"{call_records.MAX_TEXT:,} characters; {call_records.MAX_NAME:,}; {size(call_records.MAX_BODY_BYTES)} |",
-        f"| trace | {MAX_TRACE:,} entries |",
-        f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
+        f"| trace | {MAX_TRACE:,} entries |", f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
         f"at {continuing.LAST_EVENTS:,} events or {size(continuing.LAST_BYTES)}, or as soon as",
         f"From {continuing.ALL_SLOW_MAX_EVENTS:,} events on, or {continuing.SLOW_CALL_MAX_EVENTS:,} if ",
         f"if {continuing.MIN_LATER_CALLS} later calls have ended before it, it starts nothing new",
         f"once an execution has got {continuing.MAX_SIGNALS:,} signals",
         f"| `maxStatesWithoutWaiting` | {budgets.STATES:,} |",
-        f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |",
-        f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
+        f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |", f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
         f"| `maxDescendants` | {budgets.DESCENDANTS:,} |",
         f"An instance asks for this limit from {budgets.MIN_DESCENDANTS:,} on",
         f"| the same data | {budgets._TIMES_THE_SAME:,}, or a {budgets._STATES_OF_ONE_ROUND:,}th of",
@@ -224,11 +217,10 @@ CLAIMS = {
     ],
     "testing": [f"is given up with `StepLimitExceeded` ({MAX_STEPS:,})."],
     "writing-workflows": [f"stops after {MAX_STEPS:,} states and retries."],
-}
+}  # fmt: skip
 """By page, what it says with the numbers that the code has."""
 
 
 @pytest.mark.parametrize(("name", "claim"), [(name, claim) for name, claims in CLAIMS.items() for claim in claims])
 def test_numbers_in_sentences(name: str, claim: str) -> None:
-    """A page says it with the number that the code has."""
     assert claim in " ".join(page(name).split())

@@ -34,13 +34,11 @@ def test_no_command_goes_unchecked(page: str) -> None:
 
 
 def test_what_is_not_run_is_written_somewhere() -> None:
-    """The list of what is not run has nothing that no page says."""
     texts = "".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
     assert [command for command in NOT_RUN if f"`{command}`" not in texts] == []
 
 
 def test_other_pages_name_what_there_is() -> None:
-    """Every `swf` command in a console on any page is one, with options that it has."""
     pages = [str(path.relative_to(ROOT)) for folder in ("docs", "examples") for path in (ROOT / folder).rglob("*.md")]
     typed = [
         command.typed

@@ -59,7 +59,6 @@ EMBEDDING = [block for block in blocks_of("docs/embedding.md") if block.language
 
 @pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
 def test_definitions_load(where: str, text: str) -> None:
-    """Every definition in the documentation can run, and validation has nothing to say about it."""
     assert [str(problem) for problem in check(text, name=where).problems] == []
 
 
@@ -81,7 +80,6 @@ def names_after(program: str, where: str) -> set[str]:
 
 @pytest.mark.parametrize(("where", "text"), PROGRAMS, ids=[where for where, _ in PROGRAMS])
 def test_programs_run(where: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every program on the page about testing runs, and what it asserts is so."""
     monkeypatch.chdir(ROOT)
     assert names_after(text, where)
 
@@ -152,7 +150,6 @@ def test_links_resolve(page: Path) -> None:
 
 
 def test_index_leads_everywhere() -> None:
-    """The table of contents links every page of the documentation."""
     index = ROOT / "docs" / "index.md"
     linked = {(index.parent / link).resolve() for link in _LINK.findall(index.read_text(encoding="utf-8"))}
     pages = set((ROOT / "docs").rglob("*.md")) - {index}
@@ -188,20 +185,17 @@ def test_every_rule_has_scenarios() -> None:
 
 
 def test_every_code_of_a_failed_call_is_listed() -> None:
-    """The page about functions has every code with which a call can fail."""
     listed = _listed(ROOT / "docs" / "functions.md")
     assert {code for code in _call_codes() if code not in listed} == set()
 
 
 def test_every_variable_is_listed() -> None:
-    """Every environment variable that the code of functions reads is explained on the pages about them."""
     text = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "functions").rglob("*.py"))
     page = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("functions.md", "configuration.md"))
     assert {name for name in re.findall(r"\"(SWF_[A-Z_]+)\"", text) if name not in page} == set()
 
 
 def test_contributing_names_files_that_exist() -> None:
-    """The page for those who change the code leads to files and folders that are there."""
     paths = re.findall(r"`([\w-]+/[\w/.-]*)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     assert len(paths) > 10
     assert [path for path in paths if not (ROOT / path).exists()] == []

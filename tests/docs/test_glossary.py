@@ -76,7 +76,6 @@ def test_each_term_is_used(term: str) -> None:
 
 @pytest.mark.parametrize("former", BANNED)
 def test_no_page_uses_a_former_word(former: str) -> None:
-    """The pages use the glossary's word for each concept, and say who does what."""
     word = re.compile(rf"\b(?:{former})\b", re.IGNORECASE)
     found = [f"{page.relative_to(ROOT)}: {match[0]}" for page in PAGES for match in word.finditer(_prose(page))]
     assert found == [], f"say {BANNED[former]}"

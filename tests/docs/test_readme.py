@@ -10,4 +10,4 @@ from tests.docs.reader import follow_page
 @pytest.mark.temporal
 @pytest.mark.timeout(900)
 def test_it_is_true(tmp_path: Path) -> None:
-    assert follow_page("README.md", tmp_path) > 0
+    assert follow_page("README.md", tmp_path, quick=False) > 0

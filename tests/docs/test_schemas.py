@@ -11,5 +11,4 @@ def test_a_file_has_the_present_schema(name: str) -> None:
 
 
 def test_no_other_files_are_there() -> None:
-    """A name that is not made any more would be found, and be wrong."""
     assert {one.name for one in FOLDER.iterdir()} == set(schemas())

@@ -48,7 +48,6 @@ def test_llms_txt_lists_every_page(site: Path) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    """A reader's browser asks no other host for anything."""
     page = (site / "docs" / "tutorial" / "index.html").read_text(encoding="utf-8")
     assert 'src="http' not in page
     assert 'rel="stylesheet" href="http' not in page

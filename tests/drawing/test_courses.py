@@ -49,12 +49,10 @@ def test_what_was_done_and_was_not() -> None:
     assert {path: one.status for path, one in course.parts.items()} == dict.fromkeys(
         ["Which", "Both", "Both/a", "Both/b"], "done"
     )
-    assert course.taken == {("Which", 1): 1, ("Both", 0): 1}
-    assert course.status == "done"
+    assert (course.taken, course.status) == ({("Which", 1): 1, ("Both", 0): 1}, "done")
 
 
 def test_waiting_says_for_what_and_until_when() -> None:
-    """A wait names its events, and the end of a wait for time or with a timeout."""
     course = _course(
         {"name": "Nap", "type": "sleep", "duration": "PT1H", "transition": "Ask"},
         {"name": "Ask", "type": "callback", "action": {"functionRef": "work"}, "eventRef": "Paid", "end": True},
@@ -85,7 +83,6 @@ def test_a_deadline_is_shown_that_exists(state: dict[str, Any], hours: int | Non
 
 
 def test_failures_retries_and_handlers() -> None:
-    """A caught error leads along its handler; the attempts are counted, and the message is kept."""
     bad = {"name": "Try", "type": "operation", "actions": [{"functionRef": "bad", "retryRef": "twice"}]}
     caught = _course(
         {**bad, "onErrors": [{"errorRef": "refused", "transition": "Sorry"}], "end": True},
@@ -160,7 +157,6 @@ def test_what_was_ended_from_outside() -> None:
 
 
 def test_a_wait_into_another_day_says_which() -> None:
-    """The time of day alone would be that of today."""
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     assert clock(noon + timedelta(hours=1), noon) == "13:00:00"
     assert clock(noon + timedelta(days=2), noon) == "2026-03-03 12:00:00"

@@ -1,14 +1,17 @@
-"""Pictures of definitions: what is in them, and that it can be read."""
+"""Pictures of definitions and instances, and where they are shown."""
 
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from swf_temporal import Definition, InvalidDefinition, UsageError, load
+from swf_temporal import Definition, InvalidDefinition, UsageError, load, simulate
 from swf_temporal.drawing.building import picture_of
 from swf_temporal.drawing.model import Box, Picture, cut, width_of
 from swf_temporal.drawing.outline import Outline, OutlinePart, Way
+from swf_temporal.drawing.placing import settled
 from swf_temporal.drawing.svg import page_of, svg_of
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.model.scenario import Scenario
@@ -29,7 +32,6 @@ def _box(picture: Picture, path: str) -> Box:
 
 
 def test_every_part_and_way_is_drawn(orders: Picture) -> None:
-    """States and branches are boxes, branches within their state, and transitions, handlers and ends are arrows."""
     definition = load(ROOT / "examples" / "orders" / "orders.sw.yaml")
     assert [box.path for box in orders.scope.every_box] == [part.path for part in definition.outline.every_part]
     inner = _box(orders, "Reserve and charge").inner
@@ -53,7 +55,6 @@ def test_svg_names_parts_as_histories_do(orders: Picture) -> None:
 
 
 def test_page_with_several(orders: Picture) -> None:
-    """A page holds several pictures, with one style and no id twice."""
     page = page_of([orders, orders])
     assert (page.count("<svg"), page.count("<style>")) == (2, 1)
     ids = page.split(' id="')[1:]
@@ -61,7 +62,6 @@ def test_page_with_several(orders: Picture) -> None:
 
 
 def test_hostile_texts_stay_texts() -> None:
-    """Names, conditions and data are no markup, whatever is in them."""
     bad = '<img src=x onerror="alert(1)">&\'\x1b'
     states = [
         {"name": bad, "type": "switch", "dataConditions": [{"name": bad, "condition": '${ . == "<b>" }', "end": True},
@@ -91,7 +91,6 @@ def test_long_texts_are_cut_and_kept_in_titles() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "wide 漢字 text", "é́", "W" * 50])
 def test_what_is_cut_fits(text: str) -> None:
-    """A text that is cut is no wider than asked for."""
     assert width_of(cut(text, 80, 11), 11) <= 80
 
 
@@ -113,7 +112,6 @@ def test_examples_can_be_read(path: Path) -> None:
 
 
 def test_no_line_says_the_title_again() -> None:
-    """A definition without a name and a version has its id over it once."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
     picture = load({"id": "plain", "specVersion": "0.8", "states": states}).picture()
     assert (picture.title, picture.subtitles) == ("plain", ())
@@ -142,8 +140,6 @@ def test_sixty_states_can_be_read() -> None:
 
 
 def test_what_is_too_much_is_refused() -> None:
-    """More jumps than can be laid out in time are refused; a long chain is drawn."""
-
     def parts(jumps: int) -> tuple[OutlinePart, ...]:
         return tuple(
             OutlinePart(f"s{number}", "operation", f"s{number}",
@@ -177,3 +173,58 @@ def _state(number: int, names: list[str]) -> dict[str, object]:
         return {"name": names[number], "type": "parallel", "branches": branches, **onward}
     handler = {"onErrors": [{"errorRef": "declined", "transition": names[-1]}]} if number % 7 == 1 else {}
     return {"name": names[number], "type": "operation", "actions": [{"functionRef": "work"}], **handler, **onward}
+
+
+DOWN = ((100.0, 0.0), (100.0, 300.0), (100.0, 600.0), (100.0, 900.0))
+"""An arrow straight down."""
+SIZE = (60.0, 20.0)
+
+
+def test_a_label_that_is_near_stays() -> None:
+    assert settled(300, 900, [], [DOWN], [(SIZE, (130.0, 100.0))]) == [(130.0, 100.0)]
+
+
+def test_a_label_far_down_its_arrow_comes_to_its_beginning() -> None:
+    node = (80.0, -40.0, 300.0, 30.0)
+    [middle] = settled(300, 900, [node], [DOWN], [(SIZE, (130.0, 800.0))])
+    assert middle is not None
+    assert (middle[0], 40 <= middle[1] < 60) == (130.0, True)
+
+
+def test_a_label_that_is_crossed_is_moved() -> None:
+    across = ((0.0, 100.0), (50.0, 100.0), (150.0, 100.0), (300.0, 100.0))
+    [middle, other] = settled(300, 900, [], [DOWN, across], [(SIZE, (130.0, 100.0)), None])
+    assert middle is not None
+    assert abs(middle[1] - 100) >= SIZE[1] / 2 - 1
+    assert other is None
+
+
+def test_without_a_better_place_a_label_stays() -> None:
+    everywhere = (0.0, 0.0, 300.0, 900.0)
+    assert settled(300, 900, [everywhere], [DOWN], [(SIZE, (130.0, 800.0))]) == [(130.0, 800.0)]
+
+
+STATES = [{"name": "Nap", "type": "sleep", "duration": "PT1S", "end": True}]
+DEFINITION: Definition = load({"id": "shown", "specVersion": "0.8", "states": STATES})
+
+
+def test_definitions_and_simulations_are_drawn() -> None:
+    """A definition is its picture; a simulation has the run on it, and a timeline. No id is there twice."""
+    drawn, run = DEFINITION._repr_html_(), simulate(DEFINITION)._repr_html_()
+    assert drawn is not None
+    assert run is not None
+    assert (drawn.count("<svg "), run.count("<svg ")) == (1, 2)
+    assert 'data-path="Nap" class="part time done"' in run
+    ids = [one.split('"')[0] for one in (drawn + run).split(' id="')[1:]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_without_the_extra_there_is_a_text() -> None:
+    program = (
+        "import sys; sys.modules['pygraphviz'] = None\n"
+        "from swf_temporal import load\n"
+        f"definition = load({{'id': 'a', 'specVersion': '0.8', 'states': {STATES!r}}})\n"
+        "print(definition._repr_html_())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "None\n"

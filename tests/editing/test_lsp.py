@@ -79,13 +79,11 @@ class Editor:
         }  # fmt: skip
 
     def written(self, where: types.Range) -> str:
-        """Return what stands there."""
         assert where.start.line == where.end.line
         units = self.text.split("\n")[where.start.line].encode("utf-16-le")
         return units[2 * where.start.character : 2 * where.end.character].decode("utf-16-le")
 
     def changed(self, edits: list[Any]) -> str:
-        """Return the text with *edits* made."""
         lines = self.text.split("\n")
         for edit in sorted(edits, key=lambda one: (one.range.start.line, one.range.start.character), reverse=True):
             line, start, end = edit.range.start.line, 2 * edit.range.start.character, 2 * edit.range.end.character
@@ -94,13 +92,11 @@ class Editor:
         return "\n".join(lines)
 
     async def offered(self, words: str, place: int) -> list[str]:
-        """Return what is offered while it is written there."""
         found = await self._client.text_document_completion_async(types.CompletionParams(**self.at(words, place)))
         assert isinstance(found, list)
         return [one.label for one in found]
 
     async def shown(self, words: str, place: int = 1) -> str:
-        """Return what is shown at a place."""
         found = await self._client.text_document_hover_async(types.HoverParams(**self.at(words, place)))
         if found is None:
             return ""
@@ -108,7 +104,6 @@ class Editor:
         return found.contents.value
 
     async def renamed(self, words: str, name: str) -> str | None:
-        """Return the text once the name there is another."""
         asked = types.RenameParams(new_name=name, **self.at(words, 1))
         found = await self._client.text_document_rename_async(asked)
         return None if found is None else self.changed(list((found.changes or {})[self.uri]))
@@ -134,14 +129,12 @@ class Editor:
         return None
 
     async def states(self) -> list[str]:
-        """Return the states of the outline."""
         asked = types.DocumentSymbolParams(types.TextDocumentIdentifier(self.uri))
         return [one.name for one in await self._client.text_document_document_symbol_async(asked) or ()]
 
 
 @pytest.fixture
 async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
-    """An editor that has started the server."""
     client = LanguageClient("editor", "1")
     await client.start_io(sys.executable, "-m", "swf_temporal.cli", "lsp")
     await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))
@@ -153,7 +146,6 @@ async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
 
 
 async def test_problems_are_shown_where_they_are_and_fixed(editor: Editor) -> None:
-    """With the code of `swf validate`, and the word that was probably meant."""
     assert await editor.write(ORDER) == []
     [problem] = await editor.write(ORDER.replace("start: Take", "start: Taek"))
     assert (problem.severity, problem.source) == (types.DiagnosticSeverity.Error, "swf")
@@ -177,7 +169,6 @@ async def test_what_is_being_written_breaks_nothing(editor: Editor) -> None:
 
 
 async def test_any_beginning_of_a_definition(editor: Editor) -> None:
-    """As if it were typed."""
     await editor.write(ORDER)
     for length in range(0, len(ORDER), 29):
         await editor.write(ORDER[:length] or "\n")
@@ -224,7 +215,6 @@ async def test_names_in_json(editor: Editor) -> None:
 
 
 async def test_a_name_is_found_and_changed_in_all_places(editor: Editor) -> None:
-    """Also where it is written in quotes; another that has it keeps it."""
     await editor.write(ORDER)
     assert await editor.places("Wait}]") == ([17], [15, 16])
     assert await editor.renamed("Wait}]", "Rest") == ORDER.replace("Wait", "Rest")
@@ -273,7 +263,6 @@ async def test_direktiv_and_drafts(editor: Editor) -> None:
 
 
 async def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> None:
-    """An editor may give any YAML file to the server."""
     editor.uri = (tmp_path / "compose.yaml").as_uri()
     item = types.TextDocumentItem(editor.uri, "yaml", 1, "services: {}\n")
     editor.text = item.text

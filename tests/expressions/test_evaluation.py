@@ -22,75 +22,44 @@ def expressions() -> Expressions:
     return Expressions(variables=["item", "CONST", "SECRETS", "args"], functions=FUNCTIONS)
 
 
-@pytest.mark.parametrize(
-    ("text", "yields"),
-    [
-        ("${ .n }", 3),
-        ("  ${.n}\n", 3),
-        (".n", 3),
-        (".n + 1", 4),
-        ("{{ .name }}", "Ada"),
-        ("{{.name}}", "Ada"),
-        ("{{ {a: .n} }}", {"a": 3}),
-        ("$item.x", 1),
-        ("$CONST.limit", 2),
-        ("(.n)", 3),
-        ("[.n]", [3]),
-        ("{a: .n}", {"a": 3}),
-        ('.["a b"].c[1]', 2),
-        ("fn:isBig", True),
-        ("${ fn:isBig }", True),
-        ("fn: Two words ", 3),
-        ("${ fn:nested }", True),
-        ("${ .n | # } is in a comment\n 5 }", 5),
-        ("${ empty }", NOTHING),
-        ("${ .n, .name }", [3, "Ada"]),
-        ("Hello ${ .name }!", "Hello Ada!"),
-        ("length", 5),
-        (" keys | first ", "a b"),
-        ('"Hello " + .name', "Hello Ada"),
-        ("if .n > 2 then .name else null end", "Ada"),
-        ("1 + 1", 2),
-        ('"${ .n }" + .name', "${ .n }Ada"),
-        ("true", True),
-        (True, True),
-        (None, None),
-        (7, 7),
-        ({"a": "${ .n }", "b": ".n"}, {"a": 3, "b": ".n"}),
-    ],
-)
+@pytest.mark.parametrize(("text", "yields"), [
+    ("${ .n }", 3), ("  ${.n}\n", 3), (".n", 3), (".n + 1", 4), ("{{ .name }}", "Ada"), ("{{.name}}", "Ada"),
+    ("{{ {a: .n} }}", {"a": 3}), ("$item.x", 1), ("$CONST.limit", 2), ("(.n)", 3), ("[.n]", [3]), ("{a: .n}", {"a": 3}),
+    ('.["a b"].c[1]', 2), ("fn:isBig", True), ("${ fn:isBig }", True), ("fn: Two words ", 3), ("${ fn:nested }", True),
+    ("${ .n | # } is in a comment\n 5 }", 5), ("${ empty }", NOTHING), ("${ .n, .name }", [3, "Ada"]),
+    ("Hello ${ .name }!", "Hello Ada!"), ("length", 5), (" keys | first ", "a b"), ('"Hello " + .name', "Hello Ada"),
+    ("if .n > 2 then .name else null end", "Ada"), ("1 + 1", 2), ('"${ .n }" + .name', "${ .n }Ada"), ("true", True),
+    (True, True), (None, None), (7, 7), ({"a": "${ .n }", "b": ".n"}, {"a": 3, "b": ".n"}),
+])  # fmt: skip
 def test_a_field_that_holds_an_expression(expressions: Expressions, text: Any, yields: Any) -> None:
     """The braces may be left out, the old form works, functions are called, and the rest is constant."""
     assert expressions.expression(text)(DATA, VARIABLES) == yields
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "offset"),
-    [
-        ("${ .n", "is not closed", 0),
-        ("a ${ .n | }", "unexpected end of the expression", 10),
-        ("${ $nope }", r"\$nope is not defined", 3),
-        ("x ${ 'é' }", "unexpected character", 5),
-        ('${ "é" | nope }', "nope/0 is not defined", 9),
-        ("${ .n\n | nope }", "nope/0 is not defined", 9),
-        ("${ }", "empty", 2),
-        ("${ (.n }", "'}' closes nothing", 7),
-        ('${ "abc }', "this string is not closed", 3),
-        ("fn:nope", "no expression function 'nope'", 0),
-        ("${ fn:nope }", "no expression function 'nope'", 3),
-        ("fn:loop", "leads back to itself", 0),
-        ("fn:old", "leads back to itself", 0),
-        ("fn:a fn:b", "no expression function 'a fn:b'", 0),
-        ("fn:wrong", "in the expression function 'wrong': nope/0 is not defined", 0),
-        ("{{ nope }}", "nope/0 is not defined", 3),
-        ("  {{ nope }}", "nope/0 is not defined", 5),
-        ("Hello", "Hello/0 is not defined", 0),
-        (" Hello SimulationContext", "unexpected name", 7),
-        ("$5.00", "unexpected number", 1),
-        (".total > limit", "limit/0 is not defined", 9),
-        ("", "the expression is empty", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "message", "offset"), [
+    ("${ .n", "is not closed", 0),
+    ("a ${ .n | }", "unexpected end of the expression", 10),
+    ("${ $nope }", r"\$nope is not defined", 3),
+    ("x ${ 'é' }", "unexpected character", 5),
+    ('${ "é" | nope }', "nope/0 is not defined", 9),
+    ("${ .n\n | nope }", "nope/0 is not defined", 9),
+    ("${ }", "empty", 2),
+    ("${ (.n }", "'}' closes nothing", 7),
+    ('${ "abc }', "this string is not closed", 3),
+    ("fn:nope", "no expression function 'nope'", 0),
+    ("${ fn:nope }", "no expression function 'nope'", 3),
+    ("fn:loop", "leads back to itself", 0),
+    ("fn:old", "leads back to itself", 0),
+    ("fn:a fn:b", "no expression function 'a fn:b'", 0),
+    ("fn:wrong", "in the expression function 'wrong': nope/0 is not defined", 0),
+    ("{{ nope }}", "nope/0 is not defined", 3),
+    ("  {{ nope }}", "nope/0 is not defined", 5),
+    ("Hello", "Hello/0 is not defined", 0),
+    (" Hello SimulationContext", "unexpected name", 7),
+    ("$5.00", "unexpected number", 1),
+    (".total > limit", "limit/0 is not defined", 9),
+    ("", "the expression is empty", 0),
+])  # fmt: skip
 def test_what_does_not_compile_says_where(expressions: Expressions, text: str, message: str, offset: int) -> None:
     """A text that does not compile is refused with its fault and the place of it, with marks or without."""
     with pytest.raises(BadExpression, match=message) as error:
@@ -98,36 +67,33 @@ def test_what_does_not_compile_says_where(expressions: Expressions, text: str, m
     assert error.value.offset == offset
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        (".n", ANY),
-        ("keys", ANY),
-        ("${ .n }", ANY),
-        ("fn:isBig", {"boolean"}),
-        ("Hello ${ .name }", {"string"}),
-        ({"a": "${ .n }"}, {"object"}),
-        (["${ .n }"], {"array"}),
-        ("3", {"number"}),
-        ("null", {"null"}),
-        (".n > 3 and .name", {"boolean"}),
-        (".list | length", {"number"}),
-        (".n | not", {"boolean"}),
-        ("{n}", {"object"}),
-        ("[.n]", {"array"}),
-        ("if .n then [] else 1 end", {"array", "number"}),
-        (".n + 1", {"number"}),
-        (".n + null", {"null", "number", "string", "array", "object"}),
-        (".list + [1]", {"array"}),
-        ('"a" + .name', {"string"}),
-        (".n - 1", {"number"}),
-        (".n * 2", {"number", "string", "null"}),
-        (".n / 2", {"number"}),
-        ('.name / ","', {"array"}),
-        (".n // 1", ANY - {"null"}),
-        ('"a" - 1', ANY),
-    ],
-)
+@pytest.mark.parametrize(("text", "kinds"), [
+    (".n", ANY),
+    ("keys", ANY),
+    ("${ .n }", ANY),
+    ("fn:isBig", {"boolean"}),
+    ("Hello ${ .name }", {"string"}),
+    ({"a": "${ .n }"}, {"object"}),
+    (["${ .n }"], {"array"}),
+    ("3", {"number"}),
+    ("null", {"null"}),
+    (".n > 3 and .name", {"boolean"}),
+    (".list | length", {"number"}),
+    (".n | not", {"boolean"}),
+    ("{n}", {"object"}),
+    ("[.n]", {"array"}),
+    ("if .n then [] else 1 end", {"array", "number"}),
+    (".n + 1", {"number"}),
+    (".n + null", {"null", "number", "string", "array", "object"}),
+    (".list + [1]", {"array"}),
+    ('"a" + .name', {"string"}),
+    (".n - 1", {"number"}),
+    (".n * 2", {"number", "string", "null"}),
+    (".n / 2", {"number"}),
+    ('.name / ","', {"array"}),
+    (".n // 1", ANY - {"null"}),
+    ('"a" - 1', ANY),
+])  # fmt: skip
 def test_knows_the_kinds_of_what_it_yields(expressions: Expressions, text: Any, kinds: set[str]) -> None:
     assert expressions.expression(text).kinds == kinds
 
@@ -149,7 +115,6 @@ def test_knows_the_kinds_of_what_it_yields(expressions: Expressions, text: Any, 
     ],
 )
 def test_knows_what_it_reads(expressions: Expressions, text: Any, constant: bool, mentions: set[str]) -> None:  # noqa: FBT001 - a column of the table
-    """An expression says whether it needs evaluation, and which declared variables it reads."""
     compiled = expressions.expression(text)
     assert (compiled.constant, compiled.mentions) == (constant, frozenset(mentions))
 
@@ -175,7 +140,6 @@ def test_error_texts_of_the_author_come_through(expressions: Expressions) -> Non
 
 
 def test_compiles_each_text_once(expressions: Expressions) -> None:
-    """The same text, or the same object, gives the same compiled expression."""
     structure: dict[str, Any] = {"a": "${ .n }"}
     assert expressions.expression("${ .n }") is expressions.expression("${ .n }")
     assert expressions.template(structure) is expressions.template(structure)
@@ -184,7 +148,6 @@ def test_compiles_each_text_once(expressions: Expressions) -> None:
 
 
 def test_other_languages_are_refused() -> None:
-    """A language that is not spoken here is refused by its name."""
     with pytest.raises(BadExpression, match=r"^expressions are written in jq or jsonpath here, not in 'cel'$"):
         Expressions(language="cel")
 
@@ -198,10 +161,8 @@ def test_no_more_structures_are_kept_than_memory_is_to_hold(expressions: Express
     assert expressions.template(structures[0]) is not compiled[0]
 
 
-@pytest.mark.parametrize(
-    ("outcome", "holds"),
-    [(None, False), (False, False), (NOTHING, False), (0, True), ("", True), ([], True), ({}, True), (True, True)],
-)
+@pytest.mark.parametrize(("outcome", "holds"), [
+    (None, False), (False, False), (NOTHING, False), (0, True), ("", True), ([], True), ({}, True), (True, True),
+])  # fmt: skip
 def test_truth_is_jqs(outcome: Any, holds: bool) -> None:  # noqa: FBT001 - a column of the table
-    """Null, false and no output at all are false; everything else is true."""
     assert is_true(outcome) is holds

@@ -50,49 +50,35 @@ def test_nothing_is_left_for_the_next() -> None:
     assert run("return [typeof x, typeof [].map]") == ["undefined", "function"]
 
 
-@pytest.mark.parametrize(
-    ("script", "why"),
-    [
-        ("return null", "returns nothing"),
-        ("return () => 1", "returns nothing"),
-        ("return 1 / 0", "Infinity, which is not JSON"),
-        ("return 10n", "BigInt"),
-        ("return {toJSON() {}}", "nothing that is JSON"),
-        ("const f = () => f(); return f()", "Maximum call stack size exceeded"),
-        ("throw 'so'", "so"),
-    ],
-)
+@pytest.mark.parametrize(("script", "why"), [
+    ("return null", "returns nothing"),
+    ("return () => 1", "returns nothing"),
+    ("return 1 / 0", "Infinity, which is not JSON"),
+    ("return 10n", "BigInt"),
+    ("return {toJSON() {}}", "nothing that is JSON"),
+    ("const f = () => f(); return f()", "Maximum call stack size exceeded"),
+    ("throw 'so'", "so"),
+])  # fmt: skip
 def test_what_fails(script: str, why: str) -> None:
     with pytest.raises(ExpressionFailed, match=why):
         run(script)
 
 
-@pytest.mark.parametrize(
-    ("script", "why"),
-    [
-        ("while (true) {}", "ran longer than"),
-        ("return 'x'.repeat(2_000_000)", "yielded more than 1 MiB"),
-        ("const a = []; while (true) a.push(new Uint8Array(1e7))", "MiB of memory"),
-    ],
-)
+@pytest.mark.parametrize(("script", "why"), [
+    ("while (true) {}", "ran longer than"),
+    ("return 'x'.repeat(2_000_000)", "yielded more than 1 MiB"),
+    ("const a = []; while (true) a.push(new Uint8Array(1e7))", "MiB of memory"),
+])  # fmt: skip
 def test_limits(script: str, why: str) -> None:
-    """Going beyond one cannot be caught, and the next script runs."""
     with pytest.raises(ExpressionLimitExceeded, match=why):
         run(script)
     assert run("return 1") == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "end"),
-    [
-        ("return f(1)) + 2", 11),
-        ("return ')' + \"(\" + `)`) x", 22),
-        ("/* ) */ return 1 // )\n)", 22),
-        ("return '\\')')", 12),
-        ("return 1", None),
-        ("return 'x)", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "end"), [
+    ("return f(1)) + 2", 11), ("return ')' + \"(\" + `)`) x", 22), ("/* ) */ return 1 // )\n)", 22),
+    ("return '\\')')", 12), ("return 1", None), ("return 'x)", None),
+])  # fmt: skip
 def test_where_a_script_ends(text: str, end: int | None) -> None:
     assert js.closing(text, 0) == end
 
@@ -109,15 +95,12 @@ def test_without_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (failed.value.name, failed.value.message) == ("NotInstalled", f"{told}: js(return 42.5)")
 
 
-@pytest.mark.parametrize(
-    ("script", "data"),
-    [
-        ("throw 'no'", {}),
-        ("return data", float("nan")),
-        ("return data", {1j}),
-        ("let nested = []; for (let i = 0; i < 1500; i++) nested = [nested]; return nested", {}),
-    ],
-)
+@pytest.mark.parametrize(("script", "data"), [
+    ("throw 'no'", {}),
+    ("return data", float("nan")),
+    ("return data", {1j}),
+    ("let nested = []; for (let i = 0; i < 1500; i++) nested = [nested]; return nested", {}),
+])  # fmt: skip
 def test_what_fails_would_fail_again(script: str, data: Any) -> None:
     """The same script on the same data comes to the same, so that trying again is in vain."""
     with pytest.raises(ExpressionFailed) as failed:

@@ -18,46 +18,22 @@ def expressions() -> Expressions:
     return Expressions(language="jsonpath", variables=["item", "CONST", "WORKFLOW"])
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("${ $.a.b }", 1),
-        ("$.a.b", 1),
-        ("{{ $.a.b }}", 1),
-        ("$", DATA),
-        ("$.gone", NOTHING),
-        ("$.a.c[?@.x > 1]", [{"x": 2}]),
-        ("$.a.c[*].x", [1, 2]),
-        ("$.a.c[?@.x > 9]", []),
-        ("$..x", [1, 2]),
-        ("$CONST.k", 5),
-        ("${ $item.z }", 7),
-        ("$item", {"z": 7}),
-    ],
-)
+@pytest.mark.parametrize(("text", "value"), [
+    ("${ $.a.b }", 1), ("$.a.b", 1), ("{{ $.a.b }}", 1), ("$", DATA), ("$.gone", NOTHING),
+    ("$.a.c[?@.x > 1]", [{"x": 2}]), ("$.a.c[*].x", [1, 2]), ("$.a.c[?@.x > 9]", []), ("$..x", [1, 2]), ("$CONST.k", 5),
+    ("${ $item.z }", 7), ("$item", {"z": 7}),
+])  # fmt: skip
 def test_finds(expressions: Expressions, text: str, value: Any) -> None:
     """A path to one place yields the value there or nothing, any other an array of all that it finds."""
     assert expressions.expression(text)(DATA, VARIABLES) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("$.a.b", True),
-        ("$.zero", True),
-        ("$.gone", False),
-        ("$.no", False),
-        ("$.none", False),
-        ("$.a.c[?@.x > 1]", True),
-        ("$.a.c[?@.x > 9]", False),
-        ("$item.z", True),
-        ("$item.a", False),
-        ("${ $[?(@.language == 'English')] }", True),
-        ("{{ $.[?(@.language == 'Spanish')] }}", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "holds"), [
+    ("$.a.b", True), ("$.zero", True), ("$.gone", False), ("$.no", False), ("$.none", False), ("$.a.c[?@.x > 1]", True),
+    ("$.a.c[?@.x > 9]", False), ("$item.z", True), ("$item.a", False), ("${ $[?(@.language == 'English')] }", True),
+    ("{{ $.[?(@.language == 'Spanish')] }}", False),
+])  # fmt: skip
 def test_conditions(expressions: Expressions, text: str, holds: bool) -> None:  # noqa: FBT001 - what is expected
-    """A condition holds if its path finds something other than a false or a null."""
     assert expressions.condition(text)(DATA, VARIABLES) is holds
 
 
@@ -78,13 +54,11 @@ def test_embedded(expressions: Expressions) -> None:
     ("text", "path"), [("${ $.a.c[0].x }", ["a", "c", 0, "x"]), ("$", []), (".", []), ("", []), ("$['a b']", ["a b"])]
 )
 def test_targets(expressions: Expressions, text: str, path: list[str | int]) -> None:
-    """A path to one place names a target, whether something is there or not."""
     assert expressions.target(text)({}, {}) == path
 
 
 @pytest.mark.parametrize("text", ["$.a[*]", "$..a", "$CONST.k", ".a", "$.a["])
 def test_no_targets(expressions: Expressions, text: str) -> None:
-    """A path to several places, to a variable or to nowhere names no target."""
     with pytest.raises(BadExpression):
         expressions.target(text)
 
@@ -105,7 +79,6 @@ def test_refused_without_marks(expressions: Expressions, text: str) -> None:
 
 @pytest.mark.parametrize("data", ["a text", '{"a": 1}', 3, None, True])
 def test_data_without_an_inside(expressions: Expressions, data: Any) -> None:
-    """Data that is neither an object nor an array is found as a whole, and holds nothing."""
     assert expressions.expression("$")(data, {}) == data
     assert expressions.expression("$.a")(data, {}) is NOTHING
     assert expressions.expression("$[*]")(data, {}) == []

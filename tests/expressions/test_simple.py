@@ -42,40 +42,16 @@ def test_signs_agree_with_jq(sign: str) -> None:
         assert _text(found) == _text(expected), f"{left!r} {sign} {right!r}"
 
 
-@pytest.mark.parametrize(
-    ("sign", "left", "right", "yields"),
-    [
-        ("+", 1, 2, 3),
-        ("+", LARGE, 0, LARGE),
-        ("+", 0, -LARGE, -LARGE),
-        ("+", "a", "b", "ab"),
-        ("+", [1], [1], [1, 1]),
-        ("+", {"a": 1, "b": 1}, {"b": 2}, {"a": 1, "b": 2}),
-        ("+", None, None, None),
-        ("+", None, 5, 5),
-        ("+", "a", None, "a"),
-        ("+", 2.5, 0.5, 3),
-        ("-", 1, 2.5, -1.5),
-        ("*", 2.5, 2, 5),
-        ("*", 999_999_999_999_999.0, 1, 999_999_999_999_999),
-        ("/", 1, 4, 0.25),
-        ("/", 4, 2, 2),
-        ("==", None, None, True),
-        ("==", True, 1, False),
-        ("<", None, False, True),
-        ("<", False, True, True),
-        ("<", True, 0, True),
-        ("<", 5, "", True),
-        ("<", "z", [], True),
-        ("<", [9], {}, True),
-        ("<=", "a", "a", True),
-        (">", 2, 1.5, True),
-        (">=", 1.5, 1.5, True),
-        ("!=", {}, [], True),
-    ],
-)
+@pytest.mark.parametrize(("sign", "left", "right", "yields"), [
+    ("+", 1, 2, 3), ("+", LARGE, 0, LARGE), ("+", 0, -LARGE, -LARGE), ("+", "a", "b", "ab"), ("+", [1], [1], [1, 1]),
+    ("+", {"a": 1, "b": 1}, {"b": 2}, {"a": 1, "b": 2}), ("+", None, None, None), ("+", None, 5, 5),
+    ("+", "a", None, "a"), ("+", 2.5, 0.5, 3), ("-", 1, 2.5, -1.5), ("*", 2.5, 2, 5),
+    ("*", 999_999_999_999_999.0, 1, 999_999_999_999_999), ("/", 1, 4, 0.25), ("/", 4, 2, 2), ("==", None, None, True),
+    ("==", True, 1, False), ("<", None, False, True), ("<", False, True, True), ("<", True, 0, True),
+    ("<", 5, "", True), ("<", "z", [], True), ("<", [9], {}, True), ("<=", "a", "a", True), (">", 2, 1.5, True),
+    (">=", 1.5, 1.5, True), ("!=", {}, [], True),
+])  # fmt: skip
 def test_what_signs_yield_without_jq(sign: str, left: Any, right: Any, yields: Any) -> None:
-    """Numbers that Python and jq know alike, texts, and values of different kinds need no jq."""
     found = SIGNS[sign](left, right)
     assert (found, type(found)) == (yields, type(yields))
 
@@ -89,31 +65,20 @@ def test_large_numbers_are_left_to_jq(sign: str) -> None:
                 SIGNS[sign](*pair)
 
 
-@pytest.mark.parametrize(
-    ("sign", "left", "right"),
-    [
-        ("+", LARGE, 1),
-        ("*", 10.0**15, 1),
-        ("*", -(10.0**15), 1),
-        ("/", 1, 0),
-        ("-", "a", "a"),
-        ("==", [], []),
-        ("<", {}, {}),
-    ],
-)
+@pytest.mark.parametrize(("sign", "left", "right"), [
+    ("+", LARGE, 1), ("*", 10.0**15, 1), ("*", -(10.0**15), 1), ("/", 1, 0), ("-", "a", "a"), ("==", [], []),
+    ("<", {}, {}),
+])  # fmt: skip
 def test_what_only_jq_can_tell(sign: str, left: Any, right: Any) -> None:
     """Results that jq would write in a way of its own, errors, and arrays and objects beside one another."""
     with pytest.raises(NotSupported):
         SIGNS[sign](left, right)
 
 
-@pytest.mark.parametrize(
-    ("container", "key", "yields"),
-    [
-        ({"a": 1}, "a", 1), ({"a": 1}, "b", None), (None, "a", None), (None, 0, None), ([5, 6], 0, 5), ([5, 6], 1, 6),
-        ([5, 6], 2, None), ([5, 6], -1, 6), ([5, 6], -2, 5), ([5, 6], -3, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("container", "key", "yields"), [
+    ({"a": 1}, "a", 1), ({"a": 1}, "b", None), (None, "a", None), (None, 0, None), ([5, 6], 0, 5), ([5, 6], 1, 6),
+    ([5, 6], 2, None), ([5, 6], -1, 6), ([5, 6], -2, 5), ([5, 6], -3, None),
+])  # fmt: skip
 def test_looking_up(container: Any, key: Any, yields: Any) -> None:
     assert index(container, key) == yields
 
@@ -122,7 +87,6 @@ def test_looking_up(container: Any, key: Any, yields: Any) -> None:
     ("container", "key"), [([5], "a"), ({"a": 1}, 0), ("text", "a"), (7, 0), ([5], True), ([5], 0.0), ([5], None)]
 )
 def test_looking_up_what_is_no_name_or_place(container: Any, key: Any) -> None:
-    """Anything else is an error, or something of jq's own."""
     with pytest.raises(NotSupported):
         index(container, key)
 
@@ -167,7 +131,6 @@ GIVEN: dict[str, Any] = {"item": {"x": 1, "k": "a"}, "CONST": {"a": 1, "b": {"a"
 
 @pytest.mark.parametrize("text", SIMPLE)
 def test_needs_no_jq(text: str) -> None:
-    """Look-ups, signs, choices, arrays and objects are evaluated without jq, and yield what jq does."""
     fast = paths.compiled(text, GIVEN)
     assert fast is not None
     evaluate = fast if isinstance(fast, Constant) else fast._evaluate  # type: ignore[attr-defined]  # of a closure
@@ -215,20 +178,12 @@ def test_constants_are_known() -> None:
     assert [type(paths.compiled(text, GIVEN)) is Constant for text in texts] == [True, True, *[False] * 4]
 
 
-@pytest.mark.parametrize(
-    ("text", "mentions"),
-    [
-        ("[.a, $item]", {"item"}),
-        ("{a: $item, b: [$CONST]}", {"item", "CONST"}),
-        ("if $item then 1 else 2 end", {"item"}),
-        ("if .a then $item else 2 end", {"item"}),
-        ("if .a then 1 else $item end", {"item"}),
-        ("if $item then $CONST else 2 end", {"item", "CONST"}),
-        ("if .a then $CONST else $item end", {"item", "CONST"}),
-        (".a[$item.x] + $CONST.a", {"item", "CONST"}),
-        (".a | length", set()),
-    ],
-)
+@pytest.mark.parametrize(("text", "mentions"), [
+    ("[.a, $item]", {"item"}), ("{a: $item, b: [$CONST]}", {"item", "CONST"}), ("if $item then 1 else 2 end", {"item"}),
+    ("if .a then $item else 2 end", {"item"}), ("if .a then 1 else $item end", {"item"}),
+    ("if $item then $CONST else 2 end", {"item", "CONST"}), ("if .a then $CONST else $item end", {"item", "CONST"}),
+    (".a[$item.x] + $CONST.a", {"item", "CONST"}), (".a | length", set()),
+])  # fmt: skip
 def test_knows_which_variables_it_reads(text: str, mentions: set[str]) -> None:
     fast = paths.compiled(text, GIVEN)
     assert fast is not None

@@ -42,7 +42,6 @@ def children() -> set[str]:
 
 
 def test_answers_with_outputs_and_messages(guard: Guard) -> None:
-    """An answer holds every output as a line of JSON, or says why there is none."""
     assert guard.run(".[] | tojson", '[1.0,"a\\nb"]') == EngineAnswer(jq_process.OUTPUTS, '1.0\n"a\\nb"')
     assert guard.run("nope", None).status == jq_process.NOT_COMPILED
     assert guard.run(".a | tojson", "1") == EngineAnswer(jq_process.FAILED, 'Cannot index number with string ("a")')
@@ -56,7 +55,6 @@ def test_a_helper_is_used_again(guard: Guard) -> None:
 
 
 def test_a_large_request_and_answer_pass(guard: Guard) -> None:
-    """Data far larger than a pipe holds reaches jq whole."""
     text = "x" * 3_000_000
     assert guard.run("length | tojson", f'"{text}"').text == "3000000"
 
@@ -71,7 +69,6 @@ def test_a_killed_helper_leaves_nothing(guard: Guard) -> None:
 
 
 def test_too_much_output_keeps_the_helper(guard: Guard) -> None:
-    """An output over the limit is refused; the helper goes on."""
     guard.start()
     before = children()
     with pytest.raises(ExpressionLimitExceeded, match="yielded more than"):
@@ -81,7 +78,6 @@ def test_too_much_output_keeps_the_helper(guard: Guard) -> None:
 
 
 def test_a_helper_killed_while_idle_is_replaced(guard: Guard) -> None:
-    """Something outside may kill an idle helper without failing the next expression."""
     before = children()
     guard.start()
     (helper,) = children() - before
@@ -122,7 +118,6 @@ def test_threads_share_the_helpers(guard: Guard) -> None:
 
 
 def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
-    """A pool that is replaced while an evaluation runs leaves no helper behind."""
     pool = Guard(EvaluationLimits(seconds=5, processes=1))
     pool.start()
     started = threading.Event()
@@ -195,7 +190,6 @@ class _Told(threading.Condition):
 
 
 def test_there_are_no_more_helpers_than_there_may_be() -> None:
-    """Who asks for one more waits until one comes back, and gets that."""
     pool = Guard(EvaluationLimits(processes=1))
     pool._changed = told = _Told()
     helper = pool._take()
@@ -300,7 +294,6 @@ def test_a_helper_that_comes_back_to_a_stopped_pool_is_ended() -> None:
 
 
 def test_helpers_die_with_their_parent() -> None:
-    """A parent that is killed outright takes its helpers with it."""
     script = (
         "import os, signal, pathlib\n" "from swf_temporal.expressions.guarding import guard\n" "guard.start()\n"
         "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
@@ -322,7 +315,6 @@ def test_helpers_die_with_their_parent() -> None:
 
 
 def test_a_helper_that_cannot_start_says_so() -> None:
-    """Limits that the system cannot set are an error of who set them, not of the expression."""
     pool = Guard(EvaluationLimits(seconds=0.2, memory=1 << 70, processes=1))
     for _ in range(2):
         with pytest.raises(RuntimeError, match=r"the process that runs jq did not start \(exit code -?\d+\)"):
@@ -331,7 +323,6 @@ def test_a_helper_that_cannot_start_says_so() -> None:
 
 
 def test_this_process_never_loads_jq() -> None:
-    """Evaluating expressions does not bring jq into the process that asks."""
     script = (
         "import sys\n"
         "from swf_temporal.expressions.evaluation import Expressions\n"

@@ -50,7 +50,6 @@ def test_a_helper_reaches_nothing(helper: Helper) -> None:
 
 
 def test_a_helper_ends_in_time_whatever_its_parent_ignores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal that a process ignores is ignored by those that it starts."""
     monkeypatch.setattr(helpers, "_CLOCK_ALLOWANCE", 1000)  # on a busy machine the clock would end it first
     usual = signal.signal(signal.SIGPROF, signal.SIG_IGN)
     try:
@@ -72,7 +71,6 @@ def test_a_helper_answers_as_much_as_it_may(helper: Helper) -> None:
 
 
 def test_a_text_is_answered_in_its_characters(helper: Helper) -> None:
-    """Characters of several bytes count once, and arrive whole, in the program, the data and the answer."""
     assert helper.ask('. + "é" | tojson', '"日本語ß€"') == EngineAnswer(jq_process.OUTPUTS, '"日本語ß€é"')
 
 
@@ -125,15 +123,12 @@ def test_an_evaluation_that_does_not_come_on_is_given_up(helper: Helper, monkeyp
         helper.ask(LONG, "null")
 
 
-@pytest.mark.parametrize(
-    ("ended_by", "told"),
-    [
-        (signal.SIGPROF, "an expression ran longer than 30 s"),
-        (signal.SIGSEGV, "an expression built a value that is nested too deeply"),
-        (signal.SIGABRT, "an expression took more than 256 MiB of memory"),
-        (signal.SIGKILL, "an expression ended the process that evaluated it (exit code -9)"),
-    ],
-)
+@pytest.mark.parametrize(("ended_by", "told"), [
+    (signal.SIGPROF, "an expression ran longer than 30 s"),
+    (signal.SIGSEGV, "an expression built a value that is nested too deeply"),
+    (signal.SIGABRT, "an expression took more than 256 MiB of memory"),
+    (signal.SIGKILL, "an expression ended the process that evaluated it (exit code -9)"),
+])  # fmt: skip
 def test_the_signal_that_ended_a_helper_says_what_was_wrong(
     helper: Helper, ended_by: signal.Signals, told: str
 ) -> None:
@@ -168,7 +163,6 @@ def test_a_thread_that_waits_looks_four_times_a_second_whether_it_is_to_wait_on(
 
 
 def test_a_helper_that_let_others_go_first_is_as_quick_as_it_was_or_is_replaced(helper: Helper) -> None:
-    """Not everyone may raise a priority again that was lowered."""
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert not helper.is_last()
     helper.ask(LONG, "null")

@@ -65,7 +65,6 @@ def test_no_more_time_is_told_than_the_process_took() -> None:
 
 
 def test_an_evaluation_that_fails_in_a_process_that_holds_much() -> None:
-    """The failure is told, and that this was the last answer."""
     helper = Helper(JQ, EvaluationLimits(seconds=30), 0)
     try:
         answer = helper.ask('("x" * 300000000) | length | error("too long")', "null")

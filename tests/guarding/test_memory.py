@@ -7,7 +7,6 @@ from swf_temporal.expressions.guarding.guard import EvaluationLimits, Guard
 
 
 def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
-    """A helper that evaluated nothing before would do no better if it were replaced."""
     pool = Guard(EvaluationLimits(seconds=30, memory=256 << 20, processes=1))
     with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 256 MiB of memory"):
         pool.run('"x" * 1e9 | length | tojson', "null")

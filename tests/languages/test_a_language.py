@@ -36,7 +36,6 @@ def _known() -> Iterator[None]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.claim)
 def test_its_scenarios_hold(scenario: Scenario) -> None:
-    """Scenarios run definitions of any language, and look at what is wrong with one."""
     _, differences = run(scenario)
     assert differences == []
 
@@ -79,7 +78,6 @@ async def test_its_scenarios_hold_on_temporal() -> None:
 
 
 def test_its_definitions_are_described() -> None:
-    """The outline of a definition gives facts, a text and a diagram."""
     definition = load(MORNING)
     described = Description(definition, Catalogue([definition]), datetime(2030, 1, 1, tzinfo=UTC), lambda _: {})
     assert [part.path for part in definition.outline.every_part] == ["0 set", "1 wait", "2 call"]

@@ -14,16 +14,13 @@ def defined(workflow_id: str, version: str | None = None, **more: object) -> Def
     return load(written if version is None else {**written, "version": version})
 
 
-@pytest.mark.parametrize(
-    "ascending",
-    [
-        ["1.0.0", "1.2.0", "1.10.0", "2.0.0"],
-        ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0"],
-        ["1.0", "1.0.1", "1.1"],
-        [None, "0.0.1"],
-        ["odd", "0.1.0"],
-    ],
-)
+@pytest.mark.parametrize("ascending", [
+    ["1.0.0", "1.2.0", "1.10.0", "2.0.0"],
+    ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0"],
+    ["1.0", "1.0.1", "1.1"],
+    [None, "0.0.1"],
+    ["odd", "0.1.0"],
+])  # fmt: skip
 def test_latest(ascending: list[str | None]) -> None:
     for end in range(1, len(ascending) + 1):
         present = [defined("a", version) for version in ascending[:end]]

@@ -38,7 +38,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_definitions_find_each_other(folder: Path) -> None:
-    """A folder's definitions make a catalogue in which sub-workflows and continuations are found."""
     catalogue = catalogue_of([folder], Resources(folders=(folder,)))
     reached = catalogue.with_reachable(catalogue.find("parent"))
     assert [(one.id, one.version) for one in reached] == [("parent", None), ("child", "1.2.0"), ("next", None)]

@@ -26,7 +26,6 @@ def test_a_text_a_file_and_an_object_are_the_same(tmp_path: Path) -> None:
 
 
 def test_a_workflow_knows_its_source(tmp_path: Path) -> None:
-    """A workflow carries the text that it was read from, and what the text is called."""
     path = tmp_path / "hello.yaml"
     path.write_text(TEXT)
     assert load(path).source.name == str(path)
@@ -36,7 +35,6 @@ def test_a_workflow_knows_its_source(tmp_path: Path) -> None:
 
 
 def test_the_same_text_is_loaded_once() -> None:
-    """A text that was loaded before gives the very same workflow."""
     assert load(TEXT) is load("".join([TEXT[:10], TEXT[10:]]))
 
 
@@ -63,7 +61,6 @@ def test_missing_files(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
-    """Bytes that are not UTF-8 are one clear problem."""
     path = tmp_path / "a.yaml"
     path.write_bytes(b"id: \xff\xfe\n")
     (problem,) = check_file(path).problems
@@ -98,7 +95,6 @@ def test_a_file_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
-    """The problems of all broken workflows of a folder are told together."""
     (tmp_path / "a.yaml").write_text(BROKEN)
     (tmp_path / "b.yaml").write_text(TEXT.replace("type: inject", "type: injct"))
     (tmp_path / "c.sw.yaml").write_text("a: b: c")

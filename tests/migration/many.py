@@ -171,11 +171,9 @@ def main() -> int:
     broken = tracebacks(range(options.seed, options.seed + options.broken))
     lines = [
         f"{len(migration.definitions)} definitions migrated in {clock:.1f} s, {spent:.1f} s of processor time",
-        f"changed when migrated once more: {len(again)}",
-        *again,
-        f"tracebacks in {options.broken} broken projects: {len(broken)}",
-        *broken,
-    ]
+        f"changed when migrated once more: {len(again)}", *again,
+        f"tracebacks in {options.broken} broken projects: {len(broken)}", *broken,
+    ]  # fmt: skip
     sys.stdout.write("\n".join([*lines, ""]))
     return int(bool(again or broken))
 

@@ -155,25 +155,22 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
     assert (group.kind, "left out" in group.message) == ("rewritten", True)
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("quarkus.tls.trust-all=true", "verify: false"),
-        ("quarkus.rest-client.shop_yaml.hostname-verifier=org.apache.NoopHostnameVerifier", "verify: false"),
-        ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
-        ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'calls'"),
-        ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of whatever host"),
-        ("quarkus.http.ssl.certificate.key-store-file=a.p12", "--tls-cert"),
-        ("quarkus.oidc-client.auth-server-url=https://id", "oauth2"),
-        ("quarkus.rest-client.shop_yaml.url=${SHOP_URL}", "the value that it has there"),
-        ("mp.messaging.incoming.a.connector=smallrye-kafka\nkafka.ssl.keystore.location=a.jks", "'cert' and 'key'"),
-        ("mp.messaging.incoming.a.connector=smallrye-rabbitmq", "from: amqp://HOST"),
-        (("mp.messaging.incoming.a.connector=smallrye-kafka\nmp.messaging.incoming.a.security.protocol=SASL_SSL\n"
-         "mp.messaging.incoming.a.sasl.mechanism=GSSAPI"), "use OAUTHBEARER, PLAIN"),
-        ("kogito.grpc.stream.timeout=5", "'timeout' under 'functions'"),
-        ("quarkus.openapi-generator.codegen.spec.shop_yaml.config-key=shop", "'configuredAs'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "hint"), [
+    ("quarkus.tls.trust-all=true", "verify: false"),
+    ("quarkus.rest-client.shop_yaml.hostname-verifier=org.apache.NoopHostnameVerifier", "verify: false"),
+    ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
+    ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'calls'"),
+    ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of whatever host"),
+    ("quarkus.http.ssl.certificate.key-store-file=a.p12", "--tls-cert"),
+    ("quarkus.oidc-client.auth-server-url=https://id", "oauth2"),
+    ("quarkus.rest-client.shop_yaml.url=${SHOP_URL}", "the value that it has there"),
+    ("mp.messaging.incoming.a.connector=smallrye-kafka\nkafka.ssl.keystore.location=a.jks", "'cert' and 'key'"),
+    ("mp.messaging.incoming.a.connector=smallrye-rabbitmq", "from: amqp://HOST"),
+    (("mp.messaging.incoming.a.connector=smallrye-kafka\nmp.messaging.incoming.a.security.protocol=SASL_SSL\n"
+     "mp.messaging.incoming.a.sasl.mechanism=GSSAPI"), "use OAUTHBEARER, PLAIN"),
+    ("kogito.grpc.stream.timeout=5", "'timeout' under 'functions'"),
+    ("quarkus.openapi-generator.codegen.spec.shop_yaml.config-key=shop", "'configuredAs'"),
+])  # fmt: skip
 def test_what_needs_a_hand_says_what_to_write(text: str, hint: str) -> None:
     hints = [one.hint for one in made(text).findings if one.kind == "by hand"]
     assert [one for one in hints if hint in str(one)], hints
@@ -206,17 +203,14 @@ spec:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (f"{FLOW}---\n{MANIFEST}", (11, 20, 22)),
-        ("apiVersion: v1\nkind: List\nitems:\n" + "".join(
-            "- " + part.replace("\n", "\n  ").rstrip() + "\n" for part in (MANIFEST, FLOW)
-        ) + "metadata: {}\n", (23, 10, 12)),
-        (FLOW + "---\n" + MANIFEST.partition("\ndata:")[0] + "\ndata:\n  application.properties: "
-         '"quarkus.rest-client.shop_yaml.url=http://nobody\\nquarkus.oidc-client.client-id=shop"\n', (11, 18, 18)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "lines"), [
+    (f"{FLOW}---\n{MANIFEST}", (11, 20, 22)),
+    ("apiVersion: v1\nkind: List\nitems:\n" + "".join(
+        "- " + part.replace("\n", "\n  ").rstrip() + "\n" for part in (MANIFEST, FLOW)
+    ) + "metadata: {}\n", (23, 10, 12)),
+    (FLOW + "---\n" + MANIFEST.partition("\ndata:")[0] + "\ndata:\n  application.properties: "
+     '"quarkus.rest-client.shop_yaml.url=http://nobody\\nquarkus.oidc-client.client-id=shop"\n', (11, 18, 18)),
+])  # fmt: skip
 def test_findings_in_manifests_have_their_lines(text: str, lines: tuple[int, ...], tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text(text)
     found = {one.message.partition(" ")[0]: one.line for one in migrate(tmp_path).findings}

@@ -32,30 +32,20 @@ def test_what_holds_in_production_counts_before_what_holds_always() -> None:
     assert of_production(given) == {"a": "2", "b": "4"}
 
 
-@pytest.mark.parametrize(
-    ("value", "wanted"),
-    [
-        ("${a}/x", "1/x"),
-        ("${no:http://h:80/p}", "http://h:80/p"),
-        ("${no}", "${no}"),
-        ("${b}", "1"),
-        ("${c}", "${c}"),
-        ("${aes::b}", "${aes::b}"),
-    ],
-)
+@pytest.mark.parametrize(("value", "wanted"), [
+    ("${a}/x", "1/x"), ("${no:http://h:80/p}", "http://h:80/p"), ("${no}", "${no}"), ("${b}", "1"), ("${c}", "${c}"),
+    ("${aes::b}", "${aes::b}"),
+])  # fmt: skip
 def test_values_name_others(value: str, wanted: str) -> None:
     assert resolved(value, {"a": "1", "b": "${a}", "c": "${c}"}) == wanted
 
 
-@pytest.mark.parametrize(
-    ("key", "operation", "service"),
-    [
-        ("quarkus.rest-client.shop_yaml.url", "specs/shop.yaml#place", "shop.yaml"),
-        ("quarkus.rest-client.shop_yaml.url", "https://shop.example/v1/shop.yaml?full#place", "shop.yaml"),
-        ("quarkus.rest-client.my_shop_v1_json.url", "classpath:my-shop.v1.json#place", "my-shop.v1.json"),
-        ("kogito.sw.openapi.shop_yaml.url", "shop.yaml#place", "shop.yaml"),
-    ],
-)
+@pytest.mark.parametrize(("key", "operation", "service"), [
+    ("quarkus.rest-client.shop_yaml.url", "specs/shop.yaml#place", "shop.yaml"),
+    ("quarkus.rest-client.shop_yaml.url", "https://shop.example/v1/shop.yaml?full#place", "shop.yaml"),
+    ("quarkus.rest-client.my_shop_v1_json.url", "classpath:my-shop.v1.json#place", "my-shop.v1.json"),
+    ("kogito.sw.openapi.shop_yaml.url", "shop.yaml#place", "shop.yaml"),
+])  # fmt: skip
 def test_services_are_known_by_their_documents(key: str, operation: str, service: str) -> None:
     made = configuration(
         PropertiesText("p", f"{key}=http://h"), [Called("order", operation), Called("other", "no.yaml#x")]
@@ -116,7 +106,6 @@ def test_a_folder_is_tried() -> None:
 
 
 def test_what_comes_to_something_else_is_told(tmp_path: Path) -> None:
-    """With a finding that says why, and without one: another output, another call."""
     (tmp_path / "told").mkdir()
     (tmp_path / "told/a.sw.yaml").write_text(
         "{id: a, start: Put, functions: [{name: f, type: expression, operation: .item}], states: ["
@@ -139,7 +128,6 @@ def test_broken_projects_are_told(seed: int, tmp_path: Path) -> None:
 
 
 def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
-    """What was written of all kinds of definitions is the same when it is migrated once more."""
     project_of(count(60, 1500), tmp_path / "project")
     write(migrate(tmp_path / "project"), tmp_path / "migrated")
     assert changed_again(tmp_path / "migrated") == []

@@ -36,19 +36,15 @@ def output_of(definition: dict[str, Any]) -> str:
     return str(definition["states"][0]["stateDataFilter"]["output"])
 
 
-@pytest.mark.parametrize(
-    ("used", "wanted"),
-    [
-        ("$SECRET.a", "${ $CONST.a }"),
-        ("$SECRETS.a", "${ $CONST.a }"),
-        ('${ $SECRET["a"] + .a }', "${ $CONST.a + .a }"),
-        ("$SECRET.b.c", '${ $CONST["b.c"] }'),
-        ('$SECRET."b.c" | length', '${ $CONST["b.c"] | length }'),
-        ('"$SECRET.a is \\($SECRET.a)"', '${ "$SECRET.a is \\($CONST.a)" }'),
-    ],
-)
+@pytest.mark.parametrize(("used", "wanted"), [
+    ("$SECRET.a", "${ $CONST.a }"),
+    ("$SECRETS.a", "${ $CONST.a }"),
+    ('${ $SECRET["a"] + .a }', "${ $CONST.a + .a }"),
+    ("$SECRET.b.c", '${ $CONST["b.c"] }'),
+    ('$SECRET."b.c" | length', '${ $CONST["b.c"] | length }'),
+    ('"$SECRET.a is \\($SECRET.a)"', '${ "$SECRET.a is \\($CONST.a)" }'),
+])  # fmt: skip
 def test_properties_are_constants(used: str, wanted: str, tmp_path: Path) -> None:
-    """However they are named; what a text has, and no expression, stays."""
     definition, hints = written(tmp_path, "a=1\nb.c=true\n%test.a=2", used)
     assert output_of(definition) == wanted
     assert definition["constants"] == ({"a": "1"} if "a" in wanted else {"b.c": "true"})
@@ -57,15 +53,11 @@ def test_properties_are_constants(used: str, wanted: str, tmp_path: Path) -> Non
     assert not any(one.startswith(f"{next(iter(definition['constants']))} ") for one in told)
 
 
-@pytest.mark.parametrize(
-    ("properties", "hint"),
-    [
-        (f"a.password={HIDDEN}", "a secret would become data"),
-        (f"a.password=${{b}}\nb={HIDDEN}", "a secret would become data"),
-    ],
-)
+@pytest.mark.parametrize(("properties", "hint"), [
+    (f"a.password={HIDDEN}", "a secret would become data"),
+    (f"a.password=${{b}}\nb={HIDDEN}", "a secret would become data"),
+])  # fmt: skip
 def test_secrets_by_name_are_not_written(properties: str, hint: str, tmp_path: Path) -> None:
-    """And told."""
     definition, hints = written(tmp_path, properties, "$SECRET.a.password")
     assert "constants" not in definition
     assert output_of(definition) == "${ $SECRETS.a.password }"
@@ -87,7 +79,6 @@ def test_secrets_by_name_are_not_written(properties: str, hint: str, tmp_path: P
     ],
 )
 def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) -> None:
-    """Or that are not known: the environment may hold them."""
     properties = f"a={value}\nother=x${{db.password}}\ndb.password={HIDDEN}"
     definition, hints = written(tmp_path, properties, "$SECRET.a")
     assert "constants" not in definition
@@ -95,13 +86,10 @@ def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) ->
     assert any(hint in one for one in hints)
 
 
-@pytest.mark.parametrize(
-    ("constants", "hint"),
-    [
-        ("{a: 7}", "there is another constant 'a': write it into 'constants' under a different name"),
-        ("constants.json", "if it is not a secret, write it into 'constants' and use $CONST.a"),
-    ],
-)
+@pytest.mark.parametrize(("constants", "hint"), [
+    ("{a: 7}", "there is another constant 'a': write it into 'constants' under a different name"),
+    ("constants.json", "if it is not a secret, write it into 'constants' and use $CONST.a"),
+])  # fmt: skip
 def test_constants_that_are_there_stay(constants: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / "constants.json").write_text("{}")
     definition, hints = written(tmp_path, "a=1", "$SECRET.a", f"constants: {constants}\n")
@@ -117,7 +105,6 @@ def test_properties_that_are_not_there_are_told(properties: str, tmp_path: Path)
 
 
 def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
-    """Whatever their names are: the call is given them, and nothing else keeps them."""
     (tmp_path / "application.properties").write_text("a=1\n")
     (tmp_path / "flow.sw.yaml").write_text(
         "{id: flow, start: A, functions: [{name: f, type: custom}], states: [{name: A, type: operation, "
@@ -164,7 +151,6 @@ def test_a_config_map_is_of_its_workflow(tmp_path: Path) -> None:
 
 
 def test_the_mode_reads_what_stands_beside_a_file(tmp_path: Path) -> None:
-    """A text alone has no properties, and neither has a file in another folder."""
     text = FLOW % ("", "$SECRET.a")
     (tmp_path / "application.properties").write_text("a=1")
     for folder in (tmp_path, tmp_path / "below"):

@@ -28,7 +28,6 @@ def there() -> Iterator[Servers]:
 
 @pytest.mark.parametrize("seed", seeds("whose services", 6, 200))
 def test_each_call_reaches_its_service(seed: int, there: Servers, tmp_path: Path) -> None:
-    """With its credentials and in its time, written and in the mode, whatever has equal names."""
     counts, wrong = tried(seed, tmp_path, there)
     assert wrong == [], line(counts)
 
@@ -39,7 +38,6 @@ def made(text: str, *functions: Called) -> tuple[dict[str, Any], list[str]]:
 
 
 def test_all_that_is_said_of_a_client_is_of_its_document() -> None:
-    """The address, the time, the proxy and the certificates, of functions with one name."""
     text = "".join(
         f"quarkus.rest-client.{key}.url=http://{key}\nquarkus.rest-client.{key}.read-timeout={seconds}000\n"
         f"quarkus.rest-client.{key}.proxy-address={key}:1\nquarkus.rest-client.{key}.trust-store={key}.pem\n"
@@ -57,23 +55,20 @@ def test_all_that_is_said_of_a_client_is_of_its_document() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "functions", "told"),
-    [
-        ("quarkus.rest-client.a.url=http://a", (A,), "the key of 'a.yaml' is 'a_yaml'"),
-        ("quarkus.rest-client.send.url=http://a", (A, B), "the key of 'a.yaml' is 'a_yaml'"),
-        ("quarkus.rest-client.a_yaml.url=http://a\nkogito.sw.openapi.a_yaml.url=http://b", (A,), "neither is written"),
-        ("quarkus.rest-client.a_yaml.url=http://a", (A, Called("send", "A.yaml#send")), "'send' (A.yaml#send)"),
-        ("kogito.sw.functions.send.host=a", (Called("send", "rest:post:/send", "custom"), B), "'send' (b.yaml#send)"),
-        ('quarkus.rest-client."a_yaml.blue".url=http://a',
-         (Called("send", "a.yaml#send", metadata={"configKey": "${ .c }"}),
-          Called("send", "A.yaml#send", metadata={"configKey": "${ .c }"})), "(A.yaml#send)"),
-        ("quarkus.grpc.clients.Greeter.host=a",
-         (Called("hello", "g.proto#Greeter#Hello", "rpc"),
-          Called("hello", "g.yaml#hello", metadata={"configuredAs": "greeter"})), "'hello' (g.yaml#hello)"),
-        ("kogito.sw.operationIdStrategy=SPEC_TITLE\nquarkus.rest-client.t.url=http://a", (A,), "under 'services'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "functions", "told"), [
+    ("quarkus.rest-client.a.url=http://a", (A,), "the key of 'a.yaml' is 'a_yaml'"),
+    ("quarkus.rest-client.send.url=http://a", (A, B), "the key of 'a.yaml' is 'a_yaml'"),
+    ("quarkus.rest-client.a_yaml.url=http://a\nkogito.sw.openapi.a_yaml.url=http://b", (A,), "neither is written"),
+    ("quarkus.rest-client.a_yaml.url=http://a", (A, Called("send", "A.yaml#send")), "'send' (A.yaml#send)"),
+    ("kogito.sw.functions.send.host=a", (Called("send", "rest:post:/send", "custom"), B), "'send' (b.yaml#send)"),
+    ('quarkus.rest-client."a_yaml.blue".url=http://a',
+     (Called("send", "a.yaml#send", metadata={"configKey": "${ .c }"}),
+      Called("send", "A.yaml#send", metadata={"configKey": "${ .c }"})), "(A.yaml#send)"),
+    ("quarkus.grpc.clients.Greeter.host=a",
+     (Called("hello", "g.proto#Greeter#Hello", "rpc"),
+      Called("hello", "g.yaml#hello", metadata={"configuredAs": "greeter"})), "'hello' (g.yaml#hello)"),
+    ("kogito.sw.operationIdStrategy=SPEC_TITLE\nquarkus.rest-client.t.url=http://a", (A,), "under 'services'"),
+])  # fmt: skip
 def test_what_cannot_be_told_apart_is_a_finding(text: str, functions: tuple[Called, ...], told: str) -> None:
     """Nothing is written, as it would be a guess."""
     settings, by_hand = made(text, *functions)
@@ -81,14 +76,11 @@ def test_what_cannot_be_told_apart_is_a_finding(text: str, functions: tuple[Call
     assert [one for one in by_hand if told in one], by_hand
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ('quarkus.rest-client."a_yaml.blue".url=http://a', {"a.yaml.blue": {"baseUrl": "http://a"}}),
-        ("quarkus.rest-client.a_yaml.url=http://a", None),
-        ('quarkus.rest-client."b_yaml.blue".url=http://a', None),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), [
+    ('quarkus.rest-client."a_yaml.blue".url=http://a', {"a.yaml.blue": {"baseUrl": "http://a"}}),
+    ("quarkus.rest-client.a_yaml.url=http://a", None),
+    ('quarkus.rest-client."b_yaml.blue".url=http://a', None),
+])  # fmt: skip
 def test_calls_that_choose_have_no_other_key(text: str, written: dict[str, Any] | None) -> None:
     """That of the document alone is no key of theirs, and those that do not choose have no other."""
     chooses = Called("send", "a.yaml#send", metadata={"configKey": "${ .cluster }"})
@@ -131,21 +123,17 @@ _URL = "quarkus.rest-client.a_yaml.url=http://"
 _LOGIN = "quarkus.openapi-generator.a_yaml.auth.login.password="
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "settings", "told"),
-    [
-        (f"{_URL}a", f"{_URL}a", {"services": {"a.yaml": {"baseUrl": "http://a"}}}, None),
-        (f"{_URL}a", f"{_URL}b", None, "quarkus.rest-client.a_yaml.url: 'a.yaml'"),
-        (f"{_URL}a", "other=1", None, "quarkus.rest-client.a_yaml.url"),
-        ("quarkus.rest-client.read-timeout=1000", "other=1", None, "all calls"),
-        (f"{_LOGIN}x", f"{_LOGIN}y", None, "the secret 'a.yaml.login'"),
-        (f"{_LOGIN}x", f"{_LOGIN}x", None, None),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "settings", "told"), [
+    (f"{_URL}a", f"{_URL}a", {"services": {"a.yaml": {"baseUrl": "http://a"}}}, None),
+    (f"{_URL}a", f"{_URL}b", None, "quarkus.rest-client.a_yaml.url: 'a.yaml'"),
+    (f"{_URL}a", "other=1", None, "quarkus.rest-client.a_yaml.url"),
+    ("quarkus.rest-client.read-timeout=1000", "other=1", None, "all calls"),
+    (f"{_LOGIN}x", f"{_LOGIN}y", None, "the secret 'a.yaml.login'"),
+    (f"{_LOGIN}x", f"{_LOGIN}x", None, None),
+])  # fmt: skip
 def test_applications_of_one_worker_agree(
     tmp_path: Path, one: str, other: str, settings: Any, told: str | None
 ) -> None:
-    """What the ConfigMaps of two workflows say of one document is written if it is the same."""
     migration = manifests(tmp_path, first=one, second=other)
     assert written(migration, "swf.yaml") == settings
     found = [each.message for each in migration.findings if "one worker serves them all" in each.message]
@@ -153,7 +141,6 @@ def test_applications_of_one_worker_agree(
 
 
 def test_a_secret_for_each_document_and_scheme(tmp_path: Path) -> None:
-    """Definitions declare those of the services that they call, and no others."""
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(_DOCUMENT)
         (tmp_path / f"{name}.sw.yaml").write_text(

@@ -160,7 +160,6 @@ def _waiting(budget: Budget, children: int, of: str) -> int:
 
 
 def test_descendants_are_the_product_of_all_levels() -> None:
-    """Squared where a workflow runs itself; one after the other counts once, however many there are."""
     outer = Budget("outer", {})
     assert _waiting(outer, 100, "inner") == 100
     inner = Budget("inner", Budget("inner", outer.of_child(100)).carried())

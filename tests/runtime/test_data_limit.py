@@ -39,7 +39,6 @@ def _states(count: int, output: str) -> Any:
 @pytest.mark.usefixtures("_small")
 def test_a_run_that_holds_too_much_fails() -> None:
     ended = simulate(_states(12, '${ .sNUMBER = ("x" * 30000) }'), {})
-
     assert ended.error is not None
     assert (ended.error.name, ended.error.state) == ("PayloadTooLarge", "Make 7")
     assert "take more memory than the 0 MiB that a run may hold" in ended.error.message
@@ -48,7 +47,6 @@ def test_a_run_that_holds_too_much_fails() -> None:
 @pytest.mark.usefixtures("_small")
 def test_what_is_dropped_does_not_count() -> None:
     ended = simulate(_states(12, '${ ("x" * 30000) as $made | {size: ($made | length)} }'), {})
-
     assert ended.output == {"size": 30_000}
 
 
@@ -62,7 +60,6 @@ def test_results_count() -> None:
     }  # fmt: skip
     numbers = iter(range(12))
     ended = simulate(definition, {}, functions={"get": lambda _: f"{next(numbers) % 10}" * 30_000})
-
     assert ended.error is not None
     assert (ended.error.name, ended.error.state) == ("PayloadTooLarge", "Get")
 
@@ -94,6 +91,5 @@ def test_data_are_measured_where_they_have_grown() -> None:
 
 
 def test_large_payloads_need_more() -> None:
-    """A run can work with data as large as a payload may be."""
     assert DataLimit(Account(), carries=2 * MIB).most == MAX_DATA_BYTES
     assert DataLimit(Account(), carries=256 * MIB).most == 1024 * MIB

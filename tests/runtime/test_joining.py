@@ -2,7 +2,7 @@
 
 import asyncio
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from typing import Any
 
 import pytest
@@ -11,6 +11,11 @@ from swf_temporal.runtime.joining import MISSING, SuspendRequested, heeding_canc
 
 Log = list[str]
 FOREVER = -1
+
+
+@pytest.fixture
+def log() -> Log:
+    return []
 
 
 def _path(name: str, log: Log, turns: int = 0, outcome: Any = None) -> Callable[[], Coroutine[Any, Any, str]]:
@@ -35,53 +40,34 @@ def _path(name: str, log: Log, turns: int = 0, outcome: Any = None) -> Callable[
     return path
 
 
-async def test_returns_results_in_the_order_written() -> None:
-    """Results stand in the order of the paths, whichever ended first."""
-    log: Log = []
+async def test_starts_and_returns_results_in_the_order_written(log: Log) -> None:
     assert await join([_path("a", log, 9), _path("b", log, 1), _path("c", log, 5)]) == ["a", "b", "c"]
-
-
-async def test_starts_in_the_order_written() -> None:
-    log: Log = []
-    await join([_path(name, log, 3) for name in "abc"])
     assert log == ["+a", "+b", "+c"]
 
 
-async def test_no_paths_are_complete_at_once() -> None:
-    log: Log = []
+async def test_no_paths_are_complete_at_once(log: Log) -> None:
     assert await join([]) == []
     assert await join([_path("a", log)], need=0) == [MISSING]
     assert log == []
 
 
-async def test_goes_on_when_enough_are_complete() -> None:
-    """The others are missing, stopped in the order written, and have ended when the join returns."""
-    log: Log = []
+async def test_goes_on_when_enough_are_complete(log: Log) -> None:
     results = await join([_path("a", log, FOREVER), _path("b", log, 1), _path("c", log, FOREVER)], need=1)
     assert results == [MISSING, "b", MISSING]
     assert log == ["+a", "+b", "+c", "xa", "xc", "-a", "-c"]
 
 
-async def test_needs_no_more_than_there_are() -> None:
-    """Needing more paths than there are means all of them."""
-    log: Log = []
+async def test_needs_no_more_than_there_are(log: Log) -> None:
     assert await join([_path("a", log), _path("b", log)], need=5) == ["a", "b"]
 
 
-async def test_the_first_failure_in_time_fails_the_join() -> None:
-    """The others are stopped, and what failed first is raised."""
-    log: Log = []
+async def test_the_first_failure_in_time_fails_the_join(log: Log) -> None:
     with pytest.raises(ValueError, match="first"):
-        await join([
-            _path("a", log, FOREVER),
-            _path("b", log, 1, ValueError("first")),
-            _path("c", log, FOREVER),
-        ])  # fmt: skip
+        await join([_path("a", log, FOREVER), _path("b", log, 1, ValueError("first")), _path("c", log, FOREVER)])
     assert [entry for entry in log if entry.startswith(("x", "-"))] == ["xa", "xc", "-a", "-c"]
 
 
 async def test_runs_no_more_at_once_than_the_window() -> None:
-    """The next path starts when one of those running ends."""
     running = 0
     most = 0
 
@@ -96,18 +82,14 @@ async def test_runs_no_more_at_once_than_the_window() -> None:
     assert most == 3
 
 
-async def test_a_window_of_one_is_a_sequence() -> None:
-    """Paths run one after the other, and none starts after one that failed."""
-    log: Log = []
+async def test_a_window_of_one_is_a_sequence(log: Log) -> None:
     paths = [_path("a", log), _path("b", log, 1, ValueError("stop")), _path("c", log)]
     with pytest.raises(ValueError, match="stop"):
         await join_each(paths, lambda _: None, window=1)
     assert log == ["+a", "+b"]
 
 
-async def test_lets_the_others_finish_when_one_was_suspended() -> None:
-    """A suspended path suspends the join, once the others have ended; no further path starts."""
-    log: Log = []
+async def test_lets_the_others_finish_when_one_was_suspended(log: Log) -> None:
     ended: Log = []
 
     async def slow() -> None:
@@ -121,21 +103,16 @@ async def test_lets_the_others_finish_when_one_was_suspended() -> None:
     assert log == ["+a"]
 
 
-async def test_is_decided_without_a_suspended_path_if_enough_are_complete() -> None:
-    """A join that needs one and has one does not care that another was suspended."""
-    log: Log = []
+async def test_is_decided_without_a_suspended_path_if_enough_are_complete(log: Log) -> None:
     assert await join([_path("a", log, 1, SuspendRequested()), _path("b", log, 3)], need=1) == [MISSING, "b"]
 
 
-async def test_a_failure_outweighs_a_suspension() -> None:
-    log: Log = []
+async def test_a_failure_outweighs_a_suspension(log: Log) -> None:
     with pytest.raises(ValueError, match="broken"):
         await join([_path("a", log, 1, SuspendRequested()), _path("b", log, 3, ValueError("broken"))])
 
 
-async def test_being_cancelled_stops_every_path() -> None:
-    """A join that is cancelled stops its paths, waits for their end, and is cancelled."""
-    log: Log = []
+async def test_being_cancelled_stops_every_path(log: Log) -> None:
     task = asyncio.create_task(join([_path("a", log, FOREVER), _path("b", log, FOREVER)]))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -145,9 +122,8 @@ async def test_being_cancelled_stops_every_path() -> None:
     assert log == ["+a", "+b", "xa", "xb", "-a", "-b"]
 
 
-async def test_a_path_that_cancels_itself_cancels_the_join() -> None:
+async def test_a_path_that_cancels_itself_cancels_the_join(log: Log) -> None:
     """Where what a path waits for was cancelled, the others are stopped: nobody waits for a result for ever."""
-    log: Log = []
     with pytest.raises(asyncio.CancelledError):
         await join([_path("a", log, FOREVER), _path("b", log, 1, asyncio.CancelledError())])
     assert log[-1] == "-a"
@@ -167,18 +143,16 @@ def _stubborn(outcome: str | Exception) -> Callable[[], Coroutine[Any, Any, str]
     return path
 
 
-async def test_what_comes_too_late_changes_nothing() -> None:
+async def test_what_comes_too_late_changes_nothing(log: Log) -> None:
     """What paths return or raise while they are stopped is neither a result nor a failure of the join."""
-    log: Log = []
     late = [_stubborn("late"), _stubborn(ValueError("late"))]
     assert await join([*late, _path("c", log, 1)], need=1) == [MISSING, MISSING, "c"]
     with pytest.raises(ValueError, match="first"):
         await join([*late, _path("c", log, 1, ValueError("first"))])
 
 
-async def test_within_returns_what_comes_first() -> None:
+async def test_within_returns_what_comes_first(log: Log) -> None:
     """Work that ends before the timer gives its result, work that does not is missing; the other one is stopped."""
-    log: Log = []
 
     async def timer(turns: int) -> None:
         await _path("timer", log, turns)()
@@ -188,9 +162,7 @@ async def test_within_returns_what_comes_first() -> None:
     assert [entry for entry in log if entry.startswith("-")] == ["-timer", "-work"]
 
 
-async def test_suspended_work_ends_its_timer() -> None:
-    """Work that is suspended suspends at once: its time is not waited for."""
-    log: Log = []
+async def test_suspended_work_ends_its_timer(log: Log) -> None:
 
     async def timer() -> None:
         await _path("timer", log, FOREVER)()
@@ -200,52 +172,47 @@ async def test_suspended_work_ends_its_timer() -> None:
     assert log[-1] == "-timer"
 
 
-async def test_the_end_of_a_path_leaves_no_error_behind() -> None:
-    log: Log = []
-    errors: list[dict[str, Any]] = []
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _, context: errors.append(context))
-    try:
-        await join([_path("a", log, 1), _path("b", log, 5)])
-        await join([_path("a", log, 1), _stubborn("late"), _path("c", log, FOREVER)], need=1)
-    finally:
-        loop.set_exception_handler(None)
+@pytest.fixture
+async def errors() -> AsyncIterator[list[dict[str, Any]]]:
+    """Yield what the loop is told of that nobody caught."""
+    told: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    yield told
+    asyncio.get_running_loop().set_exception_handler(None)
+
+
+async def test_the_end_of_a_path_leaves_no_error_behind(log: Log, errors: list[dict[str, Any]]) -> None:
+    await join([_path("a", log, 1), _path("b", log, 5)])
+    await join([_path("a", log, 1), _stubborn("late"), _path("c", log, FOREVER)], need=1)
     assert errors == []
 
 
-async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() -> None:
+async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind(errors: list[dict[str, Any]]) -> None:
     """A join that is cancelled a second time waits for them all the same, and nothing is resolved twice."""
-    errors: list[dict[str, Any]] = []
-    loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _, context: errors.append(context))
     cleaned = asyncio.Event()
 
     async def slow_to_end() -> str:
         try:
-            await loop.create_future()
+            await asyncio.get_running_loop().create_future()
         finally:
             await cleaned.wait()
         return "never"
 
-    try:
-        task = asyncio.create_task(join([slow_to_end, slow_to_end]))
-        for _ in range(2):
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            task.cancel()
-        for _ in range(5):
-            await asyncio.sleep(0)
-        assert not task.done()
-        cleaned.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    finally:
-        loop.set_exception_handler(None)
+    task = asyncio.create_task(join([slow_to_end, slow_to_end]))
+    for _ in range(2):
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not task.done()
+    cleaned.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert errors == []
 
 
-async def test_what_cannot_be_taken_fails_the_join() -> None:
-    log: Log = []
+async def test_what_cannot_be_taken_fails_the_join(log: Log) -> None:
 
     def take(result: str) -> None:
         log.append(f"={result}")
@@ -259,8 +226,7 @@ async def test_what_cannot_be_taken_fails_the_join() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 3])
-async def test_results_are_taken_one_by_one(window: int) -> None:
-    log: Log = []
+async def test_results_are_taken_one_by_one(log: Log, window: int) -> None:
     await join_each([_path(name, log, 3) for name in "abcd"], lambda name: log.append(f"={name}"), window=window)
     assert sorted(entry for entry in log if entry.startswith("=")) == ["=a", "=b", "=c", "=d"]
     assert log[:window] == [f"+{name}" for name in "abcd"[:window]]
@@ -303,7 +269,6 @@ class Library:
 async def test_heeds_a_cancellation_that_a_library_swallows(
     wait: Callable[[Library], Coroutine[Any, Any, str]], outcome: Exception | None
 ) -> None:
-    """The path is cancelled, whatever came of what it waited for."""
     path = asyncio.create_task(wait(Library(outcome)))
     await asyncio.sleep(0.01)
     path.cancel()
@@ -369,8 +334,7 @@ async def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
         waited[0].send(None)
 
 
-async def test_a_join_that_is_stopped_while_it_stops_others_waits_for_them() -> None:
-    log: Log = []
+async def test_a_join_that_is_stopped_while_it_stops_others_waits_for_them(log: Log) -> None:
     ends = asyncio.Event()
 
     async def slow() -> str:

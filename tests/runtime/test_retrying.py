@@ -30,33 +30,28 @@ def _dealt(*numbers: float) -> JitterSource:
     return lambda attempt: numbers[attempt - 1]
 
 
-@pytest.mark.parametrize(
-    ("fields", "delays"),
-    [
-        ({"delay": "PT10S", "increment": "PT2S"}, [10, 12, 14, 16]),
-        ({"delay": "PT10S", "multiplier": 2}, [10, 20, 40, 80]),
-        ({"delay": "PT10S", "multiplier": "2"}, [10, 20, 40, 80]),
-        ({"delay": "PT10S", "increment": "PT5S", "multiplier": 2}, [10, 30, 70, 150]),
-        ({"delay": "PT10S", "multiplier": "PT2S"}, [10, 12, 14, 16]),
-        ({"delay": "PT10S", "multiplier": "+PT2S"}, [10, 12, 14, 16]),
-        ({"delay": "PT10S", "multiplier": 10, "maxDelay": "PT1M"}, [10, 60, 60, 60]),
-        ({"delay": "PT10S", "increment": "PT2S", "maxDelay": "PT15S"}, [10, 12, 14, 15]),
-        ({"delay": "PT8S", "multiplier": 0.5}, [8, 4, 2, 1]),
-        ({}, [1, 1, 1, 1]),
-    ],
-)
+@pytest.mark.parametrize(("fields", "delays"), [
+    ({"delay": "PT10S", "increment": "PT2S"}, [10, 12, 14, 16]),
+    ({"delay": "PT10S", "multiplier": 2}, [10, 20, 40, 80]),
+    ({"delay": "PT10S", "multiplier": "2"}, [10, 20, 40, 80]),
+    ({"delay": "PT10S", "increment": "PT5S", "multiplier": 2}, [10, 30, 70, 150]),
+    ({"delay": "PT10S", "multiplier": "PT2S"}, [10, 12, 14, 16]),
+    ({"delay": "PT10S", "multiplier": "+PT2S"}, [10, 12, 14, 16]),
+    ({"delay": "PT10S", "multiplier": 10, "maxDelay": "PT1M"}, [10, 60, 60, 60]),
+    ({"delay": "PT10S", "increment": "PT2S", "maxDelay": "PT15S"}, [10, 12, 14, 15]),
+    ({"delay": "PT8S", "multiplier": 0.5}, [8, 4, 2, 1]),
+    ({}, [1, 1, 1, 1]),
+])  # fmt: skip
 def test_delays(fields: dict[str, object], delays: list[float]) -> None:
     assert _delays(_rule(**fields)) == delays
 
 
 @pytest.mark.parametrize(("attempts", "retries"), [(0, 0), (1, 0), (2, 1), ("3", 2), (None, 4)])
 def test_max_attempts_counts_the_first(attempts: int | str | None, retries: int) -> None:
-    """MaxAttempts counts the first attempt; 0 and 1 mean no retry, none means no limit."""
     assert len(_delays(_rule(maxAttempts=attempts))) == retries
 
 
 def test_jitter_is_carried_on() -> None:
-    """Each delay grows from the one before as chance left it: the specification's example, to the second."""
     rule = _rule(delay="PT10S", multiplier=4, jitter="PT1S", maxDelay="PT100S", maxAttempts=5)
     assert _delays(rule, draw=_dealt(1, 0, 0.5, 0)) == [11, 43, 100, 100]
 
@@ -85,12 +80,10 @@ def test_jitter_differs_between_calls() -> None:
 
 
 def test_no_jitter_changes_nothing() -> None:
-    """The middle between the most that is added and the most that is taken."""
     assert _rule(delay="PT10S", jitter=0.5).delay_after(1) == timedelta(seconds=10)
 
 
 def test_jitter_may_be_a_duration() -> None:
-    """A jitter written as a duration is the most that is added or taken."""
     for jitter in ("PT3S", "+PT3S"):
         rule = _rule(delay="PT10S", jitter=jitter)
         assert rule.delay_after(1, _dealt(0)) == timedelta(seconds=7)
@@ -105,7 +98,6 @@ def test_the_limit_comes_after_the_jitter() -> None:
 
 
 def test_an_endless_series_does_not_overflow() -> None:
-    """The delay of a late attempt is maxDelay, and not a number too large for a machine."""
     assert _rule(delay="PT1S", multiplier=2, maxDelay="PT1H").delay_after(100_000) == timedelta(hours=1)
     assert _rule(delay="PT1S", multiplier=2).delay_after(100_000) == timedelta(days=36_500)
 
@@ -115,7 +107,6 @@ def test_without_auto_retries_only_a_retry_ref_retries() -> None:
 
 
 def test_auto_retries_double_without_end() -> None:
-    """The default rule waits 1, 2, 4 and 8 seconds, and goes on."""
     rule = rule_of(None, auto_retries=True, retryable=(), non_retryable=())
     assert rule is not None
     assert _delays(rule) == [1, 2, 4, 8]
@@ -132,38 +123,25 @@ def test_covers_what_is_listed() -> None:
     assert not RetryRule().covers(StepLimitExceeded())
 
 
-@pytest.mark.parametrize(
-    ("asked", "max_delay", "seconds"),
-    [
-        (None, None, 10),
-        (5, None, 10),
-        (60.5, None, 60.5),
-        (60, "PT20S", 20),
-        (1e300, None, 86_400),
-        (172_800, "P3D", 172_800),
-    ],
-)
+@pytest.mark.parametrize(("asked", "max_delay", "seconds"), [
+    (None, None, 10), (5, None, 10), (60.5, None, 60.5), (60, "PT20S", 20), (1e300, None, 86_400),
+    (172_800, "P3D", 172_800),
+])  # fmt: skip
 def test_a_service_is_left_alone(asked: float | None, max_delay: str | None, seconds: float) -> None:
     """What a service asks for makes a delay longer and never shorter, up to maxDelay or a day."""
     rule = _rule(delay="PT10S", maxDelay=max_delay)
-
     delay = rule.after(1, CallFailed(status=503, retry_after=asked), no_jitter)
-
     assert delay == timedelta(seconds=seconds)
 
 
 def test_asking_for_time_is_not_asking_for_another_attempt() -> None:
-    """A service that names a time is tried again only if the definition does so."""
     rule = _rule(maxAttempts=2)
-
     assert rule.after(2, CallFailed(status=503, retry_after=1), no_jitter) is None
     assert rule.after(1, CallFailed(status=503, retry_after=1, retryable=False), no_jitter) is None
 
 
 def test_what_a_service_asks_for_travels_with_the_fault() -> None:
-    """The time is a fact of the fault, which a workflow does not see."""
     fault = CallFailed(status=503, retry_after=2.5)
-
     assert WorkflowFault.from_json(fault.to_json()).retry_after == 2.5
     assert "retry_after" not in CallFailed(status=503).to_json()
     assert "retry_after" not in public(fault)

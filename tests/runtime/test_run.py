@@ -74,12 +74,10 @@ def test_the_work_of_an_activation_is_counted() -> None:
     """It is added up as long as the host's time stands still, and begins anew once it moves on."""
     clock = Clock()
     run = _run(NOTHING, clock)
-
     run.pacing.charge()
     clock.time += timedelta()
     run.pacing.charge(3)
     assert run.pacing.cost == 4
-
     clock.time += timedelta(seconds=1)
     run.pacing.charge()
     assert run.pacing.cost == 1
@@ -112,7 +110,6 @@ async def test_what_a_run_carries_on_of_its_events_is_there_once(length: int) ->
     run.input = {"large": large}
     for id_ in ("1", "2"):
         run.deliver(CloudEvent(id=id_, source=source, type="t", data=large))
-
     written = json.dumps(run.progress())
     assert written.count('{"number": 99}') == 1
     assert written.count(source) == (4 if length == 10 else 1)
@@ -199,7 +196,6 @@ async def test_all_paths_wait_while_the_host_has_control() -> None:
 
 
 def test_ids_of_iterations_are_counted_by_the_state() -> None:
-    """However many are complete, their numbers take one place, and no id is given twice."""
     run = _run(NOTHING, Clock())
     for _ in range(2):
         run.begin_iterations("A")

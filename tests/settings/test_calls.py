@@ -1,7 +1,8 @@
-"""What operators can set, and for which calls it holds."""
+"""How calls are made, as the operator configures it."""
 
 import json
 import ssl
+from base64 import b64encode
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.base.function_types import Callee
+from swf_temporal.settings import credentials
 from swf_temporal.settings.calls import Options, Settings, read_settings
 from swf_temporal.settings.forms import Rate, SharedFolder
 from swf_temporal.settings.network import Tls, read_pattern
@@ -65,7 +67,6 @@ def test_an_empty_environment_gives_the_defaults() -> None:
 
 def test_a_file_says_everything(tmp_path: Path) -> None:
     settings = configured(tmp_path, EVERYTHING)
-
     assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
     assert settings.calls == Options(
         base_url="https://all.example.com", timeout=timedelta(minutes=1), headers={"X-Team": "orders"},
@@ -84,7 +85,6 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
 
 def test_the_nearest_word_counts(tmp_path: Path) -> None:
     settings = configured(tmp_path, EVERYTHING)
-
     assert settings.options_for(Callee("check-stock"), "api.example.com").timeout == timedelta(seconds=5)
     orders = Callee("other", ("specs/orders.yaml", "orders.yaml", "orders"))
     assert settings.options_for(orders, "api.example.com").timeout == timedelta(seconds=6)
@@ -100,7 +100,6 @@ def test_the_nearest_word_counts(tmp_path: Path) -> None:
 
 def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
     settings = configured(tmp_path, EVERYTHING)
-
     assert settings.options_for(Callee("check-stock"), "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
     assert settings.options_for(Callee("other"), "stock").headers == {"X-Team": "orders"}
 
@@ -108,7 +107,6 @@ def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
 def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
     """Verification is turned off for a host, and never for all or for a function."""
     settings = configured(tmp_path, EVERYTHING)
-
     assert settings.options_for(Callee("other"), "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
     assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
     for place in ("calls", "functions: {a", "functions: {b"):
@@ -126,9 +124,7 @@ def test_many_hosts_may_not_go_unverified(tmp_path: Path, pattern: str) -> None:
 
 
 def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
-    """An empty proxy is none; a missing one is the next place's."""
     settings = configured(tmp_path, EVERYTHING)
-
     assert settings.options_for(Callee("check-stock"), "stock").proxy == ""
     assert settings.options_for(Callee("other"), "stock").proxy == "http://proxy.example.com:3128"
 
@@ -166,7 +162,6 @@ def test_an_empty_variable_says_nothing() -> None:
     empty = {
         "SWF_BASE_URL": "", "SWF_TIMEOUT": " ", "SWF_HEADERS": "", "SWF_SCRIPTS": "", "SWF_CONFIG": "", "SWF_RATE": "",
     }  # fmt: skip
-
     assert read_settings(empty) == read_settings({})
     assert read_settings({"SWF_PROXY": ""}).calls.proxy == ""
     assert read_settings({"SWF_FUNCTION_MODULES": ""}).modules == ()
@@ -177,7 +172,6 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
         tmp_path, EVERYTHING, SWF_TIMEOUT_CHECK_STOCK="4", SWF_BASE_URL="http://b", SWF_SCRIPTS="no",
         SWF_ALLOW_HOSTS="a",
     )  # fmt: skip
-
     assert settings.options_for(Callee("check-stock"), "stock").timeout == timedelta(seconds=4)
     assert settings.options_for(Callee("check-stock"), "stock").headers["X-Shelf"] == "7"
     assert (settings.calls.base_url, settings.scripts) == ("http://b", False)
@@ -191,7 +185,6 @@ async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
          "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}", "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
          "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/"}
     )  # fmt: skip
-
     for port in (9000, 9001, 9002):
         assert await settings.network.allowed_addresses("127.0.0.1", port)
     with pytest.raises(CallFailed):
@@ -212,37 +205,17 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
     assert configured(tmp_path, "# nothing yet\n") == read_settings({})
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("SWF_TIMEOUT", "soon"),
-        ("SWF_TIMEOUT", "0"),
-        ("SWF_TIMEOUT", "-1"),
-        ("SWF_TIMEOUT", "nan"),
-        ("SWF_TIMEOUT", "inf"),
-        ("SWF_TIMEOUT", "PT0S"),
-        ("SWF_MAX_RESPONSE_BYTES", "2 miles"),
-        ("SWF_MAX_RESPONSE_BYTES", "0"),
-        ("SWF_CONCURRENCY_STOCK", "many"),
-        ("SWF_RATE", "100"),
-        ("SWF_RATE", "0/s"),
-        ("SWF_RATE", "5/0s"),
-        ("SWF_HEADERS", "X-Team"),
-        ("SWF_HEADERS", '{"X Team": "a"}'),
-        ("SWF_HEADERS", '{"X-Team": ["a"]}'),
-        ("SWF_HEADERS", '{"X-Team": '),
-        ("SWF_PROXY", "socks5://proxy:1080"),
-        ("SWF_CHECK_RESPONSES", "perhaps"),
-        ("SWF_SHARED_FOLDER", "srv/functions"),
-        ("SWF_SHARED_FOLDER_STOCK", "/srv/functions:mnt"),
-        ("SWF_SCRIPTS", "perhaps"),
-        ("SWF_ALLOW_HOSTS", "http://a"),
-        ("SWF_TLS_CA", "no-such-file.pem"),
-        ("SWF_BASE_URL", "localhost:8080"),
-        ("SWF_BASE_URL", "ftp://files"),
-        ("SWF_BASE_URL", "http://[::1"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value"), [
+    ("SWF_TIMEOUT", "soon"), ("SWF_TIMEOUT", "0"), ("SWF_TIMEOUT", "-1"), ("SWF_TIMEOUT", "nan"),
+    ("SWF_TIMEOUT", "inf"), ("SWF_TIMEOUT", "PT0S"), ("SWF_MAX_RESPONSE_BYTES", "2 miles"),
+    ("SWF_MAX_RESPONSE_BYTES", "0"), ("SWF_CONCURRENCY_STOCK", "many"), ("SWF_RATE", "100"), ("SWF_RATE", "0/s"),
+    ("SWF_RATE", "5/0s"), ("SWF_HEADERS", "X-Team"), ("SWF_HEADERS", '{"X Team": "a"}'),
+    ("SWF_HEADERS", '{"X-Team": ["a"]}'), ("SWF_HEADERS", '{"X-Team": '), ("SWF_PROXY", "socks5://proxy:1080"),
+    ("SWF_CHECK_RESPONSES", "perhaps"), ("SWF_SHARED_FOLDER", "srv/functions"),
+    ("SWF_SHARED_FOLDER_STOCK", "/srv/functions:mnt"), ("SWF_SCRIPTS", "perhaps"), ("SWF_ALLOW_HOSTS", "http://a"),
+    ("SWF_TLS_CA", "no-such-file.pem"), ("SWF_BASE_URL", "localhost:8080"), ("SWF_BASE_URL", "ftp://files"),
+    ("SWF_BASE_URL", "http://[::1"),
+])  # fmt: skip
 def test_a_variable_that_means_nothing_is_refused(name: str, value: str) -> None:
     """A mistake is told when the worker starts, by the name of the variable or of the file."""
     with pytest.raises(UsageError) as refused:
@@ -257,30 +230,26 @@ def test_what_may_be_secret_is_not_told() -> None:
         assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("calls: {timeot: 3}", "calls › timeot: there is no such option; did you mean 'timeout'?"),
-        ("hosts: {a: {baseUrl: http://b}}", "hosts › a › baseUrl: there is no such option"),
-        ("function: {}", "function: there is no such option; did you mean 'functions'?"),
-        ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
-        ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
-        ("functions: {a: {operation: 'temporal:charge@shop'}}",
-         "functions › a › operation: it must be a request such as"),
-        ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
-        ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
-        ("calls: {operation: greet}", "calls › operation: an operation cannot apply to all functions"),
-        ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
-        ("hosts: {'http://a': {}}", "'http://a' is not a host"),
-        ("network: {deny: ['a b']}", "'a b' is not a host"),
-        ("[]", "the file: it must be an object"),
-        ("calls: 5", "calls: it must be an object"),
-        ("network: {allow: a}", "network › allow: it must be a list"),
-        ("modules: [5]", "modules › 0: it must be a text"),
-        ("scripts: perhaps", "scripts: it must be true or false"),
-        ("calls: [", "is neither YAML nor JSON"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "told"), [
+    ("calls: {timeot: 3}", "calls › timeot: there is no such option; did you mean 'timeout'?"),
+    ("hosts: {a: {baseUrl: http://b}}", "hosts › a › baseUrl: there is no such option"),
+    ("function: {}", "function: there is no such option; did you mean 'functions'?"),
+    ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
+    ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
+    ("functions: {a: {operation: 'temporal:charge@shop'}}", "functions › a › operation: it must be a request such as"),
+    ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
+    ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
+    ("calls: {operation: greet}", "calls › operation: an operation cannot apply to all functions"),
+    ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
+    ("hosts: {'http://a': {}}", "'http://a' is not a host"),
+    ("network: {deny: ['a b']}", "'a b' is not a host"),
+    ("[]", "the file: it must be an object"),
+    ("calls: 5", "calls: it must be an object"),
+    ("network: {allow: a}", "network › allow: it must be a list"),
+    ("modules: [5]", "modules › 0: it must be a text"),
+    ("scripts: perhaps", "scripts: it must be true or false"),
+    ("calls: [", "is neither YAML nor JSON"),
+])  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(UsageError) as refused:
         configured(tmp_path, text)
@@ -289,19 +258,16 @@ def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, t
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    """Nobody wants to run without the settings that they wrote."""
     with pytest.raises(UsageError, match=r"none\.yaml cannot be read"):
         read_settings({"SWF_CONFIG": str(tmp_path / "none.yaml")})
 
 
 def test_names_are_matched_as_variables_can_spell_them() -> None:
-    """`check-stock` is found under what a variable can hold; the first name with a URL wins."""
     settings = Settings(
         calls=Options(base_url="http://c"),
         functions={"CHECK_STOCK": Options(base_url="http://a")},
         services={"orders.json": Options(base_url="http://b")},
     )
-
     assert settings.base_url_for(Callee("check-stock", ("orders.json",))) == "http://a"
     assert settings.base_url_for(Callee("other", ("orders.json",))) == "http://b"
     assert settings.base_url_for(Callee("other")) == "http://c"
@@ -310,5 +276,32 @@ def test_names_are_matched_as_variables_can_spell_them() -> None:
 
 
 def test_one_context_for_all_connections() -> None:
-    """Reading the system's authorities takes a while, and is done once."""
     assert Tls().context() is Tls().context()
+
+
+LOGIN = b64encode(b"ada:s3cr:et").decode()
+
+
+def test_a_header_of_credentials_is_one_with_and_without_its_scheme() -> None:
+    headers = {"authorization": "Bearer t0k", "X-Api-Key": " k3y ", "X-Team": "orders", "Cookie": ""}
+    assert list(credentials.in_headers(headers)) == ["Bearer t0k", "t0k", "k3y"]
+    assert list(credentials.in_headers({"Authorization": f"Basic {LOGIN}"})) == [
+        f"Basic {LOGIN}", LOGIN, "s3cr:et", LOGIN,
+    ]  # fmt: skip
+    assert list(credentials.in_headers({"Authorization": "Basic ?"})) == ["Basic ?", "?"]
+
+
+def test_a_url_has_a_login() -> None:
+    assert list(credentials.in_url("amqp://ada:s3cr%3Aet@host/queue")) == ["s3cr:et", LOGIN]
+    assert list(credentials.in_url("https://host/path@2")) == []
+    assert list(credentials.in_url("https://ada@host")) == []
+
+
+def test_settings_have_credentials_for_all_for_functions_and_in_urls() -> None:
+    settings = Settings(
+        calls=Options(headers={"X-Api-Key": "all", "X-Team": "a"}, proxy="http://bob:tw0@proxy"),
+        functions={"stock": Options(base_url="https://ada:0ne@stock", headers={"X-Api-Key": "all", "Session": "own"})},
+    )
+    assert settings.credentials[:2] == ["all", "own"]
+    assert {"0ne", "tw0"} < set(settings.credentials)
+    assert Settings().credentials == []

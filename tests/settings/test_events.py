@@ -54,26 +54,23 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
     assert "env:PASSWORD" in EventSettings.read({}, file=path, with_secrets=False).consumers[0].secrets
 
 
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        ("consumers: [{name: a, from: 'ftp://x'}]", "it must be a URL with one of the schemes"),
-        ("consumers: [{name: a, from: 'amqp://x'}]", "the queue is missing"),
-        ("consumers: [{name: a, from: 'amqp://x', topic: t}]", "a › topic: over amqp there is a queue"),
-        ("consumers: [{name: a, from: 'kafka://x', topic: t, exchange: e}]", "are options of AMQP only"),
-        ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
-        ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
-         "a › credentials › password: the variable NONE is not set"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
-        ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
-        ("sinks: [{name: a, to: 'ws://x', mode: binary}]", "no binary mode"),
-        ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),
-        ("sinks: [{name: a, to: 'https://x', timeout: PT2M}]", "timeout: it must be at most"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("section", "said"), [
+    ("consumers: [{name: a, from: 'ftp://x'}]", "it must be a URL with one of the schemes"),
+    ("consumers: [{name: a, from: 'amqp://x'}]", "the queue is missing"),
+    ("consumers: [{name: a, from: 'amqp://x', topic: t}]", "a › topic: over amqp there is a queue"),
+    ("consumers: [{name: a, from: 'kafka://x', topic: t, exchange: e}]", "are options of AMQP only"),
+    ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
+    ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
+    ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
+    ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
+     "a › credentials › password: the variable NONE is not set"),
+    ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
+    ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
+    ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
+    ("sinks: [{name: a, to: 'ws://x', mode: binary}]", "no binary mode"),
+    ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),
+    ("sinks: [{name: a, to: 'https://x', timeout: PT2M}]", "timeout: it must be at most"),
+])  # fmt: skip
 def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
     path = written(tmp_path, f"events:\n  {section}\n")
     with pytest.raises(UsageError, match=said):

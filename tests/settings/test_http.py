@@ -16,7 +16,6 @@ KEY = "0123456789abcdef-key"
 
 
 def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
-    """On the loopback address it may be open; elsewhere only if that is configured."""
     assert read_gateway_settings({}, LOOPBACK).is_open
     with pytest.raises(UsageError, match="would start workflows for everyone"):
         read_gateway_settings({}, EVERYWHERE)
@@ -46,55 +45,28 @@ def test_only_an_asterisk_stands_for_other_characters() -> None:
 
 
 def test_settings_of_the_file(tmp_path: Path) -> None:
-    """Everything can stand there; options add origins."""
     path = tmp_path / "swf.yaml"
     (tmp_path / "key").write_text(f"{KEY}\n")
     path.write_text(
-        "gateway:\n"
-        "  tenants:\n"
-        "    shop:\n"
+        "gateway:\n" "  tenants:\n" "    shop:\n"
         "      {keys: [env:SHOP, 'file:key'], workflows: [orders], sources: [shop/*],\n"
         "       operations: [events], rate: 5/s}\n"
         "    billing: {claims: {department: billing}, workflows: ['*'], namespace: billing, taskQueue: bills}\n"
-        "  jwks: https://id/jwks\n"
-        "  audience: gateway\n"
-        "  origins: [https://A.example.com/]\n"
-        "  taskQueue: all\n"
-        "  rate: 50/s\n"
-        "  maxBytes: 64KiB\n"
-        "  maxBatchBytes: 1MiB\n"
-        "  maxBatch: 10\n"
-        "  maxWait: PT5S\n"
-        "  sonataflowApi: true\n"
-        "  keptHeaders: [X-Team, X-Shop]\n"
-    )
+        "  jwks: https://id/jwks\n" "  audience: gateway\n" "  origins: [https://A.example.com/]\n" "  taskQueue: all\n"
+        "  rate: 50/s\n" "  maxBytes: 64KiB\n" "  maxBatchBytes: 1MiB\n" "  maxBatch: 10\n" "  maxWait: PT5S\n"
+        "  sonataflowApi: true\n" "  keptHeaders: [X-Team, X-Shop]\n"
+    )  # fmt: skip
     found = read_gateway_settings({"SHOP": f"{KEY}-of-env"}, EVERYWHERE, ["https://b.example.com"], file=path)
     assert found == GatewaySettings(
         address=EVERYWHERE,
-        tenants={
-            "shop": Tenant(
-                workflows=("orders",),
-                sources=("shop/*",),
-                operations=frozenset([Operation.EVENTS]),
-                keys=(f"{KEY}-of-env", KEY),
-                rate=Rate(5),
-            ),
-            "billing": Tenant(
-                workflows=("*",), claims={"department": "billing"}, namespace="billing", task_queue="bills"
-            ),
-        },
-        jwks="https://id/jwks",
-        audience="gateway",
-        origins=("https://a.example.com", "https://b.example.com"),
-        task_queue="all",
-        rate=Rate(50),
-        max_bytes=64 * 1024,
-        max_batch_bytes=1024 * 1024,
-        max_batch=10,
-        max_wait=timedelta(seconds=5),
-        sonataflow_api=True,
-        kept_headers=("X-Team", "X-Shop"),
-    )
+        tenants={"shop": Tenant(workflows=("orders",), sources=("shop/*",), operations=frozenset([Operation.EVENTS]),
+                                keys=(f"{KEY}-of-env", KEY), rate=Rate(5)),
+                 "billing": Tenant(workflows=("*",), claims={"department": "billing"}, namespace="billing",
+                                   task_queue="bills")},
+        jwks="https://id/jwks", audience="gateway", origins=("https://a.example.com", "https://b.example.com"),
+        task_queue="all", rate=Rate(50), max_bytes=64 * 1024, max_batch_bytes=1024 * 1024, max_batch=10,
+        max_wait=timedelta(seconds=5), sonataflow_api=True, kept_headers=("X-Team", "X-Shop"),
+    )  # fmt: skip
     assert [(name, tenant.name) for name, tenant in found.tenants.items()] == [("shop", "shop"), ("billing", "billing")]
     assert not any(KEY in text for text in (repr(found), str(found)))
 

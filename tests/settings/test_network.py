@@ -18,38 +18,12 @@ async def verdict(one: Network, host: str, port: int = 443) -> str:
         return fault.code
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "127.0.0.1",
-        "127.9.9.9",
-        "127.1",
-        "0x7f000001",
-        "2130706433",
-        "localhost",
-        "LOCALHOST.",
-        "::1",
-        "[::1]",
-        "0.0.0.0",  # noqa: S104 - what must not be called
-        "::",
-        "::ffff:127.0.0.1",
-        "64:ff9b::7f00:1",
-        "2002:7f00:1::",
-        "169.254.169.254",
-        "::ffff:169.254.169.254",
-        "fe80::1",
-        "fe80::1%eth0",
-        "fd00:ec2::254",
-        "100.100.100.200",
-        "metadata.google.internal",
-        "::127.0.0.1",
-        "::ffff:0:127.0.0.1",
-        "64:ff9b:1::7f00:1",
-        "192.0.0.192",
-        "fd20:ce::254",
-        "metadata.goog",
-    ],
-)
+@pytest.mark.parametrize("host", [
+    "127.0.0.1", "127.9.9.9", "127.1", "0x7f000001", "2130706433", "localhost", "LOCALHOST.", "::1", "[::1]", "0.0.0.0",  # noqa: S104
+    "::", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "169.254.169.254", "::ffff:169.254.169.254",
+    "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "100.100.100.200", "metadata.google.internal", "::127.0.0.1",
+    "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "192.0.0.192", "fd20:ce::254", "metadata.goog",
+])  # fmt: skip
 async def test_this_machine_and_metadata_are_denied(host: str) -> None:
     """A worker does not call what only it may call, however that is spelled."""
     assert await verdict(network(), host) == "HostDenied"
@@ -67,39 +41,31 @@ async def test_other_addresses_are_allowed_where_nothing_is_said() -> None:
     ] * 4
 
 
-@pytest.mark.parametrize(
-    ("allow", "host", "port", "expected"),
-    [
-        ("localhost", "localhost", 8080, "ok"),
-        ("localhost:8080", "localhost", 8080, "ok"),
-        ("localhost:8080", "localhost", 8081, "HostDenied"),
-        ("127.0.0.0/8", "127.0.0.1", 80, "ok"),
-        ("127.0.0.0/8 ::1", "localhost", 80, "ok"),
-        ("*", "localhost", 80, "HostDenied"),
-        ("*", "10.0.0.1", 80, "ok"),
-        ("[::1]:80", "::1", 80, "ok"),
-        ("[::1]:80", "::1", 81, "HostDenied"),
-        ("10.0.0.0/8", "10.1.2.3", 80, "ok"),
-        ("10.0.0.0/8", "11.1.2.3", 80, "HostDenied"),
-        ("api.example.com", "other.example.com", 80, "HostDenied"),
-        ("169.254.169.254", "169.254.169.254", 80, "ok"),
-    ],
-)
+@pytest.mark.parametrize(("allow", "host", "port", "expected"), [
+    ("localhost", "localhost", 8080, "ok"),
+    ("localhost:8080", "localhost", 8080, "ok"),
+    ("localhost:8080", "localhost", 8081, "HostDenied"),
+    ("127.0.0.0/8", "127.0.0.1", 80, "ok"),
+    ("127.0.0.0/8 ::1", "localhost", 80, "ok"),
+    ("*", "localhost", 80, "HostDenied"),
+    ("*", "10.0.0.1", 80, "ok"),
+    ("[::1]:80", "::1", 80, "ok"),
+    ("[::1]:80", "::1", 81, "HostDenied"),
+    ("10.0.0.0/8", "10.1.2.3", 80, "ok"),
+    ("10.0.0.0/8", "11.1.2.3", 80, "HostDenied"),
+    ("api.example.com", "other.example.com", 80, "HostDenied"),
+    ("169.254.169.254", "169.254.169.254", 80, "ok"),
+])  # fmt: skip
 async def test_a_list_of_what_is_allowed(allow: str, host: str, port: int, expected: str) -> None:
     """Nothing else is allowed then; this machine must be named by its address, or by its name without a wildcard."""
     assert await verdict(network(allow), host, port) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "allow", "denied"),
-    [
-        ("api.example.com", "*.example.com", False),
-        ("API.example.com.", "*.example.com", False),
-        ("example.com", "*.example.com", True),
-        ("badexample.com", "*.example.com", True),
-        ("api.example.com", "10.0.0.0/8", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "allow", "denied"), [
+    ("api.example.com", "*.example.com", False), ("API.example.com.", "*.example.com", False),
+    ("example.com", "*.example.com", True), ("badexample.com", "*.example.com", True),
+    ("api.example.com", "10.0.0.0/8", False),
+])  # fmt: skip
 def test_names_alone(name: str, allow: str, denied: bool) -> None:  # noqa: FBT001 - an expected value
     """A name that no entry has is denied before it is looked up, unless it may stand for an address that one has."""
     if denied:
@@ -116,7 +82,6 @@ async def test_what_is_denied_is_denied() -> None:
 
 
 async def test_what_the_operator_names_is_allowed() -> None:
-    """A server in the settings is there to be called; that does not forbid others."""
     assert await verdict(network(named="localhost:9000"), "localhost", 9000) == "ok"
     assert await verdict(network(named="localhost:9000"), "localhost", 9001) == "HostDenied"
     assert await verdict(network(named="localhost:9000"), "10.0.0.1") == "ok"
@@ -128,7 +93,6 @@ async def test_a_name_that_nobody_has() -> None:
 
 @pytest.mark.parametrize("text", ["", "http://example.com", "a b", "*.", "ex*mple.com", "10.0.0.0/33"])
 def test_what_is_no_host_is_refused(text: str) -> None:
-    """A mistake in a list is told when it is read."""
     with pytest.raises(ValueError, match="is not a host"):
         read_pattern(text)
 
@@ -138,7 +102,6 @@ def test_a_proxy_that_may_stand_here() -> None:
     for name in ("localhost", "a.LOCALHOST."):
         with pytest.raises(CallFailed, match="are not allowed"):
             network().check(name, 80)
-
     network(allow="localhost").check("localhost", 80)
     network(allow="127.0.0.1").check("localhost", 80)
     network(local=True).check("localhost", 80)

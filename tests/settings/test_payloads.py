@@ -40,7 +40,6 @@ def test_without_a_word_payloads_are_plain() -> None:
 
 
 def test_a_file_says_everything(file: Path) -> None:
-    """The environment may name the file; the calls have their part of it."""
     keys = {"2030-05": f"file:{file.parent}/secrets/key", "2030-01": "env:OLD_KEY", "kms": "function:shop.keys:key"}
     wanted = PayloadSettings(
         storage=StorageSettings(
@@ -68,24 +67,20 @@ def test_a_variable_wins_over_the_file(file: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("storage: {url: 's3://b', maxByte: 1}",
-         "storage › maxByte: there is no such option; did you mean 'maxBytes'?"),
-        ("storage: {url: /srv/payloads}",
-         "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
-        ("storage: {url: 'file://srv/payloads'}",
-         "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
-        ("storage: {url: 's3://b', maxBytes: much}", "storage › maxBytes: it must be a size such as 128KiB or 256MiB"),
-        ("encryption: {keys: {a: /run/key}}",
-         "encryption › keys › a: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION"),
-        ("encryption: {keys: [a]}", "encryption › keys: it must be an object, with a value for each name"),
-        ("encryption: {keys: {a: env:A}, key: true}", "encryption › key: it must be a text"),
-        ("compression: much", "compression: it must be true or false"),
-        ("storage: {url: 's3://b', threshold: 2MiB}", "storage › threshold: it must be at most 1MiB"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    ("storage: {url: 's3://b', maxByte: 1}", "storage › maxByte: there is no such option; did you mean 'maxBytes'?"),
+    ("storage: {url: /srv/payloads}",
+     "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
+    ("storage: {url: 'file://srv/payloads'}",
+     "storage › url: it must be the URL of a folder, such as file:///srv/payloads or s3://bucket/prefix"),
+    ("storage: {url: 's3://b', maxBytes: much}", "storage › maxBytes: it must be a size such as 128KiB or 256MiB"),
+    ("encryption: {keys: {a: /run/key}}",
+     "encryption › keys › a: it must be env:VARIABLE, file:PATH or function:MODULE:FUNCTION"),
+    ("encryption: {keys: [a]}", "encryption › keys: it must be an object, with a value for each name"),
+    ("encryption: {keys: {a: env:A}, key: true}", "encryption › key: it must be a text"),
+    ("compression: much", "compression: it must be true or false"),
+    ("storage: {url: 's3://b', threshold: 2MiB}", "storage › threshold: it must be at most 1MiB"),
+])  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "swf.yaml"
     path.write_text(text)
@@ -95,7 +90,6 @@ def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, m
 
 
 def test_what_cannot_be_meant_is_told(file: Path) -> None:
-    """Settings without a place, a threshold above the limit, and a variable that cannot be read."""
     with pytest.raises(UsageError, match="storage › url: it is missing; write it here, or set SWF_STORAGE"):
         PayloadSettings.read({"SWF_STORAGE_THRESHOLD": "1MiB"})
     with pytest.raises(UsageError, match="storage › threshold: it is not less than maxBytes"):

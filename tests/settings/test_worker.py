@@ -65,27 +65,24 @@ def test_the_nearest_word_wins(file: Path) -> None:
     assert settings.grace_period == timedelta(seconds=5)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("worker: 5", "worker: it must be an object"),
-        ("worker: {taskQeue: a}", "worker › taskQeue: there is no such option; did you mean 'taskQueue'?"),
-        ("worker: {taskQueue: ''}", "worker › taskQueue: it must be a text that is not empty"),
-        ("worker: {maxActivities: 0}", "worker › maxActivities: it must be at least 1"),
-        ("worker: {maxActivities: many}", "worker › maxActivities: it must be a whole number"),
-        ("worker: {healthPort: 70000}", "worker › healthPort: it must be at most 65,535"),
-        ("worker: {containerEndpoint: 8889}",
-         "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
-        ("worker: {containerEndpoint: 'a:0'}",
-         "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
-        ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
-        ("worker: {variables: mysql://db}",
-         "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"),
-        ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
-        ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
-        ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    ("worker: 5", "worker: it must be an object"),
+    ("worker: {taskQeue: a}", "worker › taskQeue: there is no such option; did you mean 'taskQueue'?"),
+    ("worker: {taskQueue: ''}", "worker › taskQueue: it must be a text that is not empty"),
+    ("worker: {maxActivities: 0}", "worker › maxActivities: it must be at least 1"),
+    ("worker: {maxActivities: many}", "worker › maxActivities: it must be a whole number"),
+    ("worker: {healthPort: 70000}", "worker › healthPort: it must be at most 65,535"),
+    ("worker: {containerEndpoint: 8889}",
+     "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
+    ("worker: {containerEndpoint: 'a:0'}",
+     "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
+    ("worker: {logFormat: xml}", "worker › logFormat: it must be one of text, json"),
+    ("worker: {variables: mysql://db}",
+     "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"),
+    ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
+    ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
+    ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),
+])  # fmt: skip
 def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "swf.yaml"
     path.write_text(text)

@@ -9,21 +9,8 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.simulation.result import Simulation
-from swf_temporal.simulation.scenario import find_scenarios, run, stub_services_of
-
-HEAD = """\
-scenario: Calls
-workflow:
-  id: calls
-  version: 1.0.0
-  specVersion: "0.8"
-"""
-
-
-def calling(rest: str) -> str:
-    return HEAD + rest
-
+from swf_temporal.simulation.scenario import find_scenarios, stub_services_of
+from tests.simulation.texts import calling, came_of
 
 CAUGHT = calling("""\
   functions: [{name: read, OPERATION}]
@@ -42,14 +29,6 @@ GUARDED = CAUGHT.replace(
     '  secrets: [KEY]\n  auth: [{name: mine, scheme: bearer, properties: {token: "${ $SECRETS.KEY }"}}]\n  functions',
 ).replace("OPERATION", 'operation: "rest:GET:https://orders.example/orders/7", authRef: mine')
 PROTO = 'syntax = "proto3";\nmessage User { string name = 1; }\nservice Users { rpc Add(User) returns (User); }\n'
-
-
-def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
-    """Run the scenario that *text* is; return what came of it, and the differences."""
-    (folder / "scenario.yaml").write_text(text, encoding="utf-8")
-    simulation, differences = run(find_scenarios([folder / "scenario.yaml"])[0])
-    assert simulation is not None
-    return simulation, differences
 
 
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -89,7 +68,6 @@ def test_a_field_that_comes_several_times(tmp_path: Path) -> None:
     "service", ["https://bücher.example", "https://xn--bcher-kva.example", "HTTPS://BÜCHER.example"]
 )
 def test_hosts_are_the_same_however_they_are_written(tmp_path: Path, service: str) -> None:
-    """DNS knows no letters beyond ASCII, and no difference between small and capital ones."""
     text = READ.replace("orders.example", "bücher.example") + f"services: {{'{service}': {{GET /orders/7: {{a: 1}}}}}}"
     simulation, differences = came_of(tmp_path, text)
     assert (simulation.output, differences) == ({"a": 1}, [])
@@ -112,18 +90,14 @@ operations: {hear: {action: receive, channel: {$ref: "#/channels/news"}}}
     assert differences == ["services: the scenario has no service at mqtt://::1:1883: describe it in `services`"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (ADD + "services: {https://users.example: {}}",
-         "the server of function 'read' is not known: describe it in `services`, by the name of its document"),
-        (GUARDED + "services: {https://orders.example: {}}",
-         "the secret 'KEY' is not known here: give it in `secrets`"),
-        (CAUGHT.replace("OPERATION",
-                        "type: custom, operation: 'temporal:Ship@ships'") + "services: {https://orders.example: {}}",
-         "function 'read' is an activity of another worker: answer it in `functions`"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    (ADD + "services: {https://users.example: {}}",
+     "the server of function 'read' is not known: describe it in `services`, by the name of its document"),
+    (GUARDED + "services: {https://orders.example: {}}", "the secret 'KEY' is not known here: give it in `secrets`"),
+    (CAUGHT.replace("OPERATION",
+                    "type: custom, operation: 'temporal:Ship@ships'") + "services: {https://orders.example: {}}",
+     "function 'read' is an activity of another worker: answer it in `functions`"),
+])  # fmt: skip
 def test_says_what_to_do_in_a_scenario(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "users.proto").write_text(PROTO, encoding="utf-8")
     simulation, _ = came_of(tmp_path, text.replace("      onErrors: [{errorRef: any, end: true}]\n", ""))
@@ -131,18 +105,14 @@ def test_says_what_to_do_in_a_scenario(tmp_path: Path, text: str, message: str) 
     assert message in simulation.error.message
 
 
-@pytest.mark.parametrize(
-    ("file", "output"),
-    [
-        ("a.json", {"a": 1}),
-        ("a.yaml", '{"a": 1}'),
-        ("a.txt", '{"a": 1}'),
-        ("a.png", {"mediaType": "image/png", "base64": "eyJhIjogMX0="}),
-        ("a", {"mediaType": "application/octet-stream", "base64": "eyJhIjogMX0="}),
-    ],
-)
+@pytest.mark.parametrize(("file", "output"), [
+    ("a.json", {"a": 1}),
+    ("a.yaml", '{"a": 1}'),
+    ("a.txt", '{"a": 1}'),
+    ("a.png", {"mediaType": "image/png", "base64": "eyJhIjogMX0="}),
+    ("a", {"mediaType": "application/octet-stream", "base64": "eyJhIjogMX0="}),
+])  # fmt: skip
 def test_files_are_of_the_type_that_their_names_tell(tmp_path: Path, file: str, output: object) -> None:
-    """A file that is no text comes as what it is."""
     (tmp_path / file).write_text('{"a": 1}', encoding="utf-8")
     text = READ.replace("end: true\n", 'stateDataFilter: {output: "${ .response // . }"}\n      end: true\n')
     simulation, _ = came_of(
@@ -206,7 +176,6 @@ services:
 
 
 def test_an_answer_that_nobody_reads_to_its_end(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The server says nothing of it: what matters stands in the fault."""
     (tmp_path / "big.txt").write_text("x" * 8_000_000, encoding="utf-8")
     text = READ.replace("      onErrors: [{errorRef: any, end: true}]\n", "")
     simulation, _ = came_of(tmp_path, text + "services: {https://orders.example: {GET /orders/7: {file: big.txt}}}")

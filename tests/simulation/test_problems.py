@@ -28,7 +28,6 @@ def _scenario(folder: Path, *problems: str, text: str = SCENARIO) -> Scenario:
 
 
 def test_what_is_claimed_holds(tmp_path: Path) -> None:
-    """Lines are those of the scenario's file, and what is refused runs nowhere."""
     scenario = _scenario(tmp_path, TARGET, UNREACHABLE)
     assert run(scenario) == (None, [])
     with pytest.raises(InvalidDefinition, match=r"scenario\.yaml:6:57  error  transition-target"):
@@ -56,7 +55,6 @@ def test_problems_that_nobody_expects(tmp_path: Path) -> None:
 
 
 def test_the_order_counts(tmp_path: Path) -> None:
-    """Problems come in the order in which they stand in the text."""
     assert check_reading(_scenario(tmp_path, UNREACHABLE, TARGET)) == [
         "problems: their order is different: transition-target, unreachable-state"
     ]
@@ -68,7 +66,6 @@ def test_a_definition_with_nothing_to_say_about(tmp_path: Path) -> None:
 
 
 def test_warnings_keep_nothing_from_running(tmp_path: Path) -> None:
-    """A scenario that expects warnings alone runs, and both are compared."""
     text = SCENARIO.replace("transition: Shp", "end: true")
     simulation, differences = run(_scenario(tmp_path, UNREACHABLE, text=text + "  output: {a: 1}\n"))
     assert simulation is not None

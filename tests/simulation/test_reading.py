@@ -123,7 +123,6 @@ def test_expects_completion_unless_an_error_is_expected(tmp_path: Path) -> None:
 
 
 def test_reads_every_document_of_a_file(tmp_path: Path) -> None:
-    """Documents stand between lines of three hyphens; those that are no scenarios are passed over."""
     text = (
         f"# a comment\n---\nscenario: one\n{WORKFLOW}--- # here\nid: a definition\n---\nscenario: two\n{WORKFLOW}---\n"
     )
@@ -140,71 +139,64 @@ def test_finds_scenarios_in_folders(tmp_path: Path) -> None:
     assert [one.claim for one in find_scenarios([tmp_path])] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("scenario: a\n", "the scenario has no 'workflow'"),
-        ("scenario: 5\n" + WORKFLOW, "'scenario' must be a text, not a number"),
-        (f"scenario: a\n{WORKFLOW}fucntions: {{}}\n", "did you mean 'functions'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{ouput: 1}}\n", "did you mean 'output'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{status: complete}}\n", "did you mean 'completed'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{error: {{nmae: x}}}}\n", "did you mean 'name'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{elapsed: 1h}}\n", "ISO 8601"),
-        (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "the number of its calls, or a list"),
-        (f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n",
-         "an entry of 'produced' must be an object, not the text 'x'"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{staus: 5}}}}}}\n", "did you mean 'status'?"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n",
-         "'status' must be a whole number, not the text '5'"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{returns: 1, computes: x}}}}\n", "returns and computes"),
-        (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "'then' must list at least one entry"),
-        (f"scenario: a\n{WORKFLOW}events: [go]\n", "an entry of 'events' must be an object"),
-        (f"scenario: a\n{WORKFLOW}events: [{{source: s}}]\n", "text as its 'type'"),
-        (f"scenario: a\n{WORKFLOW}events: [{{type: t, specversion: '0.3'}}]\n", "this says specversion '0.3'"),
-        (f"scenario: a\n{WORKFLOW}hosts: [simulation]\n", "`why`"),
-        (f"scenario: a\n{WORKFLOW}hosts: [simulaton]\nwhy: x\n", "did you mean 'simulation'?"),
-        ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),
-        ("scenario: a\nworkflow: [1]\n", "the path of its file"),
-        ("scenario: a\nscenario: b\n", "twice"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [x]}}\n", "an entry of 'problems' must be an object"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{message: x}}]}}\n", "an entry of 'problems' has no 'code'"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, mesage: y}}]}}\n", "did you mean 'message'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' must be a text, not a number"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: '7'}}]}}\n", "a line and a column"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null if it must be missing"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
-        (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would have no effect"),
-        (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would have no effect"),
-        (f"scenario: a\n{WORKFLOW}chance: [1]\nexpect: {{problems: [{{code: x}}]}}\n", "'chance' would have no effect"),
-        (
-            f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n",
-            "'delays' would have no effect",
-        ),
-        (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' must be a list, not a number"),
-        (f"scenario: a\n{WORKFLOW}chance: []\n", "'chance' must list at least one entry"),
-        (f"scenario: a\n{WORKFLOW}chance: [0.5, 1.5]\n", "a number from 0 to 1"),
-        (f"scenario: a\n{WORKFLOW}chance: [.nan]\n", "a number from 0 to 1"),
-        (f"scenario: a\n{WORKFLOW}chance: [true]\n", "0.5 changes nothing"),
-        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: PT10S}}}}\n", "such as [PT10S, PT20S]"),
-        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a duration such as PT5S, not a number"),
-        (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [PT10S, 10s]}}}}\n", "4:30  error"),
-        (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "'starts' must be an object, not a list"),
-        *((f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message) for starts,
-          message in [("at: [2026-01-01T00:00:00Z]", "'starts' has no 'after'"),
-                      ("after: 2026-01-01T00:00:00Z", "'starts' has no 'at'"),
-                      ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
-                      ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
-                      ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
-                      ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
-                      ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
-                      ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),
-                      ("after: 0001-01-01T00:00:00+01:00, at: []", "there is no such day or hour"),
-                      ("after: 2026-01-01T00:00:00Z, before: 2026-01-01T00:00:00Z, at: []",
-                       "'before' is later than 'after'")]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "message"), [
+    ("scenario: a\n", "the scenario has no 'workflow'"),
+    ("scenario: 5\n" + WORKFLOW, "'scenario' must be a text, not a number"),
+    (f"scenario: a\n{WORKFLOW}fucntions: {{}}\n", "did you mean 'functions'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{ouput: 1}}\n", "did you mean 'output'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{status: complete}}\n", "did you mean 'completed'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{error: {{nmae: x}}}}\n", "did you mean 'name'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{elapsed: 1h}}\n", "ISO 8601"),
+    (f"scenario: a\n{WORKFLOW}expect: {{calls: {{f: twice}}}}\n", "the number of its calls, or a list"),
+    (f"scenario: a\n{WORKFLOW}expect: {{produced: [x]}}\n",
+     "an entry of 'produced' must be an object, not the text 'x'"),
+    (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{staus: 5}}}}}}\n", "did you mean 'status'?"),
+    (f"scenario: a\n{WORKFLOW}functions: {{f: {{raises: {{status: '5'}}}}}}\n",
+     "'status' must be a whole number, not the text '5'"),
+    (f"scenario: a\n{WORKFLOW}functions: {{f: {{returns: 1, computes: x}}}}\n", "returns and computes"),
+    (f"scenario: a\n{WORKFLOW}functions: {{f: {{then: []}}}}\n", "'then' must list at least one entry"),
+    (f"scenario: a\n{WORKFLOW}events: [go]\n", "an entry of 'events' must be an object"),
+    (f"scenario: a\n{WORKFLOW}events: [{{source: s}}]\n", "text as its 'type'"),
+    (f"scenario: a\n{WORKFLOW}events: [{{type: t, specversion: '0.3'}}]\n", "this says specversion '0.3'"),
+    (f"scenario: a\n{WORKFLOW}hosts: [simulation]\n", "`why`"),
+    (f"scenario: a\n{WORKFLOW}hosts: [simulaton]\nwhy: x\n", "did you mean 'simulation'?"),
+    ("scenario: a\nworkflow: nowhere.yaml\n", "there is no file 'nowhere.yaml'"),
+    ("scenario: a\nworkflow: [1]\n", "the path of its file"),
+    ("scenario: a\nscenario: b\n", "twice"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [x]}}\n", "an entry of 'problems' must be an object"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{message: x}}]}}\n", "an entry of 'problems' has no 'code'"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, mesage: y}}]}}\n", "did you mean 'message'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: 7}}]}}\n", "'at' must be a text, not a number"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, at: '7'}}]}}\n", "a line and a column"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, hint: 7}}]}}\n", "null if it must be missing"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x, severity: eror}}]}}\n", "did you mean 'error'?"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], output: 1}}\n", "'output' would have no effect"),
+    (f"scenario: a\n{WORKFLOW}input: 1\nexpect: {{problems: [{{code: x}}]}}\n", "'input' would have no effect"),
+    (f"scenario: a\n{WORKFLOW}chance: [1]\nexpect: {{problems: [{{code: x}}]}}\n", "'chance' would have no effect"),
+    (f"scenario: a\n{WORKFLOW}expect: {{problems: [{{code: x}}], delays: {{}}}}\n", "'delays' would have no effect"),
+    (f"scenario: a\n{WORKFLOW}chance: 1\n", "'chance' must be a list, not a number"),
+    (f"scenario: a\n{WORKFLOW}chance: []\n", "'chance' must list at least one entry"),
+    (f"scenario: a\n{WORKFLOW}chance: [0.5, 1.5]\n", "a number from 0 to 1"),
+    (f"scenario: a\n{WORKFLOW}chance: [.nan]\n", "a number from 0 to 1"),
+    (f"scenario: a\n{WORKFLOW}chance: [true]\n", "0.5 changes nothing"),
+    (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: PT10S}}}}\n", "such as [PT10S, PT20S]"),
+    (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [10]}}}}\n", "a duration such as PT5S, not a number"),
+    (f"scenario: a\n{WORKFLOW}expect: {{delays: {{f: [PT10S, 10s]}}}}\n", "4:30  error"),
+    (f"scenario: a\n{WORKFLOW}expect: {{starts: [x]}}\n", "'starts' must be an object, not a list"),
+    *((f"scenario: a\n{WORKFLOW}expect: {{starts: {{{starts}}}}}\n", message) for starts,
+      message in [("at: [2026-01-01T00:00:00Z]", "'starts' has no 'after'"),
+                  ("after: 2026-01-01T00:00:00Z", "'starts' has no 'at'"),
+                  ("after: 2026-01-01T00:00:00Z, at: []", "'at' lists at least one time"),
+                  ("after: 2026-01-01T00:00:00Z, at: [], befor: x", "did you mean 'before'?"),
+                  ("after: 2026-01-01, at: []", "'2026-01-01' is not a date and time"),
+                  ("after: 7, at: []", "such as 2026-01-05T09:00:00Z"),
+                  ("after: 2026-01-01T00:00:00, at: []", "write 2026-01-01T00:00:00Z, or how far from UTC it is"),
+                  ("after: 2026-02-30T00:00:00Z, at: []", "there is no such day or hour"),
+                  ("after: 0001-01-01T00:00:00+01:00, at: []", "there is no such day or hour"),
+                  ("after: 2026-01-01T00:00:00Z, before: 2026-01-01T00:00:00Z, at: []",
+                   "'before' is later than 'after'")]),
+])  # fmt: skip
 def test_refuses(tmp_path: Path, text: str, message: str) -> None:
-    """A slip is refused, with its place and what was perhaps meant."""
     with pytest.raises(UsageError) as refusal:
         read_scenarios(_file(tmp_path, f"\n{text}"))
     assert message in str(refusal.value)
@@ -212,7 +204,6 @@ def test_refuses(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_tells_all_that_is_wrong_in_the_order_of_the_file(tmp_path: Path) -> None:
-    """Every slip is told at its own place, whatever else is wrong."""
     text = f"""
 scenario: Several slips
 {WORKFLOW}
@@ -235,10 +226,9 @@ expect:
     ]
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["expect: {elapsed: }", "expect: {states: }", "functions: {f: {raises: }}", "expect: {requests: [{query: }]}"],
-)
+@pytest.mark.parametrize("key", [
+    "expect: {elapsed: }", "expect: {states: }", "functions: {f: {raises: }}", "expect: {requests: [{query: }]}",
+])  # fmt: skip
 def test_refuses_a_key_without_a_value(tmp_path: Path, key: str) -> None:
     with pytest.raises(UsageError, match="has no value: write one, or leave out the key"):
         read_scenarios(_file(tmp_path, f"scenario: a\n{WORKFLOW}{key}\n"))
@@ -251,6 +241,5 @@ def test_names_the_line_of_a_slip_in_a_later_document(tmp_path: Path) -> None:
 
 
 def test_says_that_a_file_is_missing(tmp_path: Path) -> None:
-    """A path that is not there is the caller's mistake."""
     with pytest.raises(UsageError, match="cannot be read"):
         find_scenarios([tmp_path / "missing.yaml"])

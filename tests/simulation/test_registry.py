@@ -9,11 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from swf_temporal import JSON, Call, CloudEvent, Registry, UsageError, current_call, current_resource, simulate
+from tests.definitions import definition
 
-DEFINITION = """
+DEFINITION = definition("""\
 id: order
-version: 1.0.0
-specVersion: "0.8"
 functions:
   - {name: price, type: custom}
   - {name: shout, type: echo, operation: loud}
@@ -28,7 +27,7 @@ states:
       - {functionRef: {refName: place, arguments: {item: lamp}}}
     onErrors: [{errorRef: any, end: true}]
     end: true
-"""
+""")
 
 
 class Item(BaseModel):

@@ -10,29 +10,13 @@ import pytest
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import (
-    Scenario,
     context_of,
-    find_scenarios,
     observed,
-    run,
     stub_services_of,
     workflows_of,
 )
-
-HEAD = """\
-scenario: Calls
-workflow:
-  id: calls
-  version: 1.0.0
-  specVersion: "0.8"
-"""
-
-
-def calling(rest: str) -> str:
-    return HEAD + rest
-
+from tests.simulation.texts import calling, came_of, scenario
 
 READ = calling("""\
   functions: [{name: read, operation: "rest:GET:https://orders.example/orders/7"}]
@@ -42,18 +26,6 @@ READ = calling("""\
 
 def reading(rest: str) -> str:
     return READ + rest
-
-
-def scenario(folder: Path, text: str) -> Scenario:
-    (folder / "scenario.yaml").write_text(text, encoding="utf-8")
-    return find_scenarios([folder / "scenario.yaml"])[0]
-
-
-def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
-    """Run the scenario that *text* is; return what came of it, and the differences."""
-    simulation, differences = run(scenario(folder, text))
-    assert simulation is not None
-    return simulation, differences
 
 
 def _threads() -> set[threading.Thread]:
@@ -81,8 +53,7 @@ services:
     assert simulation.output == {"id": 8}
     [asked] = simulation.requests
     assert (asked["service"], asked["request"]) == ("https://orders.example", "POST /orders?dry=yes")
-    assert asked["query"] == {"dry": "yes"}
-    assert asked["body"] == {"item": "lamp"}
+    assert (asked["query"], asked["body"]) == ({"dry": "yes"}, {"item": "lamp"})
     assert asked["headers"]["host"] == "orders.example"  # type: ignore[index,call-overload]  # JSON of this shape
     assert _threads() <= before
 
@@ -103,7 +74,6 @@ def test_a_script_wins(tmp_path: Path) -> None:
 
 
 def test_no_other_service_is_reached(tmp_path: Path) -> None:
-    """A call that leads elsewhere fails, and says how to answer it."""
     simulation, _ = came_of(tmp_path, READ + "services: {https://elsewhere.example: {GET /orders/7: {}}}")
     assert simulation.error is not None
     assert simulation.error.code == "NotScripted"
@@ -158,7 +128,6 @@ expect: {output: {page: 1, second: {page: 2}}, calls: {read: 4}, elapsed: PT2H}
 
 
 def test_redirects_lead_to_other_services(tmp_path: Path) -> None:
-    """URLs are those of the definition, wherever the servers really are."""
     text = reading("""\
 services:
   https://orders.example:
@@ -271,7 +240,6 @@ expect: {output: {on: true}}
 
 
 def test_a_proto_file_that_is_none(tmp_path: Path) -> None:
-    """The call fails, and the compiler's complaint is told."""
     (tmp_path / "users.proto").write_text("service Users", encoding="utf-8")
     text = calling("""\
   functions: [{name: add, type: rpc, operation: "users.proto#Users#Add"}]
@@ -289,49 +257,42 @@ def test_two_runs_know_nothing_of_each_other(tmp_path: Path) -> None:
     assert outputs == [{"n": 1}, {"n": 1}]
 
 
-@pytest.mark.parametrize(
-    ("services", "message"),
-    [
-        ("{https://a.example/v1: {}}", "'https://a.example/v1' has a path: a service is an origin"),
-        ("{ftp://a.example: {}}", "no stub service supports the protocol of 'ftp://a.example'"),
-        ("{ftp://a.example: {}}", "there are mqtt"),
-        ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
-        ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
-        ("{https://a.example: {/orders: {}}}",
-         "'/orders' is not a request of 'https://a.example': write a method and a path"),
-        ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
-        ("{https://a.example: {GET /: {then: []}}}", "'then' must list at least one entry"),
-        ("{https://a.example: {GET /: {status: 99}}}", "99 is not an HTTP status that ends a request"),
-        ("{https://a.example: {GET /: {status: ok}}}", "'status' is a status of HTTP"),
-        ("{https://a.example: {GET /: {headers: {A: 1}}}}", "'A' must be a text, not a number"),
-        ("{https://a.example: {GET /: {file: a.json}}}", "there is no file 'a.json' beside this one"),
-        ("{https://a.example: {GET /: {file: scenario.yaml, body: 1}}}", "an answer has a body or a file, not both"),
-        ("{'mqtt://a.example': {a: {status: 200}}}", "a message has no status"),
-        ("{orders.yaml: orders.example}", "'orders.example' is not an origin, such as https://orders.example"),
-        ("{orders.yaml: 'https://a.example/v1'}", "'https://a.example/v1' has a path: a service is an origin"),
-        ("{'https://a.example:x': {}}", "'https://a.example:x' is not a URL"),
-        ("{'mqtt://a.example:99999': {}}", "'mqtt://a.example:99999' is not a URL"),
-        ("{'https://[::1': {}}", "'https://[::1' is not a URL"),
-        ("{'https://☃.example': {}}", "'https://☃.example' is not a URL"),
-        ("{'https://': {}}", "'https://' names no host"),
-        ("{'amqp://a.example/shop': {}}", "'amqp://a.example/shop' has a path"),
-        ("{'https://me@a.example': {}}", "'https://me@a.example' has a user: leave it out"),
-        ("{https://a.example: {}, 'https://A.example:443/': {}}", "is the same server as 'https://a.example'"),
-        ("{mqtt://a.example: {}, 'mqtt5://a.example': {}}", "is the same server as 'mqtt://a.example'"),
-        ("{https://a.example: {GET /: {status: sent}}}",
-         "an answer that itself has the key `status` is written {body:"),
-        ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
-        ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
-        ("{https://a.example: {GET /: {then: [1], status: 201}}}", "write 'status' in each of them"),
-        ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has characters that HTTP does not allow"),
-        ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has characters that HTTP"),
-        ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
-        (
-            "{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}",
-            "the header 'Content-Length' must be left out",
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("services", "message"), [
+    ("{https://a.example/v1: {}}", "'https://a.example/v1' has a path: a service is an origin"),
+    ("{ftp://a.example: {}}", "no stub service supports the protocol of 'ftp://a.example'"),
+    ("{ftp://a.example: {}}", "there are mqtt"),
+    ("{users.proto: {}}", "there is no file 'users.proto' beside this one"),
+    ("{https://a.example: []}", "'https://a.example' must be an object, not a list"),
+    ("{https://a.example: {/orders: {}}}",
+     "'/orders' is not a request of 'https://a.example': write a method and a path"),
+    ("{'mqtt://a.example': {' ': {}}}", "write the address of a channel"),
+    ("{https://a.example: {GET /: {then: []}}}", "'then' must list at least one entry"),
+    ("{https://a.example: {GET /: {status: 99}}}", "99 is not an HTTP status that ends a request"),
+    ("{https://a.example: {GET /: {status: ok}}}", "'status' is a status of HTTP"),
+    ("{https://a.example: {GET /: {headers: {A: 1}}}}", "'A' must be a text, not a number"),
+    ("{https://a.example: {GET /: {file: a.json}}}", "there is no file 'a.json' beside this one"),
+    ("{https://a.example: {GET /: {file: scenario.yaml, body: 1}}}", "an answer has a body or a file, not both"),
+    ("{'mqtt://a.example': {a: {status: 200}}}", "a message has no status"),
+    ("{orders.yaml: orders.example}", "'orders.example' is not an origin, such as https://orders.example"),
+    ("{orders.yaml: 'https://a.example/v1'}", "'https://a.example/v1' has a path: a service is an origin"),
+    ("{'https://a.example:x': {}}", "'https://a.example:x' is not a URL"),
+    ("{'mqtt://a.example:99999': {}}", "'mqtt://a.example:99999' is not a URL"),
+    ("{'https://[::1': {}}", "'https://[::1' is not a URL"),
+    ("{'https://☃.example': {}}", "'https://☃.example' is not a URL"),
+    ("{'https://': {}}", "'https://' names no host"),
+    ("{'amqp://a.example/shop': {}}", "'amqp://a.example/shop' has a path"),
+    ("{'https://me@a.example': {}}", "'https://me@a.example' has a user: leave it out"),
+    ("{https://a.example: {}, 'https://A.example:443/': {}}", "is the same server as 'https://a.example'"),
+    ("{mqtt://a.example: {}, 'mqtt5://a.example': {}}", "is the same server as 'mqtt://a.example'"),
+    ("{https://a.example: {GET /: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
+    ("{'mqtt://a.example': {a: {status: sent}}}", "an answer that itself has the key `status` is written {body:"),
+    ("{https://a.example: {GET /: {status: 204, body: 1}}}", "an answer with the status 204 has no body"),
+    ("{https://a.example: {GET /: {then: [1], status: 201}}}", "write 'status' in each of them"),
+    ("{https://a.example: {GET /: {headers: {A: →}}}}", "the header 'A' has characters that HTTP does not allow"),
+    ('{https://a.example: {GET /: {headers: {A: "a\\nB: b"}}}}', "the header 'A' has characters that HTTP"),
+    ("{https://a.example: {GET /: {headers: {A b: c}}}}", "the header 'A b' has characters that HTTP does not"),
+    ("{https://a.example: {GET /: {headers: {Content-Length: '1'}}}}", "the header 'Content-Length' must be left out"),
+])  # fmt: skip
 def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         scenario(tmp_path, READ + f"services: {services}")
@@ -339,44 +300,37 @@ def test_refuses_services(tmp_path: Path, services: str, message: str) -> None:
     assert "scenario.yaml:8:" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("requests", "message"),
-    [
-        ("GET /", "'requests' must be a list of all requests, or an object with some of them"),
-        ("{GET /: {}}", "'GET /' must be the number of requests, or a list of their contents, not an object"),
-        ("{GET /: [{asks: GET /}]}", "there are service, request, query, headers, body"),
-        ("[7]", "must be a text such as GET /orders/7, or an object"),
-        ("[{asks: GET /}]", "there are service, request, query, headers, body"),
-        ("[{request: 7}]", "'request' must be a text, not a number"),
-        ("[{headers: {A: 1}}]", "'A' must be a text, or null if it must be missing, not a number"),
-        ("[{query: a}]", "'query' must be an object, not the text 'a'"),
-        ("[GET orders]", "'GET orders' is not a request"),
-        ("{get /orders: 0}", "'get /orders' is not a request"),
-        ("[{request: SEND}]", "'SEND' is not a request"),
-    ],
-)
+@pytest.mark.parametrize(("requests", "message"), [
+    ("GET /", "'requests' must be a list of all requests, or an object with some of them"),
+    ("{GET /: {}}", "'GET /' must be the number of requests, or a list of their contents, not an object"),
+    ("{GET /: [{asks: GET /}]}", "there are service, request, query, headers, body"),
+    ("[7]", "must be a text such as GET /orders/7, or an object"),
+    ("[{asks: GET /}]", "there are service, request, query, headers, body"),
+    ("[{request: 7}]", "'request' must be a text, not a number"),
+    ("[{headers: {A: 1}}]", "'A' must be a text, or null if it must be missing, not a number"),
+    ("[{query: a}]", "'query' must be an object, not the text 'a'"),
+    ("[GET orders]", "'GET orders' is not a request"),
+    ("{get /orders: 0}", "'get /orders' is not a request"),
+    ("[{request: SEND}]", "'SEND' is not a request"),
+])  # fmt: skip
 def test_refuses_requests(tmp_path: Path, requests: str, message: str) -> None:
-    """A slip in what is expected is told as well."""
     with pytest.raises(UsageError, match=r"scenario\.yaml:8:") as caught:
         scenario(tmp_path, READ + f"expect: {{requests: {requests}}}")
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("requests", "difference"),
-    [
-        ("[]", "requests: expected 0, but there were 1: GET /orders/7"),
-        ("[GET /orders/8]", 'requests[0].request: expected "GET /orders/8", but it is "GET /orders/7"'),
-        ("[{query: {a: b}}]", 'requests[0].query: expected {"a": "b"}, but it is {}'),
-        ("[{headers: {Accept: null}}]", "requests[0].headers.Accept: expected null, but it is "),
-        ("[{headers: {X-Key: k}}]", 'requests[0].headers.X-Key: expected "k", but it is null'),
-        ("[{body: {}}]", "requests[0].body: expected {}, but it is null"),
-        ("{GET /orders/7: 2}", "requests GET /orders/7: expected 2, but there were 1"),
-        ("{GET /orders/8: [{body: 1}]}", "requests GET /orders/8: expected 1, but there were 0: none"),
-        ("{GET /orders/7: [{body: 1}]}", "requests GET /orders/7[0].body: expected 1, but it is null"),
-        ("[{service: a}]", 'requests[0].service: expected "a", but it is "https://orders.example"'),
-    ],
-)
+@pytest.mark.parametrize(("requests", "difference"), [
+    ("[]", "requests: expected 0, but there were 1: GET /orders/7"),
+    ("[GET /orders/8]", 'requests[0].request: expected "GET /orders/8", but it is "GET /orders/7"'),
+    ("[{query: {a: b}}]", 'requests[0].query: expected {"a": "b"}, but it is {}'),
+    ("[{headers: {Accept: null}}]", "requests[0].headers.Accept: expected null, but it is "),
+    ("[{headers: {X-Key: k}}]", 'requests[0].headers.X-Key: expected "k", but it is null'),
+    ("[{body: {}}]", "requests[0].body: expected {}, but it is null"),
+    ("{GET /orders/7: 2}", "requests GET /orders/7: expected 2, but there were 1"),
+    ("{GET /orders/8: [{body: 1}]}", "requests GET /orders/8: expected 1, but there were 0: none"),
+    ("{GET /orders/7: [{body: 1}]}", "requests GET /orders/7[0].body: expected 1, but it is null"),
+    ("[{service: a}]", 'requests[0].service: expected "a", but it is "https://orders.example"'),
+])  # fmt: skip
 def test_tells_how_requests_differ(tmp_path: Path, requests: str, difference: str) -> None:
     text = READ + "services: {https://orders.example: {GET /orders/7: {}}}\n" + f"expect: {{requests: {requests}}}"
     [told] = came_of(tmp_path, text)[1]

@@ -181,7 +181,6 @@ def test_everything_that_happens_is_told() -> None:
 
 
 def test_asking_and_failing_are_told() -> None:
-    """Questions and answers that do not come, sub-workflows, iterations, filters of several outputs, and the end."""
     calls: list[JSON] = []
 
     def work(arguments: JSON) -> JSON:
@@ -235,7 +234,6 @@ def test_asking_and_failing_are_told() -> None:
 
 
 def test_going_on_as_another_is_told() -> None:
-    """An end that continues says as what, and the new execution tells of itself."""
     assert _told(simulate(CHILD, {}, definitions=[NEXT])) == [
         ("workflow-started", "", "", "child"),
         ("state-entered", "Only", "Only", "Only", {"type": "inject"}),
@@ -249,7 +247,6 @@ def test_going_on_as_another_is_told() -> None:
 
 
 def test_what_was_taken_in_vain_is_told() -> None:
-    """A state that is left before all of its events came says which ones it gives back."""
     definition = """
     id: vain
     specVersion: "0.8"
@@ -273,7 +270,6 @@ def test_what_was_taken_in_vain_is_told() -> None:
 
 
 def test_nothing_is_awaited_that_came_before() -> None:
-    """An event that was kept is taken: only for the next one the state waits."""
     read: JSON = {"name": "read", "type": "read", "source": "s"}
     pass_by: JSON = {"name": "Begin", "type": "inject", "data": {}, "transition": "Wait"}
     wait: JSON = {
@@ -534,15 +530,11 @@ FAILING: Any = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("definition", "failed"),
-    [
-        (NOVEMBER, [("Try", "work", {"function": "work", "error": "Broken", "code": "broken"})]),
-        (DIREKTIV, [("try", "work", {"function": "work", "error": RETRIES_EXCEEDED, "code": RETRIES_EXCEEDED})]),
-        (OF_CHILD, [("Try", "failing", {"subflow": "failing", "error": "Broken", "code": "broken"})]),
-    ],
-    ids=["November 2019", "Direktiv", "a sub-workflow"],
-)
+@pytest.mark.parametrize(("definition", "failed"), [
+    (NOVEMBER, [("Try", "work", {"function": "work", "error": "Broken", "code": "broken"})]),
+    (DIREKTIV, [("try", "work", {"function": "work", "error": RETRIES_EXCEEDED, "code": RETRIES_EXCEEDED})]),
+    (OF_CHILD, [("Try", "failing", {"subflow": "failing", "error": "Broken", "code": "broken"})]),
+], ids=["November 2019", "Direktiv", "a sub-workflow"])  # fmt: skip
 def test_an_action_that_failed_for_good_is_told_once(definition: str, failed: list[Any]) -> None:
     def work(_: JSON) -> JSON:
         raise CallFailed("it broke", name="Broken", code="broken")

@@ -1,14 +1,20 @@
-"""Every contract about imports fails when it is broken."""
+"""What holds of the package as a whole."""
 
+import ast
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import swf_temporal
+from tests.docs import api_page
 
 ROOT = Path(__file__).parents[2]
 LANGUAGE = "swf_temporal.languages.serverless_workflow"
@@ -70,3 +76,69 @@ def test_each_contract_has_a_breach() -> None:
 @pytest.mark.parametrize("name", _contracts())
 def test_a_contract_fails_when_broken(told: str, name: str) -> None:
     assert f"{name} BROKEN" in told, told
+
+
+PUBLIC = {
+    name: getattr(module, name) for name, module in api_page.PUBLIC.items() if name not in ("JSON", "HostPattern")
+}
+
+
+def without_docstring(thing: object) -> Iterator[str]:
+    """Yield the names of *thing* and of its public methods and properties that have no docstring of their own."""
+    if not inspect.getdoc(thing):
+        yield ""
+    if inspect.isclass(thing) and thing.__module__.startswith("swf_temporal."):
+        for name, member in vars(thing).items():
+            described = inspect.isroutine(member) or isinstance(member, (property, staticmethod, classmethod))
+            if described and not name.startswith("_") and not inspect.getdoc(getattr(thing, name)):
+                yield name
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_is_public_has_a_docstring(name: str) -> None:
+    assert list(without_docstring(PUBLIC[name])) == []
+
+
+SUPPRESSIONS_ROOT = Path(__file__).parents[2]
+FOLDERS = ("swf_temporal", "release", "bench", "examples")
+
+_SUPPRESSED = re.compile(r"#\s*(?:noqa\b|type:\s*ignore\b)")
+_WITH_REASON = re.compile(
+    r"#\s*(?:type: ignore\[[a-z-]+(?:,\s*[a-z-]+)*\]\s+# (?:noqa: [A-Z]+\d+ - )?\S"
+    r"|noqa: [A-Z]+\d+(?:, ?[A-Z]+\d+)* - \S)"
+)
+
+
+def test_a_suppression_has_a_reason() -> None:
+    """It names what it suppresses, too; that it is needed at all is checked by ruff and mypy."""
+    files = [file for folder in FOLDERS for file in sorted((SUPPRESSIONS_ROOT / folder).rglob("*.py"))]
+    lines = [(file, number, line) for file in files for number, line in enumerate(_lines(file), 1)]
+    found = [(file, number, line) for file, number, line in lines if _SUPPRESSED.search(line)]
+    assert len(found) > 100
+    bare = [f"{file.relative_to(ROOT)}:{number}" for file, number, line in found if not _WITH_REASON.search(line)]
+    assert bare == []
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+PACKAGE = Path(swf_temporal.__file__).parent
+OF_INSTANCES = {"TemporalHost.sleep"}
+"""What sets the timers of instances: what a definition says sleeps, waits or is limited by it."""
+OF_OTHERS = {
+    "DelayedEvent.run", "EventMailbox._begin_next", "EventMailbox._hand_over", "InstanceSignals._wait_for_room",
+    "Places._look", "_end_of", "_pause",
+}  # fmt: skip
+"""What sets those of workflows that run no definition."""
+
+
+def test_an_instance_has_no_timer_of_its_own() -> None:
+    found = set[str]()
+    for file in (PACKAGE / "temporal").rglob("*.py"):
+        for part in ast.parse(file.read_text(encoding="utf-8")).body:
+            functions = part.body if isinstance(part, ast.ClassDef) else [part]
+            for function in functions:
+                if isinstance(function, ast.AsyncFunctionDef) and "workflow.sleep(" in ast.unparse(function):
+                    found.add(f"{part.name}.{function.name}" if isinstance(part, ast.ClassDef) else function.name)
+    assert found == OF_INSTANCES | OF_OTHERS

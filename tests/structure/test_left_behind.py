@@ -92,15 +92,12 @@ def test_a_worker_of_pytest_that_is_killed(tmp_path: Path) -> None:
     assert until_gone(lambda: [*mentioning(word), *filter(is_there, [worker])]) == []
 
 
-@pytest.mark.parametrize(
-    ("module", "count", "how"),
-    [
-        (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGKILL),
-        (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGINT),
-        (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGTERM),
-        (["bench", "--rounds", "1", "--only", "none"], 5, signal.SIGKILL),
-    ],
-)
+@pytest.mark.parametrize(("module", "count", "how"), [
+    (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGKILL),
+    (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGINT),
+    (["tests.soak", "--before", "", "--instances", "20"], 6, signal.SIGTERM),
+    (["bench", "--rounds", "1", "--only", "none"], 5, signal.SIGKILL),
+])  # fmt: skip
 def test_what_is_killed_leaves_nothing(tmp_path: Path, module: list[str], count: int, how: signal.Signals) -> None:
     """A soak, and a benchmark, end with all that they started, whether they are told to or not."""
     env = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -120,7 +117,6 @@ def test_what_is_killed_leaves_nothing(tmp_path: Path, module: list[str], count:
 
 
 def test_a_command_whose_parent_is_gone_is_not_run() -> None:
-    """Killed between starting it and its asking for a signal, a parent would leave it behind."""
     if not (prefix := ending_with_us()):
         pytest.skip("processes end with their parent on Linux only")
     for command, told in ((prefix, "ran"), ((*prefix[:-1], "1"), "")):
@@ -144,7 +140,6 @@ def is_there(process: int) -> bool:
 
 
 def test_processes_are_told_to_end_with_their_parent() -> None:
-    """Every place that starts one begins its command line so, or says why it need not."""
     found = []
     for file in sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]):
         text, name = file.read_text(encoding="utf-8"), str(file.relative_to(ROOT))

@@ -33,13 +33,11 @@ def _there(patterns: list[str]) -> set[Path]:
 
 
 def test_every_package_has_an_area() -> None:
-    """A package is named once, and only packages are; commands are named by their `swf`."""
     named = [package for packages, _, _ in ROWS for package in packages if not package.startswith("swf ")]
     assert sorted(named) == sorted(folder.name for folder in _folders("swf_temporal"))
 
 
 def test_all_tests_belong_to_an_area() -> None:
-    """Every folder of tests is named, and so is every file that is in none."""
     named = _there([tests for _, all_, _ in ROWS for tests in all_])
     assert named == _folders("tests") | {*(ROOT / "tests").glob("test_*.py")}
 

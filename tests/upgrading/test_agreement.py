@@ -44,7 +44,6 @@ def _differing(document: Document) -> list[str] | None:
 
 
 def test_scenarios_come_to_the_same() -> None:
-    """Every scenario of these folders holds alike of its definition and of what is made of that."""
     compared: list[tuple[str, Any]] = []
     for document in _scenarios():
         try:
@@ -58,7 +57,6 @@ def test_scenarios_come_to_the_same() -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_generated_definitions_come_to_the_same(version: str) -> None:
     found = {seed: _differing(generated(seed, version)) for seed in seeds(f"upgraded from {version}", *COUNT)}
-
     assert {seed: told for seed, told in found.items() if told} == {}
     assert any(told is not None for told in found.values())
 
@@ -68,7 +66,6 @@ def test_the_successor_comes_to_the_same(version: str) -> None:
     document = generated(9_000, version)
     rewritten, made = upgraded(document, "0.8-next")
     before, after = run(document), run(rewritten)
-
     assert before is not None
     assert after is not None
     assert not made.is_complete or differences(before, after) == []
@@ -90,7 +87,6 @@ def test_a_draft_that_leads_back_to_its_start_comes_to_the_same() -> None:
         "functions": {"ask": {"then": [{"returns": {"s": "no"}}, {"returns": {"s": "ok"}}]}},
     }  # fmt: skip
     seen = run(document)
-
     assert seen is not None
     assert (seen.output, len(seen.calls)) == ("ok", 2)
     assert _differing(document) == []

@@ -104,5 +104,4 @@ states:
 )
 def test_what_drafts_cannot_say_is_told_with_its_line(text: str, told: tuple[int, str]) -> None:
     result = upgrade(Source(f"id: a\n{text}"))
-
     assert [(change.line, change.message) for change in result.changes if change.kind == "inexpressible"] == [told]

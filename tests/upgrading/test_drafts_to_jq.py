@@ -64,7 +64,6 @@ def test_a_path_finds_the_same(path: str) -> None:
 
 
 def test_some_path_finds_something() -> None:
-    """The samples are such that the comparison above is of more than nothing."""
     random = Random(1)  # noqa: S311 - with each seed, nearly all of them
     samples = [_data(random) for _ in range(3_000)]
     assert [path for path in PATHS if not any(map(EarlyPath(path).found, samples))] == []

@@ -27,7 +27,6 @@ INEXPRESSIBLE = {
 
 
 def test_the_examples_are_there() -> None:
-    """The examples stand beside the checkout; where they do not, this says that none was rewritten."""
     if not FILES:
         pytest.skip(f"the specification's examples are not at {EXAMPLES}: none of the drafts' was rewritten")
     assert len(FILES) > 90
@@ -81,20 +80,16 @@ def _seen(file: Path, course: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 @pytest.mark.skipif(not (EXAMPLES / "draft-states").is_dir(), reason="the draft's examples are not beside the checkout")
-@pytest.mark.parametrize(
-    ("name", "functions"),
-    [
-        ("01-partial-hello-world-example.json", {"hello": {"payload": "Hello, Ann"}, "save_resut": "saved"}),
-        ("01-partial-hello-world-example.json", {"hello": {"payload": None}, "save_resut": None}),
-        ("02-custom-extension-example.json", {"firstFunction": {"n": 2}, "secondFunction": {"n": 3}}),
-    ],
-)
+@pytest.mark.parametrize(("name", "functions"), [
+    ("01-partial-hello-world-example.json", {"hello": {"payload": "Hello, Ann"}, "save_resut": "saved"}),
+    ("01-partial-hello-world-example.json", {"hello": {"payload": None}, "save_resut": None}),
+    ("02-custom-extension-example.json", {"firstFunction": {"n": 2}, "secondFunction": {"n": 3}}),
+])  # fmt: skip
 def test_an_example_of_2019_comes_to_the_same(name: str, functions: Mapping[str, Any], tmp_path: Path) -> None:
     old = EXAMPLES / "draft-states" / name
     new = tmp_path / name
     made = upgrade(Source(old.read_text("utf-8"), name))
     new.write_text(made.text, encoding="utf-8")
-
     assert made.is_complete
     assert check(made.text).errors == ()
     runs = [simulate(file, {"name": "Ann"}, functions=functions) for file in (old, new)]

@@ -93,7 +93,6 @@ TWO_ACTIONS = """\
 
 
 def made(text: str, to: str = "0.8") -> str:
-    """Return what is made of *text*."""
     return upgrade(Source(text, "a.yaml"), to).text
 
 
@@ -133,7 +132,6 @@ states:
 
 
 def test_a_change_of_what_is_shared_is_one_of_its_place_alone() -> None:
-    """An alias stays one where it stands for the same as before; merge keys are written out."""
     written = made(SHARED)
     first, second, third, fourth = yaml.safe_load(written)["states"]
     assert first["actions"][0]["retryRef"] == "once"
@@ -149,32 +147,25 @@ def test_a_change_of_what_is_shared_is_one_of_its_place_alone() -> None:
 
 
 def test_what_was_written_has_no_problems() -> None:
-    """Nothing of the older version is left to be warned of."""
     assert [problem.code for problem in check(made(OLD)).problems] == []
 
 
 def test_nothing_more_is_changed_the_second_time() -> None:
-    """What is of 0.8 stays as it is, to the letter."""
     again = upgrade(Source(NEW))
     assert (again.text, again.changes) == (NEW, ())
 
 
 @pytest.mark.parametrize(("indent", "end"), [(4, "\n"), (2, ""), (None, "\n")])
 def test_json_stays_json(indent: int | None, end: str) -> None:
-    """With the indentation that it had."""
     state = {"name": "A", "type": "delay", "timeDelay": "PT1S", "end": True}
     text = json.dumps({"id": "ä", "schemaVersion": "0.6", "states": [state]}, indent=indent, ensure_ascii=False) + end
     expected = {
-        "id": "ä",
-        "specVersion": "0.8",
-        "states": [{"name": "A", "type": "sleep", "duration": "PT1S", "end": True}],
-    }
-
+        "id": "ä", "specVersion": "0.8", "states": [{"name": "A", "type": "sleep", "duration": "PT1S", "end": True}],
+    }  # fmt: skip
     assert made(text) == json.dumps(expected, indent=indent, ensure_ascii=False) + end
 
 
 def test_a_sub_workflow_that_is_not_waited_for() -> None:
-    """It is invoked async, with a retry too."""
     state = "{name: A, type: subflow, workflowId: w, waitForCompletion: false, onErrors: [{error: '*', retryRef: r}]}"
     [written] = yaml.safe_load(made(f"id: a\nstates:\n- {state}\n"))["states"]
     invoked = {"workflowId": "w", "invoke": "async", "onParentComplete": "continue"}
@@ -187,39 +178,25 @@ RETRIED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("state", "told"),
-    [
-        (
-            "{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}",
-            "the repeat of state 'A', which has max",
-        ),
-        (
-            "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
-            "actions of state 'A' have different timeouts: since 0.7 they share one",
-        ),
-        (
-            RETRIED,
-            "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them",
-        ),
-        (
-            TWO_ACTIONS,
-            "state 'A' is retried as a whole on an error: since 0.7 actions are retried",
-        ),
-        (
-            TWO_ERRORS,
-            "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together",
-        ),
-        (
-            "{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",
-            "state 'A': data: the path '$..a' is not translated to jq",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("state", "told"), [
+    ("{name: A, type: subflow, workflowId: w, repeat: {max: 3}, end: true}", "the repeat of state 'A', which has max"),
+    (
+        "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
+        "actions of state 'A' have different timeouts: since 0.7 they share one",
+    ),
+    (
+        RETRIED,
+        "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them",
+    ),
+    (TWO_ACTIONS, "state 'A' is retried as a whole on an error: since 0.7 actions are retried"),
+    (TWO_ERRORS, "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together"),
+    (
+        "{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",
+        "state 'A': data: the path '$..a' is not translated to jq",
+    ),
+])  # fmt: skip
 def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
-    """It is left as it was, and the report says so."""
     result = upgrade(Source(f"id: a\nstates:\n- {state}\n"))
-
     assert not result.is_complete
     assert [change.message for change in result.changes if change.kind == "inexpressible"] == [told]
 
@@ -227,13 +204,11 @@ def test_what_cannot_be_said_is_told(state: str, told: str) -> None:
 def test_the_report_tells_names_from_forms() -> None:
     """What is only called otherwise is no change of form."""
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
-
     assert kinds["timeDelay is duration"] == "respelled"
     assert kinds["retries belong to the action that failed"] == "changed"
 
 
 def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None:
-    """Nothing else is changed of a definition that says 0.8."""
     text = (
         'id: a\nspecVersion: "0.8"\nstates:\n- name: A\n  type: event\n'
         "  stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}\n  onEvents:\n"
@@ -248,7 +223,6 @@ def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None
     expected = text
     for old, new in names.items():
         expected = expected.replace(old, new)
-
     assert made(text) == expected
 
 
@@ -268,7 +242,6 @@ def test_texts_for_truths_and_lists_are_those() -> None:
         .replace("eventRefs: paid", "eventRefs: [paid]")
         .replace("'yes'", "true")
     )
-
     assert yaml.safe_load(made(text)) == yaml.safe_load(expected)
     assert {problem.code for problem in check(made(text)).problems} == {"external-missing"}
 
@@ -285,7 +258,6 @@ def test_the_successor_has_other_names() -> None:
 
 
 def test_other_languages_are_not_rewritten() -> None:
-    """What is no definition, or of no version that is known here, is refused with its name."""
     with pytest.raises(UsageError, match="is written for Amazon States Language"):
         made('{"StartAt": "A", "States": {}}')
     with pytest.raises(UsageError, match="cannot be upgraded to version"):
@@ -296,5 +268,4 @@ def test_other_languages_are_not_rewritten() -> None:
 
 @pytest.mark.parametrize("state", ["7", "{name: A, type: {a: 1}}", "{name: [], onErrors: 1, actions: {}, type: event}"])
 def test_what_has_the_wrong_form_is_left(state: str) -> None:
-    """Only `swf validate` says what is wrong with it."""
     assert state in made(f"id: a\nexecTimeout: PT1S\nstates:\n- {state}\n")

@@ -2,18 +2,17 @@
 
 from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.languages.loading import load
+from tests.definitions import definition
 
-NAMED = """
+NAMED = definition("""\
 id: named
-version: '1.0'
-specVersion: '0.8'
 dataInputSchema:
   schema:
     $id: https://example.com/input
     properties: {$id: {type: string}, n: {$ref: '#/definitions/n'}}
     definitions: {n: {type: integer}}
 states: [{name: Begin, type: inject, data: {}, end: true}]
-"""
+""")
 
 
 def test_a_schema_loses_its_name_and_no_property() -> None:

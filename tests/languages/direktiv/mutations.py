@@ -1,29 +1,18 @@
-"""Workflows that are broken at random: `python -m tests.languages.direktiv.mutations --count 2000 --seed 0`.
+"""Workflows that are broken at random, and what has to come of each.
 
-Each is loaded, validated and simulated. It has to be refused with problems that say where they are and what to do, or
-to run to an end; the same seed makes the same workflows. What does otherwise is printed, and the command ends with 1.
+It has to be refused with problems that say where they are and what to do, or to run to an end; the same seed makes the
+same workflows.
 """
 
-import argparse
-import json
 import random
-import re
-import signal
-import sys
-from collections import Counter
-from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Final
 
-import typer
 import yaml
 
 from swf_temporal import InvalidDefinition, UsageError, simulate
-from swf_temporal.base.errors import Problem
 from swf_temporal.languages.loading import check, load
-
-PATIENCE = 60
-"""Seconds in which every workflow is done with, on a machine that is busy."""
+from tests.loading.mutations import assert_helpful, broken
 
 DOCUMENT: Final[dict[str, Any]] = yaml.safe_load("""
 url: https://example.com
@@ -96,54 +85,23 @@ _KEYS: Final = ["@", "where", "id", "type", "name", "event", "events", "action",
 _INPUTS: Final[list[Any]] = [{"n": 1, "list": [{"n": 1}]}, {}, [], None, "text", {"n": {"n": []}, "list": [1, None]}]
 _EVENTS: Final = [{"type": "paid", "source": "s", "data": number} for number in range(3)]
 _BREAKS: Final = ["", "\t", "{", "]", ": ", "\n", '"', "&a", "*a", "jq("]
-_RAW = re.compile(r"Input should|validation error|Traceback|<class|object at 0x")
-"""What our own libraries say to us, and not to an author."""
 
 
 def mutated(seed: int) -> tuple[str, Any]:
     """Return a workflow that is broken in one to four places, in JSON or YAML or as a broken text, and an input."""
     chance = random.Random(seed)  # noqa: S311 - the same mutations every time
     document = {"start": deepcopy(chance.choice(STARTS)), **deepcopy(DOCUMENT)}
-    for _ in range(chance.choice([1, 1, 2, 4])):
-        places = list(_places(document))
-        if places:
-            _change(*chance.choice(places), places, chance)
-    text: str = json.dumps(document) if chance.random() < 0.5 else yaml.safe_dump(document)
+    text = broken(document, chance, _ODD, _KEYS)
     if chance.random() < 0.1:
         at = chance.randrange(len(text))
-        text = (
-            text[:at]
-            + chance.choice(["", "\t", "{", "]", ": ", "\n", '"', "&a", "*a", "jq("])
-            + text[at + chance.randint(0, 9) :]
-        )
+        text = text[:at] + chance.choice(_BREAKS) + text[at + chance.randint(0, 9) :]
     return text, chance.choice(_INPUTS)
-
-
-def _change(owner: Any, key: Any, places: list[tuple[Any, Any]], chance: random.Random) -> None:
-    match chance.choice(["delete", "replace", "replace", "copy", "rename"]):
-        case "delete":
-            del owner[key]
-        case "replace":
-            owner[key] = deepcopy(chance.choice(_ODD))
-        case "copy":
-            other, its = chance.choice(places)
-            owner[key] = deepcopy(other[its])
-        case "rename" if isinstance(key, str):
-            owner[chance.choice([*_KEYS, f"{key}s"])] = owner.pop(key)
-
-
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in list(items):
-        yield value, key
-        yield from _places(item)
 
 
 def outcome(text: str, given: Any) -> str:
     """Load, validate and simulate a workflow; return what came of it. Raises AssertionError if that helps nobody."""
     checked = check(text)
-    for problem in checked.problems:
-        _assert_helpful(problem, text)
+    assert_helpful(text, checked)
     try:
         definition = load(text)
     except InvalidDefinition:
@@ -162,44 +120,3 @@ def outcome(text: str, given: Any) -> str:
     assert run.error is None or (run.error.name and run.error.code and run.error.message), "the error says nothing"
     assert run.error is None or run.error.name != "InternalError", run.error
     return run.status
-
-
-def _assert_helpful(problem: Problem, text: str) -> None:
-    lines = [*text.splitlines(), ""]  # what is missing may be missing at the end
-    told = f"{problem}"
-    assert 1 <= problem.position.line <= len(lines), f"it is in no line: {told}"
-    assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1, f"it is in no column: {told}"
-    assert _RAW.search(told) is None, f"it is told in the words of a library: {told}"
-
-
-class TakesTooLongError(Exception):
-    """A workflow is not done with in its time."""
-
-
-def _too_long(*_: object) -> None:
-    raise TakesTooLongError(f"it takes more than {PATIENCE} seconds")
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.languages.direktiv.mutations", description=__doc__)
-    parser.add_argument("--count", type=int, default=2000, help="how many workflows")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")
-    asked = parser.parse_args()
-    outcomes: Counter[str] = Counter()
-    signal.signal(signal.SIGALRM, _too_long)
-    for seed in range(asked.seed, asked.seed + asked.count):
-        signal.alarm(PATIENCE)
-        text, given = mutated(seed)
-        try:
-            outcomes[outcome(text, given)] += 1
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            outcomes["defect"] += 1
-            typer.echo(f"seed {seed}: {type(error).__name__}: {error}")
-        finally:
-            signal.alarm(0)
-    typer.echo(", ".join(f"{count} {name}" for name, count in sorted(outcomes.items())))
-    return int(bool(outcomes["defect"]))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,13 @@
-"""The formats that a `validate` state checks."""
+"""Formats, globs and codes of errors."""
+
+import re
+from pathlib import Path
 
 import pytest
 
 from swf_temporal.expressions.schema_checking.formats import FORMATS, format_checker
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.languages.direktiv.globs import is_glob_of
 
 EXAMPLES = {
     "date": (["2024-02-29"], ["2023-02-29", "24-02-01", "2024-2-1", "٢٠٢٤-02-01"]),
@@ -39,3 +44,63 @@ def test_tells_texts_apart(name: str) -> None:
 
 def test_an_unknown_format_says_nothing() -> None:
     assert format_checker().conforms("anything", "colour")
+
+
+FITTING = [
+    ("*", ""), ("a*c", "abc"), ("a*c", "ac"), ("a?c", "abc"), ("[a-c]x", "bx"), ("[!a]x", "bx"), ("[^a]x", "bx"),
+    ("[]]", "]"), ("[-a]", "-"), ("{a,b*}z", "bqz"), ("{a,{b,c}d}", "cd"), ("{,x}y", "y"), (r"\*", "*"),
+    (r"\{a\}", "{a}"), ("[", "["), ("{a", "{a"), ("a\\", "a\\"), ("com.*.failed", "com.pay.failed"), ("", ""),
+]  # fmt: skip
+OTHERS = [
+    ("c*", "direktiv.x"), ("abc", "abcd"), ("bc", "abc"), ("a?c", "ac"), ("[a-c]x", "dx"), ("[!a]x", "ax"),
+    ("[!a]x", "x"), ("{a,b}", "ab"), ("{a,b}", "{a,b}"), (r"\*", "a"), ("e.r", "eXr"), ("A", "a"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "text"), FITTING)
+def test_matches(pattern: str, text: str) -> None:
+    assert is_glob_of(pattern, text)
+
+
+@pytest.mark.parametrize(("pattern", "text"), OTHERS)
+def test_does_not_match(pattern: str, text: str) -> None:
+    assert not is_glob_of(pattern, text)
+
+
+@pytest.mark.timeout(60)
+def test_a_hostile_glob_takes_little_work() -> None:
+    assert not is_glob_of("*a" * 200 + "b", "a" * 5000)
+    assert is_glob_of("{a*,b*," * 15 + "x" + "}" * 15 + "*", "a" * 3000)
+
+
+ROOT = Path(__file__).parents[3]
+CODES = {value for name, value in vars(codes).items() if name.isupper() and str(value).startswith("direktiv.")}
+SHOWN_ELSEWHERE = {codes.CANCELLED_BY_PARENT: "tests/languages/direktiv/test_simulating.py"}
+"""A scenario sees the end of its main instance alone, and this is how sub-workflows end."""
+
+
+UNCATCHABLE = {
+    codes.HARD_TIMEOUT, codes.CANCELLED_BY_API, codes.CANCELLED_BY_PARENT, codes.BAD_EVENT,
+    codes.SECRET_NOT_FOUND, codes.WORKFLOW_NOT_FOUND, codes.WORKFLOW_UNPARSABLE, codes.INTERNAL,
+}  # fmt: skip
+ROWS = ("| Can be caught |", "| Cannot be caught |")
+
+
+def test_every_code_is_in_a_scenario() -> None:
+    """Each is expected of a run, or in what it caught, or is in a test of its own."""
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "tests/scenarios/direktiv").rglob("*.yaml"))
+    expected = set(re.findall(r"\bcode: '?(direktiv(?:\.\w+)+)", text))
+    assert CODES - expected == set(SHOWN_ELSEWHERE)
+    for code, file in SHOWN_ELSEWHERE.items():
+        assert code in (ROOT / file).read_text("utf-8")
+
+
+def test_every_code_of_a_scenario_is_known() -> None:
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "tests/scenarios/direktiv").rglob("*.yaml"))
+    assert set(re.findall(r"\bcode: '?(direktiv(?:\.\w+)+)", text)) <= CODES
+
+
+def test_the_page_has_all_of_them() -> None:
+    page = (ROOT / "docs/direktiv-semantics.md").read_text("utf-8")
+    rows = {row: set(re.findall(r"`([^`]+)`", line)) for line in page.splitlines() for row in ROWS if row in line}
+    assert rows == {ROWS[0]: CODES - UNCATCHABLE, ROWS[1]: UNCATCHABLE}

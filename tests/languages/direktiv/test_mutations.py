@@ -1,6 +1,6 @@
 """Is any workflow, however broken, refused in an author's words, or run to an end?
 
-`python -m tests.languages.direktiv.mutations` tries as many as one likes.
+`python -m tests.mutated --version Direktiv` tries as many as one likes.
 """
 
 import json
@@ -21,7 +21,6 @@ COUNT = 200, 5_000
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda one: str(one["type"]))
 def test_the_document_is_valid(start: object) -> None:
-    """What is broken below is valid as it stands, for us and for editors, and runs."""
     document = {"start": start, **DOCUMENT}
     assert [str(problem) for problem in check(json.dumps(document)).problems] == []
     assert [error.message for error in Draft202012Validator(LANGUAGE.json_schema()).iter_errors(document)] == []
@@ -41,30 +40,27 @@ def test_mutated_workflows() -> None:
     assert set(outcomes) - {"not simulated", "waiting"} == {"refused", "completed", "failed"}
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "hint"),
-    [
-        ("states: [3, {id: a, type: noop}]", "state number 1 must be an object", None),
-        ("states: [{id: {}, type: noop}]", "state number 1: id must be a text", None),
-        ("states: [{id: a, type: noop, catch: {}}]", "state 'a': catch must be a list", None),
-        ("states: [{id: a, type: noop, Transition: []}]", "state 'a': Transition must be a text", None),
-        (
-            "states: [{id: a, type: delay, duration: PT1S, until: x}]",
-            "state 'a' has an unknown key 'until'",
-            "it may have catch, duration, id, log, metadata, transform, transition, type",
-        ),
-        (
-            "name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
-            "the workflow has an unknown key 'name'",
-            "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
-        ),
-        (
-            "states: [{id: a, type: action, action: {function: f, secrets: [true]}}]",
-            "secret number 1 of action of state 'a' must be a text",
-            None,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "message", "hint"), [
+    ("states: [3, {id: a, type: noop}]", "state number 1 must be an object", None),
+    ("states: [{id: {}, type: noop}]", "state number 1: id must be a text", None),
+    ("states: [{id: a, type: noop, catch: {}}]", "state 'a': catch must be a list", None),
+    ("states: [{id: a, type: noop, Transition: []}]", "state 'a': Transition must be a text", None),
+    (
+        "states: [{id: a, type: delay, duration: PT1S, until: x}]",
+        "state 'a' has an unknown key 'until'",
+        "it may have catch, duration, id, log, metadata, transform, transition, type",
+    ),
+    (
+        "name: a\nversion: '1'\nstates: [{id: a, type: noop}]",
+        "the workflow has an unknown key 'name'",
+        "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
+    ),
+    (
+        "states: [{id: a, type: action, action: {function: f, secrets: [true]}}]",
+        "secret number 1 of action of state 'a' must be a text",
+        None,
+    ),
+])  # fmt: skip
 def test_what_is_wrong_is_named(text: str, message: str, hint: str | None) -> None:
     """What is wrong is called by its key, or by what it is in its list; an unknown key is told which there are."""
     first = check(text).problems[0]
@@ -72,7 +68,6 @@ def test_what_is_wrong_is_named(text: str, message: str, hint: str | None) -> No
 
 
 def test_a_multiplier_is_one_problem() -> None:
-    """It may be a whole number or a fraction, and what is neither is told once."""
     text = """
 functions: [{type: knative-workflow, id: f, image: x}]
 states: [{id: a, type: action, action: {function: f, retries: [{codes: [x], max_attempts: 1, multiplier: many}]}}]

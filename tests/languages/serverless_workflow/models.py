@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from swf_temporal.languages.loading import load
+from swf_temporal.languages.loading import check, load
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.execution.program import Program
@@ -26,3 +26,13 @@ def load_program(*args: Any, **options: Any) -> Program:
 
 def checked_model(checked: Checked) -> Workflow:
     return model_of(checked.definition)
+
+
+def found(code: str, text: str) -> list[str]:
+    """Return the problems of one code in a definition, as `line:column severity message | hint`."""
+    return [
+        f"{one.position.line}:{one.position.column} {one.severity} {one.message}"
+        + (f" | {one.hint}" if one.hint else "")
+        for one in check(text).problems
+        if one.code == code
+    ]

@@ -24,5 +24,4 @@ def test_a_run_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"{text!r} is compiled again")
 
     monkeypatch.setattr(Expressions, "_source", compiled)
-
     assert simulate(definition, {"n": 2}).output == {"twice": 4, "text": "2"}

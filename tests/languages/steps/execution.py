@@ -107,8 +107,6 @@ def _inner(name: str, data: JSON, frame: StepFrame) -> ListFrame:
 
 
 # Steps
-
-
 async def _set(step: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
     value = await lane.value_of(step.value, data)
     # Under the second number, which only tests know, a step forgets what there was.

@@ -1,4 +1,4 @@
-"""Are event expressions read as their authors mean them?"""
+"""Event expressions and repeating intervals are read as their authors mean them."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expre
     names_in,
     parsed,
 )
+from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
 
 
@@ -16,39 +17,33 @@ def shown(need: EventNeed) -> object:
     return need.ref if need.join == "event" else [need.join, *map(shown, need.parts)]
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("a", "a"),
-        ("a or b", ["or", "a", "b"]),
-        ("a and b or c", ["or", ["and", "a", "b"], "c"]),
-        ("a and (b or c)", ["and", "a", ["or", "b", "c"]]),
-        ("a AND b && c", ["and", "a", "b", "c"]),
-        ("a||b", ["or", "a", "b"]),
-        ("((a))", "a"),
-        ("order paid and 'and'", ["and", "order paid", "and"]),
-        ('"x or y" or order-paid', ["or", "x or y", "order-paid"]),
-        ("android or organ", ["or", "android", "organ"]),
-        ("order or order paid", ["or", "order", "order paid"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "read"), [
+    ("a", "a"),
+    ("a or b", ["or", "a", "b"]),
+    ("a and b or c", ["or", ["and", "a", "b"], "c"]),
+    ("a and (b or c)", ["and", "a", ["or", "b", "c"]]),
+    ("a AND b && c", ["and", "a", "b", "c"]),
+    ("a||b", ["or", "a", "b"]),
+    ("((a))", "a"),
+    ("order paid and 'and'", ["and", "order paid", "and"]),
+    ('"x or y" or order-paid', ["or", "x or y", "order-paid"]),
+    ("android or organ", ["or", "android", "organ"]),
+    ("order or order paid", ["or", "order", "order paid"]),
+])  # fmt: skip
 def test_reads(text: str, read: object) -> None:
     assert shown(parsed(text, {"order", "order paid"})) == read
 
 
-@pytest.mark.parametrize(
-    ("text", "message", "offset"),
-    [
-        ("", "the name of a trigger is missing at the end", 0),
-        ("a and", "the name of a trigger is missing at the end", 5),
-        ("and a", "the name of a trigger is missing before 'and'", 0),
-        ("a b", "'and' or 'or' is missing before 'b'", 2),
-        ("a and (b", "this parenthesis is not closed", 6),
-        ("a)", "'and' or 'or' is missing before ')'", 1),
-        ("a & b", "'&' is not known in an event expression", 2),
-        ("(" * (MAX_DEPTH + 1) + "a", "parentheses are nested too deeply", MAX_DEPTH),
-    ],
-)
+@pytest.mark.parametrize(("text", "message", "offset"), [
+    ("", "the name of a trigger is missing at the end", 0),
+    ("a and", "the name of a trigger is missing at the end", 5),
+    ("and a", "the name of a trigger is missing before 'and'", 0),
+    ("a b", "'and' or 'or' is missing before 'b'", 2),
+    ("a and (b", "this parenthesis is not closed", 6),
+    ("a)", "'and' or 'or' is missing before ')'", 1),
+    ("a & b", "'&' is not known in an event expression", 2),
+    ("(" * (MAX_DEPTH + 1) + "a", "parentheses are nested too deeply", MAX_DEPTH),
+])  # fmt: skip
 def test_refuses(text: str, message: str, offset: int) -> None:
     with pytest.raises(BadEventExpression) as refused:
         parsed(text)
@@ -57,3 +52,11 @@ def test_refuses(text: str, message: str, offset: int) -> None:
 
 def test_names() -> None:
     assert names_in(parsed("(b or a) and b")) == ("b", "a")
+
+
+@pytest.mark.parametrize(("text", "taken_apart"), [
+    (None, (None, 0)), ("PT15M", ("PT15M", 0)), ("R5/PT15M", ("PT15M", 5)), (" R/PT1M ", ("PT1M", None)),
+    ("R0/PT1M", ("PT1M", 0)),
+])  # fmt: skip
+def test_repetitions(text: str | None, taken_apart: tuple[str | None, int | None]) -> None:
+    assert repetition_of(text) == taken_apart

@@ -1,15 +1,23 @@
-"""What is handed to the host with a call: what its performer has to know, and no more."""
+"""What hosts are asked for, and what becomes of faults."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from swf_temporal import simulate
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, SchemaMismatch, WorkflowFault
 from swf_temporal.languages.loading import load
+from swf_temporal.languages.serverless_workflow.execution.events import as_read
+from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, Timer, TraceEntry
+from swf_temporal.runtime.performing import subflow_fault
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
+from swf_temporal.simulation.result import Simulation
 
 WORK: dict[str, Any] = {"name": "work", "type": "custom"}
 
@@ -106,7 +114,6 @@ def test_attempts_go_on_where_a_run_was_suspended(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_suspended_run_begins_nothing_more() -> None:
-    """Asked to suspend, it calls no further function before it goes on."""
     actions: Any = [{"functionRef": "work"}] * 3
     states: Any = [{"name": "Do", "type": "operation", "actions": actions, "end": True}]
     definition = {"id": "calls", "specVersion": "0.8", "functions": [WORK], "states": states}
@@ -150,7 +157,6 @@ def test_a_sub_workflow_knows_who_asked(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:
-    """Each further attempt is told under the action's name, and the fault knows how many there were."""
     refused: Any = {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ false }", "end": True}]}
     child: Any = {"id": "child", "specVersion": "0.8", "states": [refused]}
     action: Any = {"name": "ask", "subFlowRef": "child", "retryRef": "Twice"}
@@ -163,3 +169,115 @@ def test_attempts_at_a_sub_workflow_are_told_and_counted() -> None:
     assert run.fault.attempt == 3
     retried = [(one.name, one.detail["attempt"]) for one in run.trace if one.kind == "action-retried"]
     assert retried == [("ask", 1), ("ask", 2)]
+
+
+def test_an_event_is_produced_once_though_undoing_was_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow's time is over while the second of two is produced: going on, it begins with that one."""
+    begun: list[str] = []
+
+    async def publish(host: SimulatedHost, event: CloudEvent) -> None:
+        begun.append(event.type)
+        if begun == ["first", "second"]:
+            await host.sleep(timedelta(hours=2), Timer("sleep", "a slow place"))
+
+    monkeypatch.setattr(SimulatedHost, "publish", publish)
+    both: Any = [{"eventRef": "first"}, {"eventRef": "second"}]
+    states: Any = [
+        {"name": "Book", "type": "inject", "data": {}, "compensatedBy": "Unbook", "end": {"compensate": True}},
+        {"name": "Unbook", "type": "inject", "data": {}, "usedForCompensation": True,
+         "transition": {"nextState": "Rest", "produceEvents": both}},
+        {"name": "Rest", "type": "inject", "data": {}, "usedForCompensation": True},
+        {"name": "Tidy", "type": "inject", "data": {}, "end": {"compensate": True}},
+    ]  # fmt: skip
+    run = simulate(
+        {"id": "slow", "specVersion": "0.8",
+         "events": [{"name": name, "type": name, "source": "s", "kind": "produced"} for name in ("first", "second")],
+         "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}, "states": states}
+    )  # fmt: skip
+    assert (run.status, run.elapsed) == ("completed", timedelta(hours=1))
+    assert begun == ["first", "second", "second"]
+
+
+def test_what_a_state_did_is_there_though_its_event_was_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workflow's time is over while an event is produced: what runs before the end has the state's data."""
+
+    async def publish(host: SimulatedHost, _: CloudEvent) -> None:
+        await host.sleep(timedelta(hours=2), Timer("sleep", "a slow place"))
+
+    monkeypatch.setattr(SimulatedHost, "publish", publish)
+    states: Any = [
+        {"name": "Do", "type": "inject", "data": {"done": True}, "end": {"produceEvents": [{"eventRef": "told"}]}},
+        {"name": "Tidy", "type": "inject", "data": {"tidied": True}, "end": True},
+    ]
+    run = simulate(
+        {"id": "slow", "specVersion": "0.8",
+         "events": [{"name": "told", "type": "told", "source": "s", "kind": "produced"}],
+         "timeouts": {"workflowExecTimeout": {"duration": "PT1H", "runBefore": "Tidy"}}, "states": states}
+    )  # fmt: skip
+    assert (run.output, run.elapsed) == ({"done": True, "tidied": True}, timedelta(hours=1))
+
+
+@pytest.mark.parametrize(("written", "read"), [("", None), (None, None), ("s", "s"), ("XXXX", "XXXX")])
+def test_an_empty_source_is_none(written: str | None, read: str | None) -> None:
+    definition = Event(name="e", type="t", source=written)
+    assert as_read(definition).source == read
+
+
+FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")
+
+
+def test_a_fault_is_told_once() -> None:
+    """Name and code are those of the fault; the message says where it came from, also after it travelled as JSON."""
+    child = subflow_fault("c", FAULT)
+    assert (child.name, child.code, child.message) == (
+        "CallFailed", "Slipped", "sub-workflow 'c' failed: there was no floor",
+    )  # fmt: skip
+    parent = subflow_fault("b", WorkflowFault.from_json(child.to_json()))
+    grandparent = subflow_fault("a", WorkflowFault.from_json(parent.to_json()))
+    assert parent.message == "sub-workflow 'b' failed, as 'c' did 2 levels down: there was no floor"
+    assert grandparent.message == "sub-workflow 'a' failed, as 'c' did 3 levels down: there was no floor"
+    assert (grandparent.code, grandparent.cause) == ("Slipped", None)
+
+
+def test_what_a_service_said_reaches_the_parent() -> None:
+    child = subflow_fault("c", CallFailed("no", status=409, body={"in": "use"}, state="Ask"))
+    assert (child.status, child.body, child.cause) == (409, {"in": "use"}, "state 'Ask' of 'c'")
+
+
+def test_only_an_input_that_does_not_fit_is_in_vain() -> None:
+    faults = [SchemaMismatch("in", retryable=False), SchemaMismatch("out"), CallFailed("no", retryable=False)]
+    assert [subflow_fault("c", fault).retryable for fault in faults] == [False, True, True]
+
+
+SLOW = "(a|aa)+$"
+LONG = "a" * 60 + "!"
+CATCHING: dict[str, Any] = {
+    "errors": [{"name": "slow", "code": SLOW}, {"name": "any", "code": "*"}],
+    "functions": [{"name": "f", "type": "custom"}],
+    "states": [{"name": "A", "type": "operation", "actions": [{"functionRef": "f"}],
+                "onErrors": [{"errorRef": "slow", "transition": "B"}, {"errorRef": "any", "end": True}], "end": True},
+               {"name": "B", "type": "inject", "data": {"b": 1}, "end": True}],
+}  # fmt: skip
+CHECKING: dict[str, Any] = {
+    "dataInputSchema": {"schema": {"properties": {"text": {"pattern": SLOW}}}, "failOnValidationErrors": False},
+    "states": [{"name": "A", "type": "inject", "data": {}, "end": True}],
+}
+
+
+def fails(_: JSON) -> JSON:
+    raise CallFailed(LONG)
+
+
+def run(definition: dict[str, Any]) -> Simulation:
+    workflow = load({"id": "a", "specVersion": "0.8", **definition})
+    context = SimulationContext([workflow], {"f": fails}, (), {})
+    return context.run({"text": LONG})
+
+
+@pytest.mark.parametrize("definition", [CATCHING, CHECKING], ids=["code of an error", "data schema"])
+def test_fails_the_run(definition: dict[str, Any]) -> None:
+    """What cannot be told in time decides nothing: neither that an error is not covered, nor that data does not fit."""
+    ended = run(definition)
+    assert (ended.status, ended.error and ended.error.name) == ("failed", "ExpressionLimitExceeded")
+    assert ended.error is not None
+    assert "it takes too long to" in ended.error.message

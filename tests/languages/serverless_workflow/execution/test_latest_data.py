@@ -14,15 +14,14 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.simulate import events_of
+from tests.definitions import definition
 
 EVENTS: list[dict[str, JSON]] = [
     {"type": "paid", "source": "s", "data": {"amount": 12}},
     {"type": "owed", "source": "s", "data": {"owed": 3}},
 ]
-HEAD = """
+HEAD = definition("""\
 id: latest
-version: "1.0"
-specVersion: "0.8"
 start: Work
 functions:
   - {name: one, operation: "api#one"}
@@ -36,7 +35,7 @@ states:
   - {name: Undo, type: operation, usedForCompensation: true, actions: ACTIONS}
   - {name: Rest, type: inject, data: {}, end: true}
   - {name: Work, STATE}
-"""
+""")
 ACTIONS = "[{functionRef: one}, {functionRef: two}, {functionRef: three}]"
 CALLED = "action-started two"
 

@@ -87,7 +87,6 @@ def test_a_walk_over_a_scope_goes_on_where_it_was_suspended() -> None:
 
 
 def test_a_transition_does_not_leave_its_scope() -> None:
-    """A name that is a state elsewhere is not a state of the scope."""
     scope = Scope("shop", {}, "Ship", "Ship/left")
     with pytest.raises(UnknownDefinition, match="'Elsewhere' is not a state of workflow 'shop' in 'Ship/left'"):
         scope.state("Elsewhere")

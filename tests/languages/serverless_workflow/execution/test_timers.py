@@ -128,15 +128,10 @@ def test_a_timer_may_end_an_idle_run(timers: list[tuple[float, str]]) -> None:
     assert timers == [(3600.0, "timeout: the workflow")]
 
 
-@pytest.mark.parametrize(
-    ("definition", "timer"),
-    [
-        (STATES_TRIED_AGAIN, (1.0, "retry: Try")),
-        (TASKS_TRIED_AGAIN, (2.0, "retry: Try")),
-        (ACTIONS_TRIED_AGAIN, (3.0, "retry: Try › work")),
-    ],
-    ids=["0.6", "May 2020", "November 2019"],
-)
+@pytest.mark.parametrize(("definition", "timer"), [
+    (STATES_TRIED_AGAIN, (1.0, "retry: Try")), (TASKS_TRIED_AGAIN, (2.0, "retry: Try")),
+    (ACTIONS_TRIED_AGAIN, (3.0, "retry: Try › work")),
+], ids=["0.6", "May 2020", "November 2019"])  # fmt: skip
 def test_another_attempt_says_what_it_is_one_at(
     definition: str, timer: tuple[float, str], timers: list[tuple[float, str]]
 ) -> None:

@@ -28,32 +28,26 @@ def test_identity_and_schedule(every: Description) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("schedule", "told"),
-    [
-        ("R2/2031-01-01T00:00:00Z/P1D", {"next": ["2031-01-01T00:00:00+00:00", "2031-01-02T00:00:00+00:00"]}),
-        ("{cron: {expression: 0 0 * * *, validUntil: PT10M}}",
-         {"next": [], "problem": "the schedule of 'a': 'PT10M' is not an ISO 8601 date and time"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("schedule", "told"), [
+    ("R2/2031-01-01T00:00:00Z/P1D", {"next": ["2031-01-01T00:00:00+00:00", "2031-01-02T00:00:00+00:00"]}),
+    ("{cron: {expression: 0 0 * * *, validUntil: PT10M}}",
+     {"next": [], "problem": "the schedule of 'a': 'PT10M' is not an ISO 8601 date and time"}),
+])  # fmt: skip
 def test_few_times_or_none(schedule: str, told: Facts) -> None:
     text = f"id: a\nstart: {{schedule: {schedule}}}\nstates: [{{name: A, type: inject, data: {{}}, end: true}}]\n"
     facts = describe(load(text)).facts["schedule"]
     assert {key: facts[key] for key in told} == told
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("ask",
-         {"document": "shop.json", "operationId": "ask", "method": "POST", "path": "/questions/{id}",
-          "server": "https://shop.example.com/v1", "auth": {"invocation": "shop"},
-          "calledBy": ["Listen", "Work", "Both/left", "Each", "Back", "Undo"]}),
-        ("ping", {"method": "GET", "url": "https://ping.example.com/{id}", "metadata": {"priority": 2}}),
-        ("double", {"type": "expression", "operation": ".n * 2"}),
-        ("far", {"document": "https://far.example.com/api.json", "operationId": "go"}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "told"), [
+    ("ask",
+     {"document": "shop.json", "operationId": "ask", "method": "POST", "path": "/questions/{id}",
+      "server": "https://shop.example.com/v1", "auth": {"invocation": "shop"},
+      "calledBy": ["Listen", "Work", "Both/left", "Each", "Back", "Undo"]}),
+    ("ping", {"method": "GET", "url": "https://ping.example.com/{id}", "metadata": {"priority": 2}}),
+    ("double", {"type": "expression", "operation": ".n * 2"}),
+    ("far", {"document": "https://far.example.com/api.json", "operationId": "go"}),
+])  # fmt: skip
 def test_functions(every: Description, name: str, told: Facts) -> None:
     """A function is told by its type, and by where it leads as far as that can be read here."""
     function = named(every.facts["functions"], name)
@@ -87,31 +81,28 @@ def test_other_workflows(every: Description) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("Listen", {"exclusive": False, "limits": {"eventTimeout": "PT10M"},
-                    "work": [{"text": "waits for asked and a and b", "awaits": ["asked", "a and b"],
-                              "work": [{"calls": "ask"}]}]}),
-        ("Rest", {"duration": "PT2S", "ways": [{"on": "completion", "to": "Both"}]}),
-        ("Both", {"isConcurrent": True, "completionType": "atLeast", "numCompleted": 1}),
-        ("Put", {"data": {"done": True}}),
-        ("Each", {"inputCollection": "${ .list }", "iterationParam": "one", "batchSize": 2}),
-        ("Undo", {"usedForCompensation": True, "note": "to undo another"}),
-        ("Work", {"ways": [
-            {"on": "compensation", "to": "Undo", "when": "undone by"},
-            {"on": "completion", "to": "Choose"},
-            {"on": "error", "to": "Rest", "when": "on error broke", "errorRefs": ["broke"], "compensates": True},
-            {"on": "error", "when": "on error *", "errorRefs": ["*"], "terminates": True},
-        ]}),
-        ("Choose", {"ways": [
-            {"on": "condition", "to": "Rest", "when": "if ${ .n > 3 }", "name": "big", "condition": "${ .n > 3 }"},
-            {"on": "condition", "when": 'if ${ .s == "a;b: c" }', "condition": '${ .s == "a;b: c" }',
-             "continuesAs": {"id": "child"}},
-            {"on": "default", "to": "Which", "when": "otherwise"},
-        ]}),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "told"), [
+    ("Listen", {"exclusive": False, "limits": {"eventTimeout": "PT10M"},
+                "work": [{"text": "waits for asked and a and b", "awaits": ["asked", "a and b"],
+                          "work": [{"calls": "ask"}]}]}),
+    ("Rest", {"duration": "PT2S", "ways": [{"on": "completion", "to": "Both"}]}),
+    ("Both", {"isConcurrent": True, "completionType": "atLeast", "numCompleted": 1}),
+    ("Put", {"data": {"done": True}}),
+    ("Each", {"inputCollection": "${ .list }", "iterationParam": "one", "batchSize": 2}),
+    ("Undo", {"usedForCompensation": True, "note": "to undo another"}),
+    ("Work", {"ways": [
+        {"on": "compensation", "to": "Undo", "when": "undone by"},
+        {"on": "completion", "to": "Choose"},
+        {"on": "error", "to": "Rest", "when": "on error broke", "errorRefs": ["broke"], "compensates": True},
+        {"on": "error", "when": "on error *", "errorRefs": ["*"], "terminates": True},
+    ]}),
+    ("Choose", {"ways": [
+        {"on": "condition", "to": "Rest", "when": "if ${ .n > 3 }", "name": "big", "condition": "${ .n > 3 }"},
+        {"on": "condition", "when": 'if ${ .s == "a;b: c" }', "condition": '${ .s == "a;b: c" }',
+         "continuesAs": {"id": "child"}},
+        {"on": "default", "to": "Which", "when": "otherwise"},
+    ]}),
+])  # fmt: skip
 def test_states(every: Description, name: str, told: Facts) -> None:
     """A state is told by what it does, by its ways, and by what else is written in it."""
     state = named(every.facts["parts"], name)
@@ -119,7 +110,6 @@ def test_states(every: Description, name: str, told: Facts) -> None:
 
 
 def test_nothing_is_not_zero() -> None:
-    """A zero and a condition that is false are told: they say something."""
     definition = load(
         "id: a\nfunctions: [{name: f, type: custom}]\nevents:\n- {name: e, type: t, source: s, "
         "correlation: [{contextAttributeName: n, contextAttributeValue: 0}]}\nstates:\n"

@@ -23,14 +23,11 @@ def workflow(functions: str) -> str:
     return WORKFLOW.replace("{functions}", functions)
 
 
-@pytest.mark.parametrize(
-    ("uri", "text"),
-    [
-        ("defs/functions.json", '{"functions": [{"name": "f", "operation": "a.json#f"}]}'),
-        ("functions.yaml", "- name: f\n  operation: a.json#f\n"),
-        ("file://functions.yml", "functions:\n- name: f\n  operation: a.json#f\n"),
-    ],
-)
+@pytest.mark.parametrize(("uri", "text"), [
+    ("defs/functions.json", '{"functions": [{"name": "f", "operation": "a.json#f"}]}'),
+    ("functions.yaml", "- name: f\n  operation: a.json#f\n"),
+    ("file://functions.yml", "functions:\n- name: f\n  operation: a.json#f\n"),
+])  # fmt: skip
 def test_definitions_beside_the_workflow(tmp_path: Path, uri: str, text: str) -> None:
     """A relative URI names a file beside the definition, which holds a list or an object around one."""
     file = tmp_path / uri.removeprefix("file://")
@@ -79,7 +76,6 @@ def test_missing_definitions(tmp_path: Path, uri: str) -> None:
 
 @pytest.mark.parametrize("uri", ["f.json", "file:///f.json", "classpath:f.json", "file://f.json"])
 def test_texts_without_a_place(uri: str) -> None:
-    """A text that is nowhere finds nothing, wherever its URIs may lead."""
     assert [problem.code for problem in check(workflow(uri)).problems] == ["spec-version", "external-missing"]
 
 
@@ -91,7 +87,6 @@ def test_broken_definitions(tmp_path: Path) -> None:
 
 
 def test_definitions_that_are_not_text(tmp_path: Path) -> None:
-    """Bytes that are not UTF-8 are told with the file that they stand in."""
     (tmp_path / "f.json").write_bytes(b'["\xff"]')
     (problem,) = check(workflow("f.json"), folder=tmp_path).errors
     assert str(problem) == f"{tmp_path / 'f.json'}:1:1  error  encoding  this is not text in UTF-8: byte 2 is 0xFF"
@@ -111,7 +106,6 @@ functions:
 
 
 def test_problems_stand_where_they_are_written(tmp_path: Path) -> None:
-    """A problem about what came from elsewhere has the file, line and column where it was written."""
     (tmp_path / "f.yml").write_text(BROKEN)
     text = workflow("f.yml").replace("id: a", 'id: a\nspecVersion: "0.8"').replace("end: true", "transition: B")
     checked = check(text, folder=tmp_path)
@@ -130,14 +124,11 @@ def test_problems_stand_where_they_are_written(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "column", "message"),
-    [
-        ("functions: 3", 1, 12, "the workflow: functions must be a list, not a number"),
-        ('[{"name": "f"}, 3]', 1, 17, "function number 2 must be an object, not a number"),
-        ("functions:\n- name: f\n  type: [1]\n", 3, 9, "function 'f': type must be a text, not a list"),
-    ],
-)
+@pytest.mark.parametrize(("text", "line", "column", "message"), [
+    ("functions: 3", 1, 12, "the workflow: functions must be a list, not a number"),
+    ('[{"name": "f"}, 3]', 1, 17, "function number 2 must be an object, not a number"),
+    ("functions:\n- name: f\n  type: [1]\n", 3, 9, "function 'f': type must be a text, not a list"),
+])  # fmt: skip
 def test_the_form_of_definitions(tmp_path: Path, text: str, line: int, column: int, message: str) -> None:
     (tmp_path / "f.yml").write_text(text)
     problem = check(workflow("f.yml"), folder=tmp_path).errors[0]

@@ -14,9 +14,12 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from swf_temporal.languages.loading import check
+from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
+from tests.languages.serverless_workflow.models import model_of
+from tests.languages.serverless_workflow.outlining.described import describe
 
 ROOT = Path(__file__).parents[4]
 EXAMPLES = ROOT.parent / "shared" / "spec" / "examples"
@@ -55,20 +58,16 @@ def _validator(version: str) -> Draft202012Validator:
     return Draft202012Validator(LANGUAGE.json_schema(version=version))
 
 
-@pytest.mark.parametrize(
-    ("version", "state"),
-    [
-        ("0.5", {"name": "A", "type": "inject", "data": {}, "end": True, "stateDataFilter": {"input": "$.a"}}),
-        ("0.5", {"name": "A", "type": "subflow", "workflowId": "w", "repeat": {"max": 1}, "end": True}),
-        ("0.6", {"name": "A", "type": "switch", "dataConditions": [], "defaultCondition": {"end": True}}),
-        ("0.6", {"name": "A", "type": "sleep", "duration": "PT1S", "end": True}),
-        ("0.6", {"name": "A", "type": "operation", "actions": [{"functionRef": "f", "condition": ".a"}], "end": True}),
-        ("0.6", {"name": "A", "type": "inject", "data": {}, "start": {"kind": "default"}, "end": True}),
-        ("0.8", {"name": "A", "type": "subflow", "workflowId": "w", "repeat": {"max": 1}, "end": True}),
-    ],
-)
+@pytest.mark.parametrize(("version", "state"), [
+    ("0.5", {"name": "A", "type": "inject", "data": {}, "end": True, "stateDataFilter": {"input": "$.a"}}),
+    ("0.5", {"name": "A", "type": "subflow", "workflowId": "w", "repeat": {"max": 1}, "end": True}),
+    ("0.6", {"name": "A", "type": "switch", "dataConditions": [], "defaultCondition": {"end": True}}),
+    ("0.6", {"name": "A", "type": "sleep", "duration": "PT1S", "end": True}),
+    ("0.6", {"name": "A", "type": "operation", "actions": [{"functionRef": "f", "condition": ".a"}], "end": True}),
+    ("0.6", {"name": "A", "type": "inject", "data": {}, "start": {"kind": "default"}, "end": True}),
+    ("0.8", {"name": "A", "type": "subflow", "workflowId": "w", "repeat": {"max": 1}, "end": True}),
+])  # fmt: skip
 def test_a_version_has_its_own_words(version: str, state: dict[str, Any]) -> None:
-    """The schema of a version does not know the words of others."""
     assert refusals({"id": "a", "states": [state]}, version)
 
 
@@ -134,54 +133,53 @@ def test_every_spelling(written: str) -> None:
     assert refusals(yaml.safe_load(written)) == []
 
 
-@pytest.mark.parametrize(
-    ("definition", "told"),
-    [
-        ({"id": "a"}, "$: 'states' is a required property"),
-        ({"id": "a", "states": {}}, "$.states: {} is not of type 'array'"),
-        (with_state({"name": "S", "type": "sleeep"}), "$.states[0].type: 'sleeep' is not one of"),
-        (with_state({"name": "S"}), "$.states[0]: 'type' is a required property"),
-        (with_state({"name": "S", "type": "sleep"}), "$.states[0]: {'name': 'S', 'type': 'sleep'} is not valid under"),
-        (with_state({"name": "S", "type": "sleep", "duration": 5}), "$.states[0].duration: 5 is not of type 'string'"),
-        (with_state({"name": "S", "type": "inject", "data": 1, "end": "maybe"}), "$.states[0].end: 'maybe' is not"),
-        (with_state({"name": "S", "type": "inject", "data": 1, "transition": ["S"]}), "$.states[0].transition: ['S']"),
-        (with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
-         "$.functions[0]: Additional properties are not"),
-        (with_state(STATES[1], events=[{"name": "e", "kind": "both"}]), "$.events[0].kind: 'both' is not"),
-        (with_state({**STATES[1], "actionMode": "serial"}), "$.states[0].actionMode: 'serial' is not valid"),
-        (with_state(STATES[1], keepActive=7), "$.keepActive: 7 is not of type 'boolean'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("definition", "told"), [
+    ({"id": "a"}, "$: 'states' is a required property"),
+    ({"id": "a", "states": {}}, "$.states: {} is not of type 'array'"),
+    (with_state({"name": "S", "type": "sleeep"}), "$.states[0].type: 'sleeep' is not one of"),
+    (with_state({"name": "S"}), "$.states[0]: 'type' is a required property"),
+    (with_state({"name": "S", "type": "sleep"}), "$.states[0]: {'name': 'S', 'type': 'sleep'} is not valid under"),
+    (with_state({"name": "S", "type": "sleep", "duration": 5}), "$.states[0].duration: 5 is not of type 'string'"),
+    (with_state({"name": "S", "type": "inject", "data": 1, "end": "maybe"}), "$.states[0].end: 'maybe' is not"),
+    (with_state({"name": "S", "type": "inject", "data": 1, "transition": ["S"]}), "$.states[0].transition: ['S']"),
+    (with_state(STATES[1], functions=[{"name": "f", "opration": "a#b"}]),
+     "$.functions[0]: Additional properties are not"),
+    (with_state(STATES[1], events=[{"name": "e", "kind": "both"}]), "$.events[0].kind: 'both' is not"),
+    (with_state({**STATES[1], "actionMode": "serial"}), "$.states[0].actionMode: 'serial' is not valid"),
+    (with_state(STATES[1], keepActive=7), "$.keepActive: 7 is not of type 'boolean'"),
+])  # fmt: skip
 def test_the_usual_mistakes(definition: dict[str, Any], told: str) -> None:
     assert any(refusal.startswith(told) for refusal in refusals(definition)), refusals(definition)
 
 
-def _definitions() -> list[Path]:
-    """Return the definitions in this language that stand in the repository, those of scenarios among them.
-
-    Texts of early 2020 are made those of May before they are read, and have no schema.
-    """
-    files = [*(ROOT / "examples").rglob("*.yaml"), *(ROOT / "tests" / "scenarios").rglob("*.yaml")]
-    return sorted(file for file in files if not {"direktiv", "early_2020"} & {file.stem, *file.relative_to(ROOT).parts})
+FILES = sorted(file for folder in ("examples", "tests/scenarios") for file in (ROOT / folder).rglob("*.yaml"))
+WITHOUT_SCHEMA = {"direktiv", "early_2020"}
+"""Folders or files of another language, and of texts that are made those of May 2020 before they are read."""
 
 
-@pytest.mark.parametrize("file", _definitions(), ids=[str(file.relative_to(ROOT)) for file in _definitions()])
-def test_what_loads_fits(file: Path) -> None:
-    """A definition that loads, with no property that is unknown, fits."""
+@pytest.mark.parametrize("file", FILES, ids=[str(file.relative_to(ROOT)) for file in FILES])
+def test_what_loads_fits_and_can_be_described(file: Path) -> None:
+    has_schema = not WITHOUT_SCHEMA & {file.stem, *file.relative_to(ROOT).parts}
     for document in yaml.safe_load_all(file.read_text()):
         definition = document.get("workflow", document)
-        if not isinstance(definition, dict) or "states" not in definition:
+        if not isinstance(definition, dict) or not definition.keys() & {"states", "tasks"}:
             continue
         checked = check(json.dumps(definition, default=str))
         version = checked.written_in.version if checked.written_in else "0.8"
         codes = {problem.code for problem in checked.problems}
-        if not codes & {"type", "enum", "missing", "unknown-property"}:
+        if has_schema and "states" in definition and not codes & {"type", "enum", "missing", "unknown-property"}:
             assert refusals(definition, version) == []
+        if isinstance(checked.definition, ServerlessWorkflowDefinition):
+            description = describe(checked.definition)
+            text = description.text()
+            assert json.loads(json.dumps(description.facts)) == description.facts
+            states = model_of(checked.definition).states
+            assert [one for one in states if f"\n  {one.name}: {one.written_type or one.type}" not in text] == []
+            assert description.mermaid().count(" as s") >= len(states)
 
 
 @pytest.mark.spec
 def test_the_examples_are_there() -> None:
-    """The examples stand beside the checkout; where they do not, this says that none was tried."""
     if not CLEAN:
         pytest.skip(f"the specification's examples are not at {EXAMPLES}: none of them was tried")
     assert len(CLEAN) > 100
@@ -217,5 +215,4 @@ states:
 
 
 def test_what_is_read_after_a_schema_was_made() -> None:
-    """States in states are read as what they are, whatever the process did before."""
     assert subprocess.run([sys.executable, "-c", _SCHEMA_FIRST], check=False, stderr=PIPE).stderr == b""

@@ -53,18 +53,10 @@ def test_names() -> None:
     assert names_in("(.a") == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("text", "expression"),
-    [
-        ('"Bearer " + $SECRET.tok', '"Bearer " + $SECRETS.tok'),
-        ("$SECRET.tok", "$SECRETS.tok"),
-        ("$const.rate", "$CONST.rate"),
-        ('"Got: \\(.)"', '"Got: \\(.)"'),
-        ("Costs $SECRET", None),
-        ("$HOME", None),
-        ('"Got: it"', None),
-    ],
-)
+@pytest.mark.parametrize(("text", "expression"), [
+    ('"Bearer " + $SECRET.tok', '"Bearer " + $SECRETS.tok'), ("$SECRET.tok", "$SECRETS.tok"),
+    ("$const.rate", "$CONST.rate"), ('"Got: \\(.)"', '"Got: \\(.)"'), ("Costs $SECRET", None), ("$HOME", None),
+    ('"Got: it"', None),
+])  # fmt: skip
 def test_what_misspells_a_variable_or_is_in_quotes_was_meant(text: str, expression: str | None) -> None:
-    """The variable that is most like the one that is not declared is what is meant."""
     assert meant(text, EXPRESSIONS, ()) == expression

@@ -1,7 +1,6 @@
 """Operations are written as their functions' types demand."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Settings
+from tests.languages.serverless_workflow.models import found
 
 FUNCTION = """
 id: a
@@ -58,23 +58,13 @@ WRONG: list[tuple[str, Any, str]] = [
 ]
 
 IN_SCENARIOS: list[tuple[str, Any]] = [
-    ("rest", "check"),
-    ("rest", "rest:GET"),
-    ("http", {"method": "POTS", "uri": "/a"}),
-    ("http", {"method": ["GET"], "uri": "/a"}),
-    ("http", {"method": "GET"}),
-    ("http", {"uri": "/a", "failOnStatusCode": "no"}),
-    ("rpc", "a.proto#Users"),
-    ("rpc", {"a": 1}),
-    ("graphql", "/graphql#querry#pet"),
-    ("graphql", "/graphql#query#the pet"),
-    ("graphql", "/graphql#subscription#pet"),
-    ("odata", "/svc"),
-    ("asyncapi", "streets.yaml"),
-]
+    ("rest", "check"), ("rest", "rest:GET"), ("http", {"method": "POTS", "uri": "/a"}),
+    ("http", {"method": ["GET"], "uri": "/a"}), ("http", {"method": "GET"}),
+    ("http", {"uri": "/a", "failOnStatusCode": "no"}), ("rpc", "a.proto#Users"), ("rpc", {"a": 1}),
+    ("graphql", "/graphql#querry#pet"), ("graphql", "/graphql#query#the pet"), ("graphql", "/graphql#subscription#pet"),
+    ("odata", "/svc"), ("asyncapi", "streets.yaml"),
+]  # fmt: skip
 """What is said of these, and where, the scenarios of refusals show."""
-
-Found = Callable[[str, str], list[str]]
 
 
 def _text(kind: str, operation: object) -> str:
@@ -82,27 +72,25 @@ def _text(kind: str, operation: object) -> str:
 
 
 @pytest.mark.parametrize(("kind", "operation"), FINE)
-def test_operations_that_are_fine(found: Found, kind: str, operation: object) -> None:
+def test_operations_that_are_fine(kind: str, operation: object) -> None:
     assert found("operation-form", _text(kind, operation)) == []
     assert found("unknown-property", _text(kind, operation)) == []
 
 
 @pytest.mark.parametrize(("kind", "operation", "told"), WRONG)
-def test_operations_that_are_not(found: Found, kind: str, operation: object, told: str) -> None:
+def test_operations_that_are_not(kind: str, operation: object, told: str) -> None:
     [problem] = found("operation-form", _text(kind, operation))
-
     assert problem.startswith("4:")
     assert told in problem
 
 
 @pytest.mark.parametrize(("kind", "operation"), [*FINE, *IN_SCENARIOS, *(one[:2] for one in WRONG)], ids=str)
-async def test_the_rule_and_the_call_agree(found: Found, tmp_path: Path, kind: str, operation: object) -> None:
+async def test_the_rule_and_the_call_agree(tmp_path: Path, kind: str, operation: object) -> None:
     """What the rule lets pass can be called as far as its form goes, and what it refuses could only have failed."""
     functions = Functions(settings=Settings())
     function = Function(name="f", type=kind, operation=operation)
     with pytest.raises(CallFailed) as failed:
         await functions.call(Call(function, base=str(tmp_path)))
     await functions.aclose()
-
     is_refused = failed.value.code in {"BadOperation", "Unsupported"}
     assert bool(found("operation-form", _text(kind, operation))) is is_refused, failed.value.message

@@ -1,4 +1,4 @@
-"""Events are assigned to definitions that overlap, whatever the order in which they come."""
+"""Which definition an event belongs to."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
-from swf_temporal.runtime.waiting import Taken, assigned, is_like, usable
+from swf_temporal.runtime.waiting import KeyRule, Taken, assigned, correlates, is_like, known_values, usable
 
 REFS = ["a", "b", "c", "d"]
 EVENTS = st.lists(st.sets(st.sampled_from(REFS)).map(sorted), max_size=5)
@@ -64,26 +64,36 @@ def test_definitions_that_have_none_come_first() -> None:
     assert usable(REFS[:1], taken, _fits) == []
 
 
-@pytest.mark.parametrize(
-    ("type_", "source", "expected"),
-    [
-        ("paid", None, True),
-        ("sent", None, False),
-        (None, "shop/north/1", True),
-        ("sent", "shop/north/1", False),
-        (None, None, False),
-        (None, "shop/north", False),
-        (None, "shop/north/1/2", False),
-        (None, "shop/+/1", True),
-        (None, "shop/+", False),
-        (None, "shop/north/1/+", False),
-        (None, "+/+/+", True),
-        (None, "shop/#", True),
-        (None, "shops/#", False),
-        (None, "shop/+/2", False),
-    ],
-)
+@pytest.mark.parametrize(("type_", "source", "expected"), [
+    ("paid", None, True), ("sent", None, False), (None, "shop/north/1", True), ("sent", "shop/north/1", False),
+    (None, None, False), (None, "shop/north", False), (None, "shop/north/1/2", False), (None, "shop/+/1", True),
+    (None, "shop/+", False), (None, "shop/north/1/+", False), (None, "+/+/+", True), (None, "shop/#", True),
+    (None, "shops/#", False), (None, "shop/+/2", False),
+])  # fmt: skip
 def test_which_events_a_definition_means(type_: str | None, source: str | None, *, expected: bool) -> None:
     """What it says of type and source holds, level by level; one that says nothing means no event."""
     definition = Event(name="e", type=type_, source=source)
     assert is_like(definition, CloudEvent("1", "shop/north/1", "paid")) is expected
+
+
+def _rule(name: str, *, is_given: bool = False) -> KeyRule:
+    return KeyRule(name, lambda event: event.attribute(name), is_given)
+
+
+def _belongs(fixed: dict[str, JSON], *, is_addressed: bool, **attributes: JSON) -> bool:
+    event = CloudEvent("1", "s", "paid", None, attributes, is_addressed=is_addressed)
+    return correlates([_rule("order"), _rule("shop")], event, fixed, {})
+
+
+def test_every_value_counts_that_an_addressed_event_has() -> None:
+    """One that it does not have is passed over, and those behind it are compared all the same."""
+    assert _belongs({"shop": "north"}, is_addressed=True, shop="north")
+    assert not _belongs({"shop": "north"}, is_addressed=True, shop="south")
+    assert not _belongs({"shop": "north"}, is_addressed=False, shop="north")
+
+
+def test_what_the_definition_gives_itself_counts_before_what_events_fixed() -> None:
+    rules = [_rule("order"), _rule("shop", is_given=True), _rule("item")]
+    fixed: dict[str, JSON] = {"order": 7, "shop": "south", "other": 1}
+    assert known_values(rules, fixed, {"shop": "north", "order": 8}) == {"order": 7, "shop": "north"}
+    assert known_values(rules, fixed, {}) == {"order": 7}

@@ -56,12 +56,8 @@ def test_dev_registers_what_instances_set(swf: Swf) -> None:
             assert begun.code == 0
             listing = partial(swf, "list", "--state", "Wait", "--query", f"{attribute} = 'c'")
             assert until(listing, lambda ended: "Wait" in ended.out).out.splitlines()[0].split() == [
-                "id",
-                "definition",
-                "status",
-                "state",
-                "started",
-            ]
+                "id", "definition", "status", "state", "started",
+            ]  # fmt: skip
             [row] = json.loads(swf("list", "--state", "Wait", "--business-key", f"of {name}", "--output", "json").out)
             assert (row["id"], row["state"], row["version"]) == (name, "Wait", "1.0")
         assert dev.stop(signal.SIGTERM).code == 0

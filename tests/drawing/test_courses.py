@@ -63,15 +63,11 @@ def test_waiting_says_for_what_and_until_when() -> None:
     assert nap.ended - nap.began == timedelta(hours=1)
 
 
-@pytest.mark.parametrize(
-    ("state", "hours"),
-    [
-        ({"type": "event", "onEvents": [{"eventRefs": ["Paid"]}]}, None),
-        ({"type": "event", "onEvents": [{"eventRefs": ["Paid", "Sent"]}], "exclusive": False}, None),
-        ({"type": "callback", "action": {"functionRef": "work"}, "eventRef": "Paid"}, 2),
-    ],
-    ids=["the event that starts", "the first of several", "of a callback"],
-)
+@pytest.mark.parametrize(("state", "hours"), [
+    ({"type": "event", "onEvents": [{"eventRefs": ["Paid"]}]}, None),
+    ({"type": "event", "onEvents": [{"eventRefs": ["Paid", "Sent"]}], "exclusive": False}, None),
+    ({"type": "callback", "action": {"functionRef": "work"}, "eventRef": "Paid"}, 2),
+], ids=["the event that starts", "the first of several", "of a callback"])  # fmt: skip
 def test_a_deadline_is_shown_that_exists(state: dict[str, Any], hours: int | None) -> None:
     """An event state in which the workflow starts waits without a limit for its first event."""
     definition = _definition({"name": "Ask", **state, "timeouts": {"eventTimeout": "PT2H"}, "end": True})

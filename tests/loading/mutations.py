@@ -35,18 +35,8 @@ _ODD: Final[list[Any]] = [
     [[]], {"@": 1}, {"type": "event"}, {"nextState": {}}, {"schema": {}}, [{"name": "x"}], "classpath:x",
 ]  # fmt: skip
 _NAMES: Final = [
-    "@",
-    "where",
-    "source",
-    "languageVersion",
-    "externals",
-    "function_ref",
-    "type",
-    "name",
-    "timeout",
-    "args",
-    "x",
-]
+    "@", "where", "source", "languageVersion", "externals", "function_ref", "type", "name", "timeout", "args", "x",
+]  # fmt: skip
 
 
 def _older(version: str) -> Callable[[int], Any]:

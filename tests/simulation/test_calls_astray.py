@@ -34,9 +34,7 @@ PROTO = 'syntax = "proto3";\nmessage User { string name = 1; }\nservice Users { 
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
     simulation, differences = came_of(tmp_path, READ + "services: {https://odrers.example: {GET /orders/7: {}}}")
     assert simulation.status == "completed"
-    assert differences == [
-        "services: the scenario has no service at orders.example:443: describe it in `services`",
-    ]
+    assert differences == ["services: the scenario has no service at orders.example:443: describe it in `services`"]
 
 
 @pytest.mark.parametrize("answer", ["{nmae: Ada}", "[{name: Ada}]", "Ada", "{name: {}}"])

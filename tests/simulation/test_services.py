@@ -10,12 +10,7 @@ import pytest
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.simulation.scenario import (
-    context_of,
-    observed,
-    stub_services_of,
-    workflows_of,
-)
+from swf_temporal.simulation.scenario import context_of, observed, stub_services_of, workflows_of
 from tests.simulation.texts import calling, came_of, scenario
 
 READ = calling("""\

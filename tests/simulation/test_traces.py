@@ -144,13 +144,8 @@ def test_everything_that_happens_is_told() -> None:
         ("workflow-started", "", "", "trip"),
         ("state-entered", "Book", "Book", "Book", {"type": "operation"}),
         ("action-started", "Book", "Book", "hotel", {"function": "book", "arguments": {"what": "hotel"}}),
-        (
-            "action-retried",
-            "Book",
-            "Book",
-            "hotel",
-            {"attempt": 1, "error": "CallFailed", "message": "busy", "delay": 60.0},
-        ),
+        ("action-retried", "Book", "Book", "hotel",
+         {"attempt": 1, "error": "CallFailed", "message": "busy", "delay": 60.0}),
         ("action-completed", "Book", "Book", "hotel", {"result": {"booked": True}}),
         ("sleeping", "Book", "Book", "after hotel", {"duration": "PT5M"}),
         ("action-skipped", "Book", "Book", "guide"),
@@ -177,7 +172,7 @@ def test_everything_that_happens_is_told() -> None:
         ("state-entered", "Home", "Home", "Home", {"type": "inject"}),
         ("state-left", "Home", "Home", "Home"),
         ("workflow-completed", "", "", "trip"),
-    ]
+    ]  # fmt: skip
 
 
 def test_asking_and_failing_are_told() -> None:

@@ -110,7 +110,7 @@ def _answer(link: socket.socket) -> NoReturn:
         os.close(file)
     link.sendall(LENGTH.pack(process))
     ended = os.pidfd_open(process)
-    if ended not in select.select([link, ended], [], [])[0]:
+    if ended not in select.select([link.fileno(), ended], [], [])[0]:
         os.kill(process, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     try:

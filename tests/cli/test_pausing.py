@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -141,13 +142,16 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
 async def test_whose_worker_is_away(on: On, serving: Dev) -> None:
     client = await Client.connect(serving.address)
     await client.start_workflow("standing", {}, id="away", task_queue="nobody")
-    assert on("status", "away")[1] == "away: standing, running\n  no worker is currently responding\n"
-    code, out, err = on("logs", "away")
-    assert (code, out) == (2, "")
-    assert "no worker answers for 'away'" in err
-    assert "task queue 'nobody'" in err
-    assert "no worker has begun with it yet" in on("graph", "--instance", "away")[2]
-    assert "nothing is known of away: " in on("tasks", "list", "--definition", "standing")[2]
+    questions = [["status", "away"], ["logs", "away"], ["graph", "--instance", "away"]]
+    questions += [["tasks", "list", "--definition", "standing"]]
+    with ThreadPoolExecutor() as pool:  # each waits for an answer
+        status, logs, drawn, tasks = pool.map(lambda words: on(*words), questions)
+    assert status.out == "away: standing, running\n  no worker is currently responding\n"
+    assert (logs.code, logs.out) == (2, "")
+    assert "no worker answers for 'away'" in logs.err
+    assert "task queue 'nobody'" in logs.err
+    assert "no worker has begun with it yet" in drawn.err
+    assert "nothing is known of away: " in tasks.err
     assert on("terminate", "away")[0] == 0
     assert on("result", "away")[0] == 1
 

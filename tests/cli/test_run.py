@@ -89,8 +89,8 @@ def test_a_database_that_cannot_be(swf: Swf) -> None:
     assert "the folder hello.yaml cannot be made" in swf.refused("dev", ".", "--db", "hello.yaml/instances.db")
 
 
-def test_says_how_to_send_what_it_waits_for(swf: Swf) -> None:
-    with swf.running("run", "waiter.yaml") as run:
+def test_says_how_to_send_what_it_waits_for(swf: Swf, dev: Dev) -> None:
+    with swf.running("run", "waiter.yaml", "--address", dev.address) as run:
         command = run.until("swf event")
         assert "Wait waits for event 'Paid up' of type 'com.paid'" in run.output
         words = re.fullmatch(r"    swf event (\S+) --name 'Paid up' --data '\{\}' --address (\S+)\n", command)

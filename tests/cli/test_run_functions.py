@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.conftest import Swf
+from tests.cli.conftest import Dev, Swf
 from tests.definitions import definition
 
 DEFINITION = definition("""\
@@ -37,13 +37,13 @@ class Soap:
 """
 
 
-def test_functions_of_all_kinds(swf: Swf) -> None:
+def test_functions_of_all_kinds(swf: Swf, dev: Dev) -> None:
     swf.write("several.yaml", DEFINITION)
     swf.write("soap.py", SOAP)
     swf.write("installed/greeting.py", 'def greet(name):\n    return {"greeting": f"Hello, {name}!"}\n')
     swf.write("installed/greeting-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greeting\nVersion: 1.0\n")
     swf.write("installed/greeting-1.0.dist-info/entry_points.txt", "[swf_temporal.functions]\ngreet = greeting:greet\n")
-    env = {"PYTHONPATH": str(swf.folder / "installed")}
+    env = {"PYTHONPATH": str(swf.folder / "installed"), "TEMPORAL_ADDRESS": dev.address}
     ended = swf("run", "several.yaml", "--functions", "soap.py", env=env)
     assert json.loads(ended.out) == {"sum": 3, "quoted": ["quotes#Get", "SWF"], "greeting": "Hello, Ada!"}
     assert "WARNING tell: the sum is 3 [several-" in ended.err
@@ -63,11 +63,11 @@ states:
 """)
 
 
-def test_a_module_beside_the_definition_is_named(swf: Swf) -> None:
+def test_a_module_beside_the_definition_is_named(swf: Swf, dev: Dev) -> None:
     swf.write("named.yaml", NAMED)
     swf.write("greeting.py", 'def greet(name):\n    return {"greeting": f"Hello, {name}!"}\n')
-    refused = swf("run", "named.yaml")
-    ended = swf("run", "named.yaml", "--functions", "greeting.py")
+    refused = swf("run", "named.yaml", "--address", dev.address)
+    ended = swf("run", "named.yaml", "--functions", "greeting.py", "--address", dev.address)
     assert refused.code == 1
     assert "the worker was not given the module 'greeting': start it with --functions greeting" in refused.err
     assert json.loads(ended.out) == {"greeting": "Hello, Ada!"}

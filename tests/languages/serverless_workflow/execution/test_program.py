@@ -271,6 +271,7 @@ def test_is_active(interval: str | None, moment: str, *, active: bool) -> None:
     ("PT1H/PT2H", "is not a start and an end"),
     ("2020-03-20T13:00:00Z", "is not a start and an end"),
     ("2020-03-20T13:00:00Z/2020-03-20T12:00:00Z", "ends before it starts"),
+    ("2020-03-20T13:00:00Z/2020-03-20T13:00:00Z", "ends before it starts"),
     ("a/b/c", "is not a start and an end"),
     ("P1X/2020-03-20T12:00:00Z", "cannot be read"),
 ])  # fmt: skip

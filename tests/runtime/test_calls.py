@@ -1,4 +1,4 @@
-"""Attempts at calls, activities of others, and ids."""
+"""Attempts at calls, activities of others, and values that records share."""
 
 import json
 from datetime import timedelta

@@ -1,5 +1,6 @@
 """Instances that are paused, and others that Temporal has ended or begun again, on every command and the gateway."""
 
+import asyncio
 import json
 import signal
 from collections.abc import Iterator
@@ -61,14 +62,20 @@ def _until(on: On, status: str, instance: str, text: str = "") -> str:
     return on.until(lambda said: f", {status}\n" in said[1] and text in said[1], "status", instance)[1]
 
 
-async def _begin(on: On, dev: Dev) -> None:
+def _begin(on: On, dev: Dev) -> None:
     """Begin the instances, and bring them where they are to be."""
-    client = await Client.connect(dev.address)
     for instance in ("paused", "reset", "continued", "ended"):
         on("start", "standing", "--id", instance, "--input", '{"again": true}')
         _until(on, "running", instance, "Go")
     on("event", "continued", "--name", "Go")
     on("terminate", "ended")
+    asyncio.run(_reset_and_start_late(dev))
+    _until(on, "timed-out", "late")
+    assert on("pause", "paused", "--reason", "stocktaking")[0] == 0
+
+
+async def _reset_and_start_late(dev: Dev) -> None:
+    client = await Client.connect(dev.address)
     queue = (await client.get_workflow_handle("paused").describe()).task_queue
     reset = ResetWorkflowExecutionRequest(
         namespace="default", workflow_execution=WorkflowExecution(workflow_id="reset"), workflow_task_finish_event_id=4,
@@ -77,8 +84,6 @@ async def _begin(on: On, dev: Dev) -> None:
     await client.workflow_service.reset_workflow_execution(reset)
     second = timedelta(seconds=1)
     await client.start_workflow("standing", {}, id="late", task_queue=queue, execution_timeout=second)
-    _until(on, "timed-out", "late")
-    assert on("pause", "paused", "--reason", "stocktaking")[0] == 0
 
 
 def _listed(on: On, *arguments: str) -> set[str]:
@@ -86,9 +91,9 @@ def _listed(on: On, *arguments: str) -> set[str]:
     return {row["id"] for row in rows}
 
 
-async def test_every_command_works(on: On, serving: Dev) -> None:
+def test_every_command_works(on: On, serving: Dev) -> None:
     """A namespace has one that is paused, reset, continued, timed out and terminated: none disturbs a command."""
-    await _begin(on, serving)
+    _begin(on, serving)
     for instance, status in ODD.items():
         assert f"{instance}: standing, {status}\n" in on("status", instance, "--trace")[1]
         assert on("logs", instance)[0] == 0

@@ -135,15 +135,11 @@ async def test_a_body_without_end_is_refused(serving: Serving) -> None:
         assert (await asyncio.to_thread(one.recv, 100)).startswith(b"HTTP/1.1 413 ")
 
 
-@pytest.mark.parametrize(
-    ("headers", "content", "status"),
-    [
-        ({"Origin": "https://evil.example", "Content-Type": "text/plain"}, b"1", 403),
-        ({"Host": "evil.example"}, b"1", 421),
-        ({"Host": "localhost:99"}, b"1", 200),
-    ],
-    ids=["another page", "another name", "this machine"],
-)
+@pytest.mark.parametrize(("headers", "content", "status"), [
+    ({"Origin": "https://evil.example", "Content-Type": "text/plain"}, b"1", 403),
+    ({"Host": "evil.example"}, b"1", 421),
+    ({"Host": "localhost:99"}, b"1", 200),
+], ids=["another page", "another name", "this machine"])  # fmt: skip
 async def test_requests_that_do_harm(serving: Serving, headers: dict[str, str], content: bytes, status: int) -> None:
     with serving("served.py:kind") as (url, _):
         async with httpx.AsyncClient(trust_env=False) as client:

@@ -27,6 +27,7 @@ retries: [{name: slowly, delay: PT1S, maxAttempts: 3, multiplier: 2, jitter: 0.1
 states:
 - name: Wait
   type: event
+  exclusive: false
   onEvents: [{eventRefs: [paid], actions: [{functionRef: pay}], eventDataFilter: {toStateData: .paid}}]
   timeouts: {eventTimeout: PT1H}
   onErrors: [{errorRef: NotFound, transition: End}]

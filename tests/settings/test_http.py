@@ -71,44 +71,38 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     assert not any(KEY in text for text in (repr(found), str(found)))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a: it has neither keys nor claims"),
-        ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows: it is missing"),
-        (
-            "{tenants: {a: {keys: [abc], workflows: [x]}}}",
-            "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH",
-        ),
-        (
-            "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
-            "gateway › tenants › a › keys › 0: the variable NO is not set",
-        ),
-        (
-            "{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
-            "gateway › tenants › a › keys › 0: the value of env:SHORT is not a token",
-        ),
-        (
-            "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
-            "tenants › a › operations › 0: it must be one of events, start, read, tasks, change, end, rerun",
-        ),
-        (
-            "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
-            "two tenants have the same key",
-        ),
-        ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims: they need JWTs that are verified"),
-        ("{tenants: {a: {keys: [env:K], workflows: [x]}}, jwks: https://id, issuer: i}", "no tenant has claims"),
-        ("{jwks: https://id/jwks}", "gateway › jwks: it needs an issuer or an audience"),
-        ("{rate: often}", "gateway › rate: it must be a number of calls in a time"),
-        ("{tenants: {a: {keys: [env:K], workflows: [x], name: b}}}", "tenants › a › name: there is no such option"),
-        ("{keptHeaders: [X-Team, Cookie]}", "gateway › keptHeaders: Cookie is a secret"),
-        ("{keptHeaders: [x-api-key]}", "gateway › keptHeaders: x-api-key is a secret"),
-        ("{keptHeaders: [X-Forwarded-For]}", "gateway › keptHeaders: X-Forwarded-For is about one request"),
-        ("{keptHeaders: ['*']}", "gateway › keptHeaders: '*' cannot be the name of a header"),
-        ("{keptHeaders: [X Team]}", "gateway › keptHeaders: 'X Team' cannot be the name of a header"),
-        ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a: it has neither keys nor claims"),
+    ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows: it is missing"),
+    ("{tenants: {a: {keys: [abc], workflows: [x]}}}", "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH"),
+    (
+        "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
+        "gateway › tenants › a › keys › 0: the variable NO is not set",
+    ),
+    (
+        "{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
+        "gateway › tenants › a › keys › 0: the value of env:SHORT is not a token",
+    ),
+    (
+        "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
+        "tenants › a › operations › 0: it must be one of events, start, read, tasks, change, end, rerun",
+    ),
+    (
+        "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
+        "two tenants have the same key",
+    ),
+    ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims: they need JWTs that are verified"),
+    ("{tenants: {a: {keys: [env:K], workflows: [x]}}, jwks: https://id, issuer: i}", "no tenant has claims"),
+    ("{jwks: https://id/jwks}", "gateway › jwks: it needs an issuer or an audience"),
+    ("{rate: often}", "gateway › rate: it must be a number of calls in a time"),
+    ("{tenants: {a: {keys: [env:K], workflows: [x], name: b}}}", "tenants › a › name: there is no such option"),
+    ("{keptHeaders: [X-Team, Cookie]}", "gateway › keptHeaders: Cookie is a secret"),
+    ("{keptHeaders: [x-api-key]}", "gateway › keptHeaders: x-api-key is a secret"),
+    ("{keptHeaders: [X-Forwarded-For]}", "gateway › keptHeaders: X-Forwarded-For is about one request"),
+    ("{keptHeaders: ['*']}", "gateway › keptHeaders: '*' cannot be the name of a header"),
+    ("{keptHeaders: [X Team]}", "gateway › keptHeaders: 'X Team' cannot be the name of a header"),
+    ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
+])  # fmt: skip
 def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: str) -> None:
     """By the place in the file."""
     path = tmp_path / "swf.yaml"

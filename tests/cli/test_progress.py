@@ -17,6 +17,7 @@ def test_what_follows_the_last() -> None:
     later = trace_of(("A", 1), ("B", 2), ("A", 3))
     assert news(later, first[-1]) == later[2:]
     assert news(later, later[-1]) == []
+    assert news(later, later[0]) == later[1:]
 
 
 def test_a_run_that_continues_as_new() -> None:

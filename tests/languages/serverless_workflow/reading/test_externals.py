@@ -35,7 +35,6 @@ def test_definitions_beside_the_workflow(tmp_path: Path, uri: str, text: str) ->
     file.write_text(text)
     checked = check(workflow(uri), folder=tmp_path)
     assert checked.errors == ()
-    assert checked.definition is not None
     assert checked_model(checked).functions[0].operation == "a.json#f"
     assert checked_model(checked).externals["functions"].uri == uri
 
@@ -46,9 +45,7 @@ def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "a.yml"
     path.write_text(workflow("f.yml"))
     first = checked_model(check_file(path))
-    assert first is not None
     again = checked_model(check(first.source.text))
-    assert again is not None
     assert again.functions[0].operation == "a.json#f"
     assert again.digest == first.digest
 
@@ -166,7 +163,6 @@ def test_every_kind_from_one_document(tmp_path: Path) -> None:
     checked = check(text, folder=tmp_path)
     assert [problem.code for problem in checked.problems] == ["spec-version"]  # and not what is unused here
     found = checked_model(checked)
-    assert found is not None
     kinds = (found.functions, found.events, found.retries, found.errors, found.auth)
     assert [kind[0].name for kind in kinds] == ["f", "e", "r", "x", "me"]
     assert (found.secrets, found.constants) == (("token",), {"limit": 3})
@@ -180,7 +176,6 @@ def test_every_kind_from_one_document(tmp_path: Path) -> None:
 def test_objects_with_and_without_their_key(tmp_path: Path, kind: str, text: str, expected: object) -> None:
     (tmp_path / "it.yml").write_text(text)
     checked = check(f"{kind}: it.yml\n" + workflow("[{name: f, operation: 'a.json#f'}]"), folder=tmp_path)
-    assert checked.definition is not None
     assert checked_model(checked).constants == expected
 
 
@@ -192,9 +187,7 @@ def test_data_schemas(tmp_path: Path, written: str) -> None:
     (tmp_path / "in.json").write_text('{"type": "object", "required": ["n"]}')
     text = f"dataInputSchema: {written}\n" + workflow("[{name: f, operation: 'a.json#f'}]")
     first = checked_model(check(text, folder=tmp_path))
-    assert first is not None
     for found in (first, checked_model(check(first.source.text))):
-        assert found is not None
         assert found.data_input_schema is not None
         assert found.data_input_schema.schema_ == {"type": "object", "required": ["n"]}
         assert found.data_input_schema.fail_on_validation_errors == ("false" not in written)
@@ -238,7 +231,6 @@ def test_missing_data_schemas(tmp_path: Path) -> None:
     problem = next(problem for problem in checked.problems if problem.code != "spec-version")
     assert (problem.code, problem.position.column) == ("external-missing", 19)
     assert problem.message == "dataOutputSchema is 'out.json', which does not exist: no data is validated by it"
-    assert checked.definition is not None
     schema = checked_model(checked).data_output_schema
     assert schema is not None
     assert schema.schema_ == "out.json"

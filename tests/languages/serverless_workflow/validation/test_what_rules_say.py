@@ -474,7 +474,8 @@ def test_timeouts_a_state_can_limit_what_is_in_it() -> None:
 
 
 @pytest.mark.parametrize(("body", "times", "told"), [
-    ("type: event, onEvents: [{eventRefs: [e]}], end: true", "stateExecTimeout actionExecTimeout eventTimeout", []),
+    ("type: event, exclusive: false, onEvents: [{eventRefs: [e]}], end: true",
+     "stateExecTimeout actionExecTimeout eventTimeout", []),
     ("type: callback, action: {functionRef: f}, eventRef: e, end: true", "actionExecTimeout eventTimeout", []),
     ("type: foreach, inputCollection: .l, actions: [{functionRef: f}], end: true", "actionExecTimeout", []),
     ("type: parallel, branches: [{name: B, actions: []}], end: true", "actionExecTimeout branchExecTimeout", []),

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import CallFailed, Simulation, WorkflowFault, simulate
+from swf_temporal import CallFailed, Simulation, simulate
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.loading import load
+from swf_temporal.simulation.result import SimulationError
 
 ORDER: dict[str, Any] = {
     "id": "order", "specVersion": "0.8", "functions": [{"name": "price", "operation": "api#price"}],
@@ -24,7 +25,7 @@ WAITING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def failed(*arguments: Any, **options: Any) -> tuple[WorkflowFault, Simulation]:
+def failed(*arguments: Any, **options: Any) -> tuple[SimulationError, Simulation]:
     run = simulate(*arguments, **options)
     assert run.error is not None
     return run.error, run

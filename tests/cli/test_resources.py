@@ -55,7 +55,7 @@ def test_definitions_of_one_version(swf: Swf) -> None:
         swf.write(f"both/{name}.yaml", text.replace("$CONST.limit", "1"))
     message = (
         "both/b.yaml:1:5  error  duplicate-definition  there are several definitions with the id 'sharing' and "
-        "version '1.0.0'\n    the first is at both/a.yaml:1\n"
+        "version '1.0'\n    the first is at both/a.yaml:1\n"
     )
     ended = swf("validate", "both")
     assert (ended.code, ended.out) == (1, message)

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +44,7 @@ from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
-from tests.cli.forked import Forked, forking
+from tests.cli.forked import run
 from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak
 from tests.leaks.finding import QUERIES, Found, Service, logged, places_of, texts
 
@@ -134,13 +133,12 @@ def _definitions(leak: Leak, id_: str, url: str) -> list[Definition]:
 
 
 class _Places:
-    def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient, forked: Forked) -> None:
+    def __init__(self, server: Server, handle: swf.Handle, asking: httpx.AsyncClient) -> None:
         self.kept: dict[str, list[str]] = {}
         self.children: set[str] = set()
         self._server = server
         self._handle = handle
         self._asking = asking
-        self._forked = forked
 
     async def look(self) -> None:
         id_ = self._handle.id
@@ -168,18 +166,16 @@ class _Places:
     async def _told(self, *command: str) -> str:
         address = self._server.client.service_client.config.target_host
         arguments = [*command, "--address", address]
-        run = partial(self._forked.run, arguments, Path.cwd(), os.environ, "", _LIMIT)
-        _, out, err = await asyncio.to_thread(run)
+        _, out, err = await asyncio.to_thread(run, arguments, Path.cwd(), os.environ, "", _LIMIT)
         assert out + err, f"swf {' '.join(command)} printed nothing"
         return out + err
 
 
 async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
-    with forking() as forked:
-        return [await _find(server, leak, forked) for leak in leaks]
+    return [await _find(server, leak) for leak in leaks]
 
 
-async def _find(server: Server, leak: Leak, forked: Forked) -> Found:
+async def _find(server: Server, leak: Leak) -> Found:
     service, outside = _Held(leak), _Outside()
     queue = f"places-{os.getpid()}-{next(_numbers)}"
     with logged() as lines, _beating():
@@ -191,7 +187,7 @@ async def _find(server: Server, leak: Leak, forked: Forked) -> Found:
             await stack.enter_async_context(_worker(server, service, url, queue))
             asking = await stack.enter_async_context(_gateway(server, definitions, queue))
             handle = await swf.start(server.client, definitions, {}, workflow_id=queue, task_queue=queue)
-            places = _Places(server, handle, asking, forked)
+            places = _Places(server, handle, asking)
             try:
                 await asyncio.wait_for(_through(handle, leak, service, places), _LIMIT)
             finally:

@@ -41,8 +41,8 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 class FunctionServer:
     """Serves a function, with many concurrent calls."""
 
-    def __init__(self, function: ServedFunction, tell: Callable[[str], None], *, is_local: bool) -> None:
-        """Serve *function*; *tell* is called with its errors.
+    def __init__(self, function: ServedFunction, tell: Callable[[str], None], folders: str, *, is_local: bool) -> None:
+        """Serve *function*; *tell* is called with its errors. *folders* is where calls have their folders.
 
         If it *is_local*, only requests that name this machine as their host are answered.
         """
@@ -52,14 +52,13 @@ class FunctionServer:
         self._calls: dict[str, list[CallInProgress]] = {}
         self._is_closing = False
         self._room = asyncio.Semaphore(_MAX_CALLS)
-        self._folders = TemporaryDirectory(prefix="functions-", ignore_cleanup_errors=True)
+        self._folders = folders
         self.application = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "DELETE"])])
 
     async def end_all(self) -> None:
-        """End all calls in progress, and those that still begin, and remove what they left."""
+        """End all calls in progress, and those that still begin."""
         self._is_closing = True
         await self._end([one for several in self._calls.values() for one in several])
-        self._folders.cleanup()
 
     async def _end(self, calls: list[CallInProgress]) -> None:
         """End *calls* concurrently, since each may take up to the limit."""
@@ -121,7 +120,7 @@ class FunctionServer:
 
         Raises FunctionError if the given one does not exist on this machine.
         """
-        path = Path(given or mkdtemp(dir=self._folders.name))
+        path = Path(given or mkdtemp(dir=self._folders))
         if not path.is_dir():
             message = f"the folder {path} of this call does not exist: the function has to share it with the caller"
             raise FunctionError(message)
@@ -139,14 +138,15 @@ async def serve_function(
 
     Raises UsageError if nothing can listen at *host* and *port*.
     """
-    server = FunctionServer(function, tell, is_local=host in LOOPBACK)
     hint = "choose another with --port, or another address with --host"
-    async with asgi_server(server.application, Address(host, port), hint) as address:
-        try:
-            ready(f"http://{address}/")
-            await asyncio.Event().wait()
-        finally:
-            await server.end_all()
+    with TemporaryDirectory(prefix="functions-", ignore_cleanup_errors=True) as folders:
+        server = FunctionServer(function, tell, folders, is_local=host in LOOPBACK)
+        async with asgi_server(server.application, Address(host, port), hint) as address:
+            try:
+                ready(f"http://{address}/")
+                await asyncio.Event().wait()
+            finally:
+                await server.end_all()
     return 0
 
 

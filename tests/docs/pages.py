@@ -25,7 +25,7 @@ APART = {"docs/events.md": "Start an instance with curl"}
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_FILE = re.compile(r"`([\w./-]+\.(?:ya?ml|json|py))`")
+_FILE = re.compile(r"`([\w./-]+\.(?:ya?ml|json|py|toml))`")
 
 
 @dataclass(frozen=True)

@@ -299,7 +299,7 @@ def test_helpers_die_with_their_parent() -> None:
         "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )  # fmt: skip
-    root = str(Path(guarding.__file__).parents[2])
+    root = str(Path(guarding.__file__).parents[3])
     parent = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False, cwd=root)
     helper = int(parent.stdout)
     try:
@@ -328,7 +328,7 @@ def test_this_process_never_loads_jq() -> None:
         "from swf_temporal.expressions.evaluation import Expressions\n"
         "print(Expressions().expression('${ [.[] | tostring] }')([1], {}), 'jq' in sys.modules)\n"
     )
-    root = str(Path(guarding.__file__).parents[2])
+    root = str(Path(guarding.__file__).parents[3])
     command = [sys.executable, "-W", "error", "-c", script]
     assert subprocess.run(command, check=True, cwd=root, capture_output=True).stdout == b"['1'] False\n"
 

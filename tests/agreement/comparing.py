@@ -53,14 +53,19 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
                 there = await host.observe(scenario)
             except Exception as error:  # noqa: BLE001 - told with the definition, and the others go on
                 return Compared(document, here, [f"on Temporal it broke off: {error!r}"])
-            return Compared(document, here, differences(here, there))
+            return Compared(document, here, differences(here, there, has_delays=not _repeats_below(document)))
 
     return await asyncio.gather(*map(one, documents, scenarios))
 
 
-def differences(here: ObservedRun, there: ObservedRun) -> list[str]:
+def _repeats_below(document: Document) -> bool:
+    """Return True if sub-workflows may repeat calls where only their own traces tell: Direktiv's, on Temporal."""
+    return bool(document.get("definitions")) and "name" not in document["workflow"]["states"][0]
+
+
+def differences(here: ObservedRun, there: ObservedRun, *, has_delays: bool = True) -> list[str]:
     found = []
-    for what in ("status", "output", "error", "calls", "delays", "elapsed"):
+    for what in ("status", "output", "error", "calls", *(["delays"] if has_delays else []), "elapsed"):
         one, other = _told(getattr(here, what)), _told(getattr(there, what))
         if one != other:
             found.append(f"{what}: in simulation {one}, on Temporal {other}")

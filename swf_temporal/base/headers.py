@@ -15,7 +15,7 @@ _KINDS: Final = ("accept", "content-", "cookie", "if-", "proxy-", "sec-", "set-c
 def may_be_passed_on(name: str) -> bool:
     """Return True if a call may have a header of that name from the request or event that started its instance.
 
-    Whoever may start an instance must not choose the credentials of its calls, nor who seems to make them.
+    A client that may start an instance must not choose the credentials of its calls, nor forge their client.
     """
     key = name.lower()
     return key not in CREDENTIALS | _OF_ONE_REQUEST and not key.startswith(_KINDS)

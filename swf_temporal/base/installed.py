@@ -1,4 +1,4 @@
-"""What installed packages offer by entry points, besides functions, and settings name."""
+"""Objects that installed packages offer by entry points, besides functions, and that settings name."""
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any

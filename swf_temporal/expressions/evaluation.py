@@ -73,7 +73,7 @@ class Expressions:
         self._functions = dict(functions or {})
         self._texts: Callable[[], Iterable[str]] | None = texts
         self._sources: dict[str, Compiled] = {}
-        """What was compiled ahead, by what stands between the braces."""
+        """The expressions that were compiled ahead, by the text between the braces."""
         self._expressions: dict[str, Compiled] = {}
         self._templates: dict[str, Compiled] = {}
         self._targets: dict[str, Target] = {}

@@ -311,7 +311,7 @@ class _Source(NamedTuple):
     names: Sequence[str]
     """The declared variables that it names."""
     given: Sequence[str]
-    """What its program is given values of: these, and the time if it asks for that."""
+    """The names whose values its program takes: the variables, and the time if it asks for it."""
     former: str
     """Definitions of the former builtins that it calls."""
 

@@ -1,4 +1,4 @@
-"""What every HTTP server accepts: bodies within limits, and no requests of foreign web pages."""
+"""Limits of every HTTP server: the size and time of bodies, and no requests of foreign web pages."""
 
 import asyncio
 import random

@@ -86,7 +86,7 @@ async def was_taken_up(client: "Client", workflow_id: str, *, keeps_unknown: boo
 
 
 class _Begun(NamedTuple):
-    """What is known of an instance soon after its start."""
+    """The facts about an instance soon after its start."""
 
     status: WorkflowExecutionStatus | None
     is_taken_up: bool = False

@@ -54,7 +54,7 @@ async def _up_to(
 ) -> tuple[list[list[dict[str, Any]]], bool]:
     """Return the traces of the runs from *since* to the one before the *latest*, and whether that belongs to them.
 
-    It does not if the id is that of another instance by now.
+    It does not if another instance has the id by now.
     """
     # Heavy, and for instances of several runs alone.
     from swf_temporal.operations.instance_history import history_of_run, runs_back  # noqa: PLC0415 - as said

@@ -136,7 +136,7 @@ class SyncClient:
             print(instance.result())
 
     Its members are those of `Client`, with the same arguments, and wait. In an event loop, they would
-    make it stand still.
+    block it.
     """
 
     def __init__(self, client: Client, loop: _Loop) -> None:

@@ -44,7 +44,7 @@ LongWait: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
-    """What a trace entry tells of."""
+    """The kinds of entries of a trace."""
 
     STATE_ENTERED = "state-entered"
     STATE_LEFT = "state-left"

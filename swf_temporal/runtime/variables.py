@@ -66,7 +66,7 @@ class NotLocal(FatalFault):
 
 
 LocalCalls: TypeAlias = Literal["safe"] | bool
-"""Which calls are local: all, none, or those whose requests change nothing."""
+"""The calls that are local: all, none, or those whose requests change nothing."""
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods of HTTP whose requests change nothing (RFC 9110)."""
@@ -95,7 +95,7 @@ def want_local(*, wanted: LocalCalls) -> None:
 
 
 def is_wanted_local(method: str | None = None) -> bool:
-    """Return whether the call being made is to be local, by all that was said; *method* is that of its request."""
+    """Return True if the call being made is to be local, by all settings; *method* is the method of its request."""
     wanted = _WANTED.get()
     return method in SAFE_METHODS if wanted == "safe" else bool(wanted)
 

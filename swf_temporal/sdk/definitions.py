@@ -181,9 +181,9 @@ class Scheduled:
     """The definitions of files and folders, by whether they have a schedule."""
 
     families: list[list[Definition]]
-    """Those with a schedule, each with the sub-workflows that it can lead to."""
+    """The definitions with a schedule, each with the sub-workflows that it can lead to."""
     others: list[str]
-    """The ids of those without."""
+    """The ids of the definitions without one."""
 
 
 def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> Scheduled:

@@ -204,7 +204,7 @@ class HeldDown(logging.Filter):
 
 
 _WITH_DATA = ("temporalio.worker", "httpcore", "hpack", "websockets", "oauthlib", "aiormq", "aiokafka", "nats")
-"""Loggers that write payloads, headers or frames at the level of debugging, whoever asks for it."""
+"""Loggers that would write payloads, headers or frames at the level DEBUG."""
 
 
 def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:

@@ -53,7 +53,7 @@ class _Child:
     place: WorkerProcess | None = None
     was_ready: bool = False
     serves: str | None = None
-    """What it answers once it is ready: a digest of its definitions."""
+    """Its answer to a health check once it is ready, with a digest of its definitions."""
     pause: float = _FIRST_PAUSE
 
     async def start(self, command: Sequence[str]) -> None:

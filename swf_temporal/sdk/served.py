@@ -13,7 +13,7 @@ from swf_temporal.languages.port import Definition
 One = Definition | str | os.PathLike[str] | Mapping[str, Any]
 """A definition, or an argument of `load`."""
 Given = One | Iterable[One]
-"""What is served; a catalogue of them is used as it is."""
+"""The definitions to serve; a catalogue is used as it is."""
 _ONE = (Definition, str, os.PathLike, Mapping)
 
 

@@ -142,7 +142,7 @@ class Work:
 
     @cached_property
     def _provider(self) -> SecretProvider | None:
-        """What looks up secrets. Raises UsageError if no installed package offers the one in the settings."""
+        """The secret provider. Raises UsageError if no installed package offers the one in the settings."""
         if self.secrets is not None or self.settings.secrets_provider is None:
             return self.secrets
         found: SecretProvider = offered(SECRET_PROVIDERS, self.settings.secrets_provider, "secret")

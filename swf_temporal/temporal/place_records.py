@@ -74,7 +74,7 @@ Message: TypeAlias = Asking | Leaving
 
 @dataclass(frozen=True, slots=True)
 class PlaceAnswer(Record):
-    """What an instance is told that asked for a place: that it has one, unless it is refused."""
+    """The answer to an instance that asked for a place: it has one, unless it is refused."""
 
     WHAT: ClassVar[str] = "an answer about a place"
 

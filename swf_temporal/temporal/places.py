@@ -58,7 +58,7 @@ LOOK_PAUSE: Final = timedelta(seconds=5)
 IDLE: Final = timedelta(minutes=1)
 """The time after which a workflow without instances ends."""
 REST_INTERVAL: Final = timedelta(hours=1)
-"""The pause between two checks as long as nobody waits."""
+"""The pause between two checks as long as no instance waits."""
 LOOK_HEARTBEAT: Final = timedelta(seconds=10)
 """The time within which a check that was lost with its worker is detected, and made again."""
 _LOOK_LIMIT: Final = timedelta(minutes=5)

@@ -39,7 +39,7 @@ _FIRST_ERROR: Final = 400
 
 
 def is_tracing() -> bool:
-    """Tell whether the program has a tracer provider of its own, or the environment asks for traces."""
+    """Return True if the program has set a tracer provider, or the environment asks for traces."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     if _is_provided():
@@ -48,7 +48,7 @@ def is_tracing() -> bool:
 
 
 def _is_provided() -> bool:
-    """Return whether the process has a tracer provider. Nothing is imported: whoever sets one has imported it."""
+    """Return True if the process has a tracer provider. A program that sets one has imported its module."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None or "opentelemetry.sdk.trace" not in sys.modules:
         return False

@@ -12,9 +12,10 @@ def test_every_row_names_a_test_that_exists() -> None:
     rows = [line for line in rows if not line.startswith(("| what |", "| what stays available |"))]
     assert len(rows) >= 7
     for row in rows:
-        named = re.findall(r"tests/[\w/]+\.py(?:::\w+)?", row.rsplit("|", 2)[1])
+        named = re.findall(r"tests/[\w/-]+\.(?:py(?:::\w+)?|yaml)", row.rsplit("|", 2)[1])
         assert named, row
         for one in named:
             path, _, test = one.partition("::")
             text = (ROOT / path).read_text(encoding="utf-8")
-            assert re.search(rf"^(?:async )?def {test or 'test_'}", text, re.MULTILINE), one
+            begins = "scenario: " if path.endswith(".yaml") else rf"(?:async )?def {test or 'test_'}"
+            assert re.search(rf"^{begins}", text, re.MULTILINE), one

@@ -9,7 +9,7 @@ PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 def test_every_row_names_a_test_that_exists() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and line.count("|") == 5]
-    rows = [line for line in rows if not line.startswith(("| what |", "| what stays available |"))]
+    rows = [line for line in rows if not line.startswith(("| what |", "| what stays available |", "| what is held |"))]
     assert len(rows) >= 7
     for row in rows:
         named = re.findall(r"tests/[\w/-]+\.(?:py(?:::\w+)?|yaml)", row.rsplit("|", 2)[1])

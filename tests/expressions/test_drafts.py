@@ -69,6 +69,7 @@ EARLY_PATHS_DATA: JSON = {
     "order": {"line-items": [{"id": 1, "ok": True}, {"id": 2, "ok": False}]},
     "exit-code": 3,
     "event": {"type": "exec"},
+    "a].c-d": 4,
 }
 
 
@@ -87,6 +88,7 @@ EARLY_PATHS_DATA: JSON = {
     ("$.order.nothing.here", [], "here"),
     ("$.exit-code.within", [], "within"),
     ("$.order.line-items[7]", [], "line-items"),
+    ("$['a].c-d']", [4], "a].c-d"),
 ])  # fmt: skip
 def test_finds(text: str, found: list[JSON], key: str | None) -> None:
     """A path finds what it leads to, and knows the key that this is known by."""

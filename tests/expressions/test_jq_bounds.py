@@ -61,6 +61,7 @@ CUBIC = 150
     (" | ".join(["(. + .)"] * 20), NEVER),
     (" | ".join(["(1, 2)"] * 20), NEVER),
     (" | ".join(["tojson"] * 20), NEVER),
+    ("[.a, .b, .c, .d]", LINEAR // 4),
     ("map(.a * .b) | add", NEVER),
     (".a * 2 * .b", NEVER),
     (".a *= .b", NEVER),

@@ -59,7 +59,7 @@ class LiveCatalogue(Catalogue):
         self.revision += 1
         news = [f"{file}: gone" for file in self._good if file not in checked]
         self._good = {file: workflow for file, workflow in self._good.items() if file in checked}
-        for file, found in _without_conflicts(checked).items():
+        for file, found in _without_conflicts(checked, self._good).items():
             news += self._take(file, found)
         self._workflows.clear()
         for workflow in self._good.values():
@@ -85,15 +85,24 @@ class LiveCatalogue(Catalogue):
             self._reported[file] = checked.problems
 
 
-def _without_conflicts(checked: Mapping[Path, Checked]) -> dict[Path, Checked]:
-    """Return *checked* with an error, in place of a definition, for each with the id and version of an earlier one."""
-    definitions = [one.definition for one in checked.values() if one.definition is not None]
-    conflicts = {problem.file: problem for problem in conflicting(definitions)}
+def _without_conflicts(checked: Mapping[Path, Checked], served: Mapping[Path, Definition]) -> dict[Path, Checked]:
+    """Return *checked* with an error, in place of a definition, for each with the id and version of another.
+
+    The one whose file was *served* under them keeps them, or else the first: a copy must not take its original's place.
+    """
+
+    def is_new(file: Path, definition: Definition) -> bool:
+        before = served.get(file)
+        return before is None or (before.id, before.version) != (definition.id, definition.version)
+
+    found = [(file, one.definition) for file, one in checked.items() if one.definition is not None]
+    by_age = [definition for _, definition in sorted(found, key=lambda one: is_new(*one))]
+    conflicts = {problem.file: problem for problem in conflicting(by_age)}
     return {
-        file: found
-        if found.definition is None or (conflict := conflicts.get(found.definition.source.name)) is None
-        else replace(found, definition=None, problems=(*found.problems, conflict))
-        for file, found in checked.items()
+        file: one
+        if one.definition is None or (conflict := conflicts.get(one.definition.source.name)) is None
+        else replace(one, definition=None, problems=(*one.problems, conflict))
+        for file, one in checked.items()
     }
 
 

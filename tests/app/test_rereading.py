@@ -133,16 +133,19 @@ async def test_a_folder_that_is_there_again_as_it_was(tmp_path: Path, follow: Fo
     assert await followed.refresh()
 
 
-def test_two_files_with_one_id(tmp_path: Path) -> None:
-    """The first is served, and the second is an error, as for a worker; each is served once they differ."""
-    (tmp_path / "a.yaml").write_text(HELLO)
+@pytest.mark.parametrize("copy", ["a.yaml", "z.yaml"])
+def test_two_files_with_one_id(tmp_path: Path, copy: str) -> None:
+    """The one that was served stays, however the other is named, which is served once it differs."""
+    original, other = tmp_path / "hello.yaml", tmp_path / copy
+    original.write_text(HELLO)
     live = LiveCatalogue(tmp_path)
     live.refresh()
-    (tmp_path / "b.yaml").write_text(f"{HELLO}description: another\n")
+    other.write_text(f"{HELLO}description: another\n")
     news = "\n".join(live.refresh())
+    assert f"{other}:1:5" in news
     assert "there are several definitions with the id 'hello' and version '1.0'" in news
-    assert f"the first is at {tmp_path / 'a.yaml'}:" in news
+    assert f"the first is at {original}:" in news
     assert "serving" not in news
-    assert [one.source.name for one in live] == [str(tmp_path / "a.yaml")]
-    (tmp_path / "b.yaml").write_text(HELLO.replace("id: hello", "id: other"))
-    assert live.refresh() == [f"{tmp_path / 'b.yaml'}: serving other 1.0"]
+    assert [one.source.name for one in live] == [str(original)]
+    other.write_text(HELLO.replace("id: hello", "id: other"))
+    assert live.refresh() == [f"{other}: serving other 1.0"]

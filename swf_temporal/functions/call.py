@@ -19,6 +19,8 @@ HIDE_SECRETS = "hideSecrets"
 FAIL_ON_STATUS_CODE = "failOnStatusCode"
 RETURNS_VARIABLES = "returnsVariables"
 SERVER_VARIABLES = "serverVariables"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+"""The header, or metadata, in which services get the idempotency key of a call."""
 _PRINTABLE: Final = "".join(map(chr, range(ord(" "), ord("~") + 1)))
 
 

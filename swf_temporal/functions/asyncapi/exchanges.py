@@ -35,7 +35,7 @@ from swf_temporal.functions.asyncapi.parts import (
 )
 from swf_temporal.functions.asyncapi.parts import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
-from swf_temporal.functions.call import Call, variables
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call, variables
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.parameters import as_text
@@ -198,9 +198,6 @@ def _bindings_of(bindings: AllBindings, family: str) -> Mapping[str, JSON]:
     return bindings.get(family) or (bindings.get("mqtt5") if family == "mqtt" else None) or {}
 
 
-_IDEMPOTENCY_KEY = "Idempotency-Key"
-
-
 @dataclass(frozen=True, slots=True)
 class BrokerCall:
     """A call, with everything known about it before a broker is contacted."""
@@ -343,6 +340,6 @@ async def _first(
 
 def _marked(message: Message, call: Call) -> Message:
     """Return *message* with the key by which the receiver can detect a repetition."""
-    if call.key_in_headers is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
+    if call.key_in_headers is None or IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
         return message
-    return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.key_in_headers})
+    return replace(message, headers={**message.headers, IDEMPOTENCY_KEY: call.key_in_headers})

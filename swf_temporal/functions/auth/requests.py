@@ -5,7 +5,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.functions.auth.auth import Credential, credential_for
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
 from swf_temporal.functions.http.requests import Request
 
 
@@ -16,9 +16,9 @@ def authenticated(request: Request, call: Call) -> Request:
     key = credential_for(references.invocation if references else None, call)
     request = with_credentials(request, () if key is None else (key,))
     given = {name.lower() for name, _ in request.headers}
-    if request.is_safe or call.key_in_headers is None or "idempotency-key" in given:
+    if request.is_safe or call.key_in_headers is None or IDEMPOTENCY_KEY.lower() in given:
         return request
-    return replace(request, headers=(*request.headers, ("Idempotency-Key", call.key_in_headers)))
+    return replace(request, headers=(*request.headers, (IDEMPOTENCY_KEY, call.key_in_headers)))
 
 
 def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:

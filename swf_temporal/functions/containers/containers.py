@@ -19,7 +19,7 @@ from typing import Final
 from swf_temporal.base.data import JSON, json_or_base64
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
 from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.current_call import is_made_again
@@ -91,7 +91,6 @@ def _remove(path: Path) -> None:
 
 
 ACTION_ID: Final = "Direktiv-ActionID"
-IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 TEMP_DIR: Final = "Direktiv-TempDir"
 ERROR_CODE: Final = "Direktiv-ErrorCode"
 ERROR_MESSAGE: Final = "Direktiv-ErrorMessage"

@@ -6,7 +6,6 @@ before them in MQTT 5.
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -14,6 +13,7 @@ from urllib.parse import quote, unquote
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.strict_json import NotJSON, read_json, write_json
+from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.settings.events import Mode
 from swf_temporal.text.bodies import decoded, decoded_json, encoded, is_json, split_content_type
@@ -22,19 +22,6 @@ STRUCTURED: Final = "application/cloudevents+json"
 _BATCH = "application/cloudevents-batch"
 _JSON = "application/json"
 _CONTENT_TYPE = "datacontenttype"
-_PREFIXES: Mapping[str, tuple[str, ...]] = {
-    "amqp": ("ce-", "cloudevents_", "cloudevents:"),
-    "kafka": ("ce_",),
-    "nats": ("ce-",),
-    "http": ("ce-",),
-    "mqtt": ("",),
-}
-"""For each family of protocols, the prefixes of attribute names that are read; the first one is written.
-
-`ce-` is the binding for RabbitMQ; the AMQP 1.0 prefixes occur when RabbitMQ forwards a message of that protocol.
-"""
-_QUOTED = frozenset({"http", "nats"})
-"""The families whose headers are ASCII: other characters are percent-encoded."""
 _UNQUOTED = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"%')
 
 
@@ -70,11 +57,12 @@ def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
     if mode == "structured":
         whole = {key.lower(): value for key, value in event.to_json().items()}
         return Message(write_json(whole, ensure_ascii=False).encode(), STRUCTURED)
-    if family not in _PREFIXES:
+    kind = FAMILIES[family]
+    if not kind.attribute_prefixes:
         raise ValueError(f"CloudEvents have no binary mode over {family}")
     attributes = {key.lower(): value for key, value in event.to_json().items() if key != "data"}
     content_type = attributes.pop(_CONTENT_TYPE, None)
-    prefix, quoted = _PREFIXES[family][0], family in _QUOTED
+    prefix, quoted = kind.attribute_prefixes[0], kind.has_ascii_headers
     headers = {f"{prefix}{key}": _text(value, quoted=quoted) for key, value in attributes.items() if value is not None}
     content_type = _JSON if content_type is None else str(content_type)
     return Message(_payload(event.data, content_type), content_type, headers)
@@ -82,11 +70,11 @@ def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
 
 def _attributes_in(message: Message, family: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    quoted = family in _QUOTED
+    kind = FAMILIES[family]
     for name, value in message.headers.items():
-        for prefix in _PREFIXES.get(family, ()):
+        for prefix in kind.attribute_prefixes:
             if name.lower().startswith(prefix):
-                found.setdefault(name[len(prefix) :].lower(), unquote(value) if quoted else value)
+                found.setdefault(name[len(prefix) :].lower(), unquote(value) if kind.has_ascii_headers else value)
                 break
     for other in ("data", "data_base64", "content-type"):
         found.pop(other, None)

@@ -13,12 +13,12 @@ from contextvars import ContextVar
 from typing import Final
 
 from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.families import FAMILIES
 
 LIBRARIES: Final = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
-    "hpack.hpack", "hpack.table", "oauthlib", "websockets.client", "websockets.server", "aiokafka", "nats", "paho",
-    "aiormq.connection", "aio_pika.connection", "grpc", "grpc._cython.cygrpc", "gql.transport.httpx", "zeep.transports",
-    "asyncio",
+    "hpack.hpack", "hpack.table", "oauthlib", "grpc", "grpc._cython.cygrpc", "gql.transport.httpx", "zeep.transports",
+    "asyncio", *(logger for family in FAMILIES.values() for logger in family.loggers),
 )  # fmt: skip
 """Loggers of libraries that make calls."""
 

@@ -22,6 +22,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.settings.values import LogFormat, LogLevel
 from swf_temporal.temporal.client_errors import Trouble, brief, trouble_of
@@ -203,7 +204,10 @@ class HeldDown(logging.Filter):
         return True
 
 
-_WITH_DATA = ("temporalio.worker", "httpcore", "hpack", "websockets", "oauthlib", "aiormq", "aiokafka", "nats")
+_WITH_DATA = (
+    "temporalio.worker", "httpcore", "hpack", "oauthlib",
+    *(logger for family in FAMILIES.values() for logger in family.logs_data),
+)  # fmt: skip
 """Loggers that would write payloads, headers or frames at the level DEBUG."""
 
 

@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.grammar import with_article
-from swf_temporal.events.brokers.protocols import WIRES, target_of
+from swf_temporal.events.brokers.families import CUSTOM, FAMILIES, WIRES
+from swf_temporal.events.brokers.protocols import target_of
 from swf_temporal.runtime.performing import PUBLISH_LIMIT
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import FromVariable, Section, Variable
@@ -24,12 +25,6 @@ Mode = Literal["structured", "binary"]
 """The content modes of CloudEvents: the event as JSON, or attributes in headers and the payload as the body."""
 
 _SINK: Final = "SWF_SINK"
-_WORDS: Final = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
-"""The word for an address at a broker, by the family of its protocol."""
-
-
-CUSTOM: Final = "custom"
-"""The family of sources and sinks that installed packages offer: `custom:NAME`."""
 
 
 def _url(value: object) -> str:
@@ -96,7 +91,7 @@ class BrokerAddress(Section):
     @property
     def word(self) -> str | None:
         """The word for the address there; None if the URL contains it."""
-        return None if self.url == ROUTER else _WORDS.get(self.family)
+        return None if self.url == ROUTER else FAMILIES[self.family].word
 
     @property
     def address(self) -> str:
@@ -114,7 +109,7 @@ class BrokerAddress(Section):
     @model_validator(mode="after")
     def _is_of_its_protocol(self) -> Self:
         word = self.word
-        for other in dict.fromkeys(_WORDS.values()):
+        for other in dict.fromkeys(one.word for one in FAMILIES.values() if one.word is not None):
             if other != word and getattr(self, other) is not None:
                 wanted = "there is no such thing" if word is None else f"there is {with_article(word)}"
                 raise validation_error(f"over {self.family} {wanted}", other)

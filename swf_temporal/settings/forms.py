@@ -18,13 +18,11 @@ from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.function_types import operation_type
 from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.base.strict_json import read_json
+from swf_temporal.events.brokers.families import WIRES
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.settings.configuration import FromVariable, reading
 
-_SCHEMES: Final = frozenset({
-    "http", "https", "grpc", "grpcs", "ws", "wss", "mqtt", "mqtts", "secure-mqtt", "amqp", "amqps", "nats", "nats+tls",
-    "kafka", "kafka-secure",
-})  # fmt: skip
+_SCHEMES: Final = frozenset({"grpc", "grpcs", *WIRES})
 _RATE: Final = re.compile(r"(?P<calls>\d+(?:\.\d+)?)\s*/\s*(?:(?P<number>\d*)\s*(?P<unit>s|m|h))")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _SIZE: Final = re.compile(r"(?P<number>\d+)\s*(?P<unit>b|[kmg]i?b)?")

@@ -1,6 +1,6 @@
 """The settings of a worker itself: task queue, concurrency, health and logs. Its calls have their own settings.
 
-Imports little: command-line options are made of the settings. `temporal/worker.py` passes them to Temporal's SDK.
+Imports little: command-line options are made of the settings. `sdk/worker.py` passes them to Temporal's SDK.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,8 @@ from swf_temporal.base.strict_json import read_json
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PLACE, PROBE
+from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PROBE
+from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
@@ -41,7 +42,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
 }
 _INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities without external effects."""
-_NO_EVENTS: Final = (PROBE, PLACE)
+_NO_EVENTS: Final = frozenset({PROBE}).union(*(part.SIGNALS for part in PARTS))
 """Signals that carry no events."""
 _LOCAL_ACTIVITY: Final = "core_local_activity"
 """The marker that the SDK records for a local activity."""

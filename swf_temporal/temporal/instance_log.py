@@ -64,13 +64,16 @@ class InstanceLog(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self._said = self.carried(LogRecord)
+        self._said = LogRecord()
         info = instance.info
         self._usual = logging.DEBUG if instance.is_call else logging.INFO
         # The parent of a sub-workflow decides what its failure means.
         self._failure = logging.ERROR if info.parent is None else logging.WARNING
         self._what = f"call of {info.workflow_type}" if instance.is_call else info.workflow_type
         self._is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
+
+    def resume(self) -> None:
+        self._said = self.carried(LogRecord)
 
     @property
     def notes(self) -> bool:

@@ -76,7 +76,7 @@ class Part:
     """The names of the signals that are for this part and carry no events."""
 
     def __init__(self, instance: Instance) -> None:
-        """Initialize as a part of *instance*, of which only the pin is known yet."""
+        """Initialize as a part of *instance*, of which only the pin is known yet: what it carries is not admitted."""
         self.instance = instance
 
     def carried(self, kind: type[R]) -> R:
@@ -90,6 +90,9 @@ class Part:
 
     async def admit(self) -> None:
         """Act before the definition is looked up. Raises WorkflowFault if the run must not begin."""
+
+    def resume(self) -> None:
+        """Read what it carries from the previous execution, if anything. Raises MalformedRecord."""
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
         """Act when the definition, which runs on *host*, is known."""

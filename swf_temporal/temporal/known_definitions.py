@@ -38,7 +38,7 @@ class KnownDefinitions(Part):
     async def admit(self) -> None:
         """Check the definitions, if the worker is set to. Raises UnknownDefinition for one that it does not serve."""
         pin = self.instance.pin
-        brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
+        brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None or _has_forged_parts(pin)
         # This worker's setting counts for a run that begins; otherwise the marker records that of its first worker.
         if brings and _begins(pin) and is_recorded(_ASKED, wanted=operator_options().only_known):
             await _check_known(pin)
@@ -51,7 +51,7 @@ async def _check_known(pin: Pin) -> None:
     """
     if pin.again is not None and pin.call is None:
         await _find_carried(pin, pin.again.wanted)
-    elif pin.call is not None or pin.progress is not None:
+    elif pin.call is not None or pin.progress is not None or _has_forged_parts(pin):
         what = "one call of a function" if pin.call is not None else "the middle of a run"
         raise UnknownDefinition(f"a run cannot begin with {what}: {_HOW}")
     digests = [Source(one.text, one.name).digest for one in pin.definitions]
@@ -90,6 +90,11 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
     carried = Pin.from_json(found)
     for one in fields(pin):
         setattr(pin, one.name, getattr(carried, one.name))
+
+
+def _has_forged_parts(pin: Pin) -> bool:
+    """Tell whether a client wrote what the parts of an instance carry; mailboxes write it for their children."""
+    return bool(pin.parts) and workflow.info().parent is None
 
 
 def _begins(pin: Pin) -> bool:

@@ -68,7 +68,7 @@ class Lifecycle(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self._untold = self.carried(LifecycleRecord).untold
+        self._untold: list[CloudEvent] = []
         self._asked: frozenset[str] = frozenset()
         self._definition: Definition | None = None
         self._outgoing: Outgoing | None = None
@@ -81,6 +81,9 @@ class Lifecycle(Part):
         """The key of the states in the definition's text."""
         self._pointers: Mapping[str, str] = {}
         self._hands_over = False
+
+    def resume(self) -> None:
+        self._untold = self.carried(LifecycleRecord).untold
 
     @property
     def notes(self) -> bool:

@@ -51,16 +51,20 @@ class OwnPlace(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        record = self.carried(OwnPlaceRecord)
-        self.given_by = record.place
+        self.given_by: str | None = None
         """The id of the workflow that gives the place that the run has or waits for."""
-        self._above = record.above
-        self.had = self.given_by
+        self._above: list[str] = []
+        self.had: str | None = None
         """The id of what has given the run a place, also after it has given that back."""
         self._told: dict[str, PlaceAnswer] = {}
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
         """The place that it waits for; None if it does not wait."""
+
+    def resume(self) -> None:
+        record = self.carried(OwnPlaceRecord)
+        self.given_by = self.had = record.place
+        self._above = record.above
 
     def record(self, to: ContinuedAs | None = None) -> OwnPlaceRecord:  # noqa: ARG002 - it keeps its place
         """Return the place, and those of ancestors."""

@@ -66,14 +66,18 @@ class Subscriptions(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        record = self.carried(SubscriptionsRecord)
         self._pin = instance.pin
-        self._handed_over = record.handed_over
-        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in record.mailboxes}
+        self._handed_over = False
+        self._subscribed: dict[str, list[dict[str, str]]] = {}
         """By the ids of mailboxes, the attributes of its events that this instance knows."""
         self._under_way: list[asyncio.Task[None]] = []
         self._instance = workflow.info().workflow_id
         self._loop = asyncio.get_running_loop()
+
+    def resume(self) -> None:
+        record = self.carried(SubscriptionsRecord)
+        self._handed_over = record.handed_over
+        self._subscribed = {one: [] for one in record.mailboxes}
 
     @property
     def _definition(self) -> Definition:

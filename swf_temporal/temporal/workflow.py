@@ -105,21 +105,12 @@ class Interpreter:
         self._to: ContinuedAs | None = None
         is_continued = was_reset or pin.progress is not None
         self._instance = Instance(pin, is_continued, info.is_continue_as_new_suggested)
-        self._parts = self._made_parts(PARTS if self._options.parts is None else self._options.parts)
+        self._parts = [kind(self._instance) for kind in (PARTS if self._options.parts is None else self._options.parts)]
         self._signals = {name: part for part in self._parts for name in part.SIGNALS}
         self._noting: list[Part] = []
         self._length = LengthCheck(lambda: self._instance.is_long(), self._words)  # noqa: PLW0108 - it may be replaced
         self._shown = LatestEntry(self._show, asyncio.get_running_loop())
         self._incoming = IncomingEvents(pin, self._length, self._note_kept)
-
-    def _made_parts(self, kinds: Sequence[type[Part]]) -> list[Part]:
-        try:
-            return [kind(self._instance) for kind in kinds]
-        except (ValueError, TypeError, LookupError) as error:
-            message = "what follows the input of a workflow is a record that its client makes"
-            self._wrong = self._wrong or f"{message}: {error}"
-            self._pin.parts = {}
-            return [kind(self._instance) for kind in kinds]
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -142,6 +133,7 @@ class Interpreter:
         try:
             for part in self._parts:
                 await part.admit()
+            self._resume_parts()
             if self._pin.call is not None:
                 host = self._new_host(self._pin.call.source)
                 return await make_call(self._pin.call, host, watches=not self._options.answers_all)
@@ -159,6 +151,15 @@ class Interpreter:
             raise application_error(internal, non_retryable=True) from error
         except InvalidDefinition as error:
             raise ApplicationError(str(error), type="InvalidDefinition", non_retryable=True) from None
+
+    def _resume_parts(self) -> None:
+        """Have each part read its record. Raises WorkflowFault if a client made one that cannot be read."""
+        try:
+            for part in self._parts:
+                part.resume()
+        except (ValueError, TypeError, LookupError) as error:
+            message = "what follows the input of a workflow is a record that its client makes"
+            raise WorkflowFault(f"{message}: {error}", name=WRONG_INPUT) from None
 
     async def _end(self, ending: Ending) -> None:
         """Call the end hook of each part. Raises the error of one, after passing it to those that follow."""

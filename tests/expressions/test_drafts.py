@@ -89,6 +89,7 @@ EARLY_PATHS_DATA: JSON = {
     ("$.exit-code.within", [], "within"),
     ("$.order.line-items[7]", [], "line-items"),
     ("$['a].c-d']", [4], "a].c-d"),
+    ("$.order['x].y'][*]", [], "order"),
 ])  # fmt: skip
 def test_finds(text: str, found: list[JSON], key: str | None) -> None:
     """A path finds what it leads to, and knows the key that this is known by."""

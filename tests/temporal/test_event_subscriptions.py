@@ -356,3 +356,40 @@ async def test_an_event_is_not_accepted_where_another_workflow_has_the_id(bench:
         with pytest.raises(AlreadyStartedError, match=f"but a workflow '{thief.id}' has that id"):
             await send(running, first)
         await squatter.terminate()
+
+
+BEYOND = """
+events:
+- {name: Go, type: go}
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .had}}], transition: Go on}
+- {name: Go on, type: event, onEvents: [{eventRefs: [Go]}], stateDataFilter: {output: '{had}'}, end: true}
+"""
+"""An instance that takes one event of a parcel, and keeps the next until its end."""
+
+
+async def test_what_an_instance_left_at_its_end_goes_to_the_next(bench: Bench) -> None:
+    """An event that one instance alone was given, and did not take, is for others: also one that had it from another."""
+    async with bench.worker(named(BEYOND)) as running:
+        first = await running.start_awaiting("Shipped", {"parcel": "7"})
+        mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        await until(lambda: _are_subscribed(mailbox, 1))
+        await send(running, shipped("1", 1, parcel="7", leg="a"))
+        await running.awaiting(first, "Go")
+        await send(running, shipped("2", 2, parcel="7", leg="a"))
+        second = await running.start_awaiting("Shipped", {"parcel": "7"})
+        await until(lambda: _are_subscribed(mailbox, 2))
+        await send(running, shipped("3", 3, parcel="7", leg="a"))
+        await running.awaiting(second, "Go")
+        await kept_by(running, {"parcel": "7"}, 0)
+        await first.signal("Go", {})
+        assert await result(first) == {"had": 1}
+        await until(lambda: _are_subscribed(mailbox, 1))
+        await second.signal("Go", {})
+        assert await result(second) == {"had": 3}
+        await kept_by(running, {"parcel": "7"}, 1)
+        assert await running.run({"parcel": "7"}) == {"had": 2}

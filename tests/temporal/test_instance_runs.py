@@ -225,6 +225,9 @@ class StatesCounted(Part):
 
     def __init__(self, instance: RunningInstance) -> None:
         super().__init__(instance)
+        self.count = 0
+
+    def resume(self) -> None:
         self.count = self.carried(CountRecord).count
 
     def note(self, entry: TraceEntry) -> None:

@@ -64,6 +64,9 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
     assert worker.scripted.calls == []
 
 
+FORGED_EVENT = {"lifecycle": {"untold": [{"id": "1", "source": "s", "type": "forged"}]}}
+
+
 def forged() -> dict[str, Pin]:
     """Return what somebody may write who knows a definition that is served."""
     [known], [own] = pinned([served()]), pinned([another()])
@@ -79,6 +82,8 @@ def forged() -> dict[str, Pin]:
         "the middle of a run": Pin([known], progress=progress),
         "the middle of a run alone": Pin([], progress=progress),
         "a part of another run": Pin([own], lineage=Lineage(is_part=True)),
+        "events to send": Pin([known], parts=FORGED_EVENT),
+        "events to send alone": Pin([], parts=FORGED_EVENT),
     }
 
 
@@ -87,6 +92,7 @@ async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         await refused(await started(bench, worker.queue, forged()[what].to_json()))
     assert worker.scripted.calls == []
+    assert worker.scripted.published == []
 
 
 async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:

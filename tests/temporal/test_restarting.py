@@ -429,7 +429,7 @@ async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
     text = CHANGED.replace("${ {v: 1} }", "${ . + {v: 1} }")
     served, queue = load(text), "known-only-again"
     activities = [Carried(bench.client).carried]
-    async with bench.worker(served, only_known=True, queue=queue, activities=activities, **functions):
+    async with bench.worker(served, only_known=True, queue=queue, activities=activities, **functions) as worker:
         handle = await bench.client.start_workflow("changed", id=queue, task_queue=queue)
         assert await ended(handle) is None
         assert await went_on(bench, await plan_retry(Client(bench.client), handle.id)) == {"v": 1}
@@ -439,7 +439,9 @@ async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
         beginning.pin.progress["input"] = {"forged": True}  # type: ignore[index]  # it has some
         forged = {"text": text.replace("v: 1", "v: 3"), "name": "forged", "sha256": "0"}
         beginning.pin.definitions = [Pinned(**forged)]
+        beginning.pin.parts = {"lifecycle": {"untold": [{"id": "1", "source": "s", "type": "forged"}]}}
         assert await ended(bench.handle(handle, await beginning.start(bench.client, handle.id))) == {"n": 2, "v": 1}
+        assert worker.scripted.published == []
     other = load(text.replace("v: 1", "v: 2"))
     async with bench.worker(other, only_known=True, queue=queue, activities=activities, **functions):
         plan = await plan_rerun(Client(bench.client), handle.id, "Ship")

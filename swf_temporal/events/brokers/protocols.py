@@ -1,4 +1,4 @@
-"""The protocols that an AsyncAPI document may name, and the broker class of each."""
+"""The brokers that a worker connects to, by family, and the servers that URLs name."""
 
 import importlib
 from dataclasses import dataclass, field
@@ -6,46 +6,8 @@ from typing import Any, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from swf_temporal.base.errors import permanent_failure
+from swf_temporal.events.brokers.families import FAMILIES, WIRES, Wire
 from swf_temporal.events.brokers.port import Broker
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    family: str
-    """The name of the protocol's bindings."""
-    port: int
-    """The default port."""
-    is_secure: bool = False
-
-
-WIRES = {
-    "mqtt": Wire("mqtt", 1883),
-    "mqtt5": Wire("mqtt", 1883),
-    "mqtts": Wire("mqtt", 8883, is_secure=True),
-    "secure-mqtt": Wire("mqtt", 8883, is_secure=True),
-    "amqp": Wire("amqp", 5672),
-    "amqps": Wire("amqp", 5671, is_secure=True),
-    "nats": Wire("nats", 4222),
-    "nats+tls": Wire("nats", 4222, is_secure=True),
-    "kafka": Wire("kafka", 9092),
-    "kafka-secure": Wire("kafka", 9093, is_secure=True),
-    "ws": Wire("ws", 80),
-    "wss": Wire("ws", 443, is_secure=True),
-    "http": Wire("http", 80),
-    "https": Wire("http", 443, is_secure=True),
-}
-"""Protocols by the names that documents and URLs use."""
-
-BY_HTTP = frozenset({"ws", "http"})
-"""The families whose connections begin with an HTTP request, which carries headers and a query."""
-
-_CLASSES = {
-    "mqtt": ("mqtt", "Mqtt"),
-    "amqp": ("amqp", "Amqp"),
-    "nats": ("nats", "Nats"),
-    "kafka": ("kafka", "Kafka"),
-    "ws": ("websocket", "WebSocket"),
-}
 
 
 class Brokers:
@@ -71,8 +33,8 @@ class Brokers:
                 await broker.aclose()
 
     def _make(self, family: str) -> Any:
-        module, name = _CLASSES[family]
-        return getattr(importlib.import_module(f"swf_temporal.events.brokers.{module}"), name)()
+        kind = FAMILIES[family]
+        return getattr(importlib.import_module(f"swf_temporal.events.brokers.{kind.module}"), kind.broker)()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.importing import optional
+from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
 from swf_temporal.events.brokers.protocols import Brokers
@@ -43,10 +44,6 @@ _MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
 """The size limit of dead letters; the broker's may be lower."""
 _FIRST_PAUSE: Final = 0.5
 _MAX_PAUSE: Final = 10.0
-_ROUTING: Final = frozenset({"CC", "BCC"})
-"""RabbitMQ headers that route to further queues. They are dropped: RabbitMQ would refuse them as strings."""
-_KEEPING: Final = frozenset({"amqp", "nats"})
-"""The families in which a message can be refused; the others only record the position of a consumer."""
 
 
 class DeadLetters:
@@ -62,7 +59,7 @@ class DeadLetters:
 
     def tell_loss(self) -> None:
         """Log a warning if messages that cannot be taken will be lost."""
-        if self._channel is None and self._consumer.family not in _KEEPING:
+        if self._channel is None and not FAMILIES[self._consumer.family].refuses_messages:
             _log.warning(
                 "%s: messages that cannot be taken will be lost: %s has no dead letters, and `deadLetter` is not set",
                 self._consumer.name,
@@ -108,7 +105,7 @@ class DeadLetters:
 
     def _kept(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         """Return the *headers* that a dead letter keeps."""
-        routing = _ROUTING if self._consumer.family == "amqp" else ()
+        routing = FAMILIES[self._consumer.family].routing_headers
         return {name: value for name, value in headers.items() if name not in routing}
 
     def _described(self, incoming: Incoming) -> str:
@@ -290,16 +287,6 @@ def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:
     return error
 
 
-SOURCES: Final = {
-    "amqp": ("amqp", "AmqpSource", "aio_pika"),
-    "kafka": ("kafka", "KafkaSource", "aiokafka"),
-    "mqtt": ("mqtt", "MqttSource", "aiomqtt"),
-    "nats": ("nats", "NatsSource", "nats"),
-    "ws": ("websocket", "WebSocketSource", "websockets"),
-}
-"""By family: the module, named like its extra, the class, and the library that the extra installs."""
-
-
 def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = "") -> MessageSource:
     """Return the source of *consumer*'s messages, as a client whose id is derived from its name and *deployment*.
 
@@ -307,10 +294,10 @@ def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = 
     """
     if consumer.custom is not None:
         return CustomSource(consumer.custom)
-    module, name, library = SOURCES[consumer.family]
-    optional(library, module, f"consumers of {consumer.family}")
+    kind = FAMILIES[consumer.family]
+    optional(kind.library, kind.module, f"consumers of {consumer.family}")
     channel = channel_of(settings, consumer, client_id_of(f"{deployment}/{consumer.name}"), consumer.max_bytes)
-    made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(
+    made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{kind.module}"), kind.source)(
         channel, consumer
     )
     return made

@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import Callee
+from swf_temporal.events.brokers.families import FAMILIES, WIRES
 from swf_temporal.events.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Credentials, Message
-from swf_temporal.events.brokers.protocols import BY_HTTP, WIRES, Brokers, Target
+from swf_temporal.events.brokers.protocols import Brokers, Target
 from swf_temporal.functions.asyncapi.messages import (
     Given,
     ReceivedMessage,
@@ -282,10 +283,11 @@ class Exchanges:
         return await self._channel_at(task, address, bindings)
 
     async def _channel_at(self, task: BrokerCall, address: str, bindings: Bindings) -> Channel:
-        credentials = broker_credentials(task.authentication, task.call, by_http=task.family in BY_HTTP)
+        begins_by_http = FAMILIES[task.family].begins_by_http
+        credentials = broker_credentials(task.authentication, task.call, by_http=begins_by_http)
         if (credentials.username, credentials.password, credentials.token) == (None, None, None):
             credentials = replace(credentials, username=task.target.username, password=task.target.password)
-        if task.family in BY_HTTP:
+        if begins_by_http:
             secret = {one.name: one.value for one in task.authentication.credentials if one.where == "query"}
             address = with_query(address, task.given.query, secret)
             if not task.operation.sends:

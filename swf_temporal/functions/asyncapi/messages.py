@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.functions.asyncapi.parts import (
     AddressParameter,
@@ -24,9 +25,6 @@ from swf_temporal.text.bodies import is_json, read_answer, split_content_type
 from swf_temporal.text.suggestions import suggestion
 
 _OUTRIGHT = ("payload", "headers", "correlationId")
-_WILD = {"mqtt": "+#\0", "nats": "*> \t\r\n\0"}
-_BETWEEN = {"mqtt": "/", "nats": "."}
-"""The separators of addresses, by family: a parameter that contains one would lead to another channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def address_of(place: ChannelPlace, given: Given, family: str) -> str:
     for parameter in place.parameters:
         value = given.parameters[parameter.name]
         is_part = place.address != f"{{{parameter.name}}}"
-        if is_many(value, family) or (is_part and set(value) & set(_BETWEEN.get(family, ""))):
+        if is_many(value, family) or (is_part and set(value) & set(FAMILIES[family].separator)):
             message = f"the address '{place.address}' cannot have {value!r} as '{parameter.name}'"
             raise permanent_failure("BadArguments", message)
     return with_values(place.address, {name: write(value) for name, value in given.parameters.items()})
@@ -106,7 +104,7 @@ def address_of(place: ChannelPlace, given: Given, family: str) -> str:
 
 def is_many(address: str, family: str) -> bool:
     """Return whether *address*, or a part of one, would match several channels, or none."""
-    return address in {"", ".", ".."} or bool(set(address) & set(_WILD.get(family, "\0")))
+    return address in {"", ".", ".."} or bool(set(address) & set(FAMILIES[family].wildcards))
 
 
 def _parameters(operation: AsyncApiOperation) -> tuple[AddressParameter, ...]:

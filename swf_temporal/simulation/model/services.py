@@ -172,7 +172,7 @@ def _service(name: str, content: Any, servers: dict[tuple[str, str, int], str], 
 
 def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
     """Return the kind of the service *name*, and record its server in *servers*."""
-    from swf_temporal.events.brokers.protocols import WIRES  # noqa: PLC0415 - heavy, and seldom needed
+    from swf_temporal.events.brokers.families import WIRES  # noqa: PLC0415 - seldom needed
 
     scheme, separator, _ = name.partition("://")
     scheme = scheme.lower()

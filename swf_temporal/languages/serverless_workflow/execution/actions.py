@@ -5,7 +5,7 @@ output filter, sleep after. Its result is an *effect*: a value and the place in 
 actions see the effects of those before them. Parallel actions all see the same data, and their effects are applied in
 the order in which the actions are written.
 
-Some calls may long_wait an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
+Some calls may take longer than an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
 `onParentComplete: continue`. While such a call is in progress, its frame records it. A run that resumes after a
 suspension requests the same id from its host again, and the host then only waits for the result.
 """
@@ -59,12 +59,12 @@ from swf_temporal.runtime.trace import ActionStarted, Invoked, failed_attempt
 
 
 def long_wait_of_call(ref: FunctionRef, function: calls.Function, lane: Lane) -> LongWait | None:
-    """Return the waiter for a call of *function*, if the call may long_wait an execution."""
+    """Return the waiter for a call of *function*, if the call may take longer than an execution."""
     return lane.run.long_wait if is_long_running(function) and ref.invoke == "sync" else None
 
 
 def long_wait_of_subflow(ref: SubflowRef, lane: Lane) -> LongWait | None:
-    """Return the waiter for a sub-workflow, if it may long_wait an execution."""
+    """Return the waiter for a sub-workflow, if it may take longer than an execution."""
     return lane.run.long_wait if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 

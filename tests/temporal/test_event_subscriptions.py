@@ -392,4 +392,6 @@ async def test_what_an_instance_left_at_its_end_goes_to_the_next(bench: Bench) -
         await second.signal("Go", {})
         assert await result(second) == {"had": 3}
         await kept_by(running, {"parcel": "7"}, 1)
-        assert await running.run({"parcel": "7"}) == {"had": 2}
+        third = await running.start_awaiting("Go", {"parcel": "7"})
+        await third.signal("Go", {})
+        assert await result(third) == {"had": 2}

@@ -1,0 +1,106 @@
+"""The brokers of each kind: their protocols, and all that distinguishes their addresses and messages.
+
+The classes that connect to a broker are in modules of the same name: one that sends and receives in `events/brokers/`,
+and the source of its messages in `events/consumers/`. Imports little: settings and command-line options are made of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of brokers, which speak one protocol in several variants."""
+
+    module: str = ""
+    """The module of its classes, named like its extra; empty for HTTP, whose client has its own owner."""
+    broker: str = ""
+    """The class that sends and receives."""
+    source: str = ""
+    """The class of its source of messages; empty if there are no consumers."""
+    library: str = ""
+    """The library that the extra installs."""
+    loggers: tuple[str, ...] = ()
+    """The library's loggers, whose lines may contain secrets."""
+    logs_data: tuple[str, ...] = ()
+    """Those whose lines contain payloads at the level DEBUG."""
+    word: str | None = None
+    """The word for an address at a broker, which is the setting's name; None if the URL contains the address."""
+    attribute_prefixes: tuple[str, ...] = ()
+    """The prefixes of an event's attributes among headers; the first one is written. Empty: there is no binary mode."""
+    has_ascii_headers: bool = False
+    """Whether headers are ASCII: other characters are percent-encoded."""
+    refuses_messages: bool = False
+    """Whether a message can be refused; otherwise a consumer can only record its position."""
+    routing_headers: frozenset[str] = frozenset()
+    """Headers that route a message to further addresses. They are dropped from dead letters."""
+    wildcards: str = "\0"
+    """The characters that make an address a pattern, or invalid."""
+    separator: str = ""
+    """The separator within addresses: a parameter that contains it would lead to another channel."""
+    begins_by_http: bool = False
+    """Whether a connection begins with an HTTP request, which carries headers and a query."""
+
+
+CUSTOM: Final = "custom"
+"""The family of sources and sinks that installed packages offer: `custom:NAME`."""
+
+FAMILIES: Final[Mapping[str, Family]] = {
+    "mqtt": Family(
+        "mqtt", "Mqtt", "MqttSource", "aiomqtt", ("paho",),
+        word="topic", attribute_prefixes=("",), wildcards="+#\0", separator="/",
+    ),
+    "amqp": Family(
+        "amqp", "Amqp", "AmqpSource", "aio_pika", ("aiormq.connection", "aio_pika.connection"), ("aiormq",),
+        # `ce-` is the binding for RabbitMQ; the others occur when it forwards a message of AMQP 1.0.
+        word="queue", attribute_prefixes=("ce-", "cloudevents_", "cloudevents:"), refuses_messages=True,
+        routing_headers=frozenset({"CC", "BCC"}),  # RabbitMQ would refuse them as strings
+    ),
+    "nats": Family(
+        "nats", "Nats", "NatsSource", "nats", ("nats",), ("nats",),
+        word="subject", attribute_prefixes=("ce-",), has_ascii_headers=True, refuses_messages=True,
+        wildcards="*> \t\r\n\0", separator=".",
+    ),
+    "kafka": Family(
+        "kafka", "Kafka", "KafkaSource", "aiokafka", ("aiokafka",), ("aiokafka",),
+        word="topic", attribute_prefixes=("ce_",),
+    ),
+    "ws": Family(
+        "websocket", "WebSocket", "WebSocketSource", "websockets",
+        ("websockets.client", "websockets.server"), ("websockets",), begins_by_http=True,
+    ),
+    "http": Family(attribute_prefixes=("ce-",), has_ascii_headers=True, begins_by_http=True),
+    CUSTOM: Family(),
+}  # fmt: skip
+"""By the name of the protocol's bindings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A protocol as documents and URLs name it."""
+
+    family: str
+    """The name of its family."""
+    port: int
+    """The default port."""
+    is_secure: bool = False
+
+
+WIRES: Final[Mapping[str, Wire]] = {
+    "mqtt": Wire("mqtt", 1883),
+    "mqtt5": Wire("mqtt", 1883),
+    "mqtts": Wire("mqtt", 8883, is_secure=True),
+    "secure-mqtt": Wire("mqtt", 8883, is_secure=True),
+    "amqp": Wire("amqp", 5672),
+    "amqps": Wire("amqp", 5671, is_secure=True),
+    "nats": Wire("nats", 4222),
+    "nats+tls": Wire("nats", 4222, is_secure=True),
+    "kafka": Wire("kafka", 9092),
+    "kafka-secure": Wire("kafka", 9093, is_secure=True),
+    "ws": Wire("ws", 80),
+    "wss": Wire("ws", 443, is_secure=True),
+    "http": Wire("http", 80),
+    "https": Wire("http", 443, is_secure=True),
+}
+"""By name; some documents and URLs use different ones for the same protocol."""

@@ -10,7 +10,7 @@ import pytest
 import swf_temporal
 from swf_temporal.base.function_types import TYPES
 from swf_temporal.cli.lazy import COMMANDS
-from swf_temporal.events.brokers.families import FAMILIES, WIRES
+from swf_temporal.events.brokers.families import WIRES
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions import VERSIONS
@@ -97,10 +97,7 @@ def _members(port: type) -> list[str]:
 KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a rule": [_rules, _codes],
     "a function type of the package": [lambda: sorted(TYPES)],
-    "a kind of broker, for operations of AsyncAPI documents, consumers and sinks": [
-        lambda: sorted(WIRES),
-        lambda: [one for one, kind in FAMILIES.items() if kind.word is not None],
-    ],
+    "a kind of broker, for AsyncAPI documents and sinks": [lambda: sorted(WIRES)],
     "something that the outside must do": [lambda: _members(Host)],
     "a language version with a number, such as an earlier 0.x": [lambda: [one.name for one in VERSIONS]],
     "a language": [lambda: _members(Language)],

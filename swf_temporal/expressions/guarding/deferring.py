@@ -8,6 +8,9 @@ happen on one machine and not on another, so the machine is to blame, and the ta
 Work is counted in steps of an engine, of which a helper makes some millions per second. `MAX_WORK` of them take less
 than a tenth of its limit, so that a bounded evaluation never exceeds a limit on any usable machine. A bound is never
 too low and often too high: then a fast evaluation is left to the host, which costs some milliseconds.
+
+Without bounds, the host would make all evaluations that need jq. Each then costs a worker ten times as much processor
+time, and an event: 4,000 different ones take 15 s rather than 1.6 s, and 4,017 events rather than 169.
 """
 
 import re

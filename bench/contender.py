@@ -101,9 +101,10 @@ async def contender(name: str, client: Client, service: str) -> AsyncIterator[Co
 
 
 @asynccontextmanager
-async def service() -> AsyncIterator[str]:
+async def service(*options: str) -> AsyncIterator[str]:
     """Start the service that is called, for as long as the context lasts, and yield its URL."""
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "bench.service", stdin=PIPE, stdout=PIPE)
+    command = sys.executable, "-m", "bench.service", *options
+    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert process.stdin
     try:
         yield (await line_of(process, "http")).strip()

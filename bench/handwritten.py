@@ -35,7 +35,7 @@ class Asking:
     """Calls a service, over connections that are kept open."""
 
     def __init__(self) -> None:
-        self._client = httpx.AsyncClient()
+        self._client = httpx.AsyncClient(timeout=60)
 
     @activity.defn(name="ask")
     async def ask(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -165,6 +165,19 @@ class AsksLocally:
         return data
 
 
+@workflow.defn(name="rest-locally")
+class RestLocally:
+    """Calls a service for each number by local activities, all of them at once."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the list of answers, in the order of the numbers."""
+        calls = [{"service": data["service"], "number": number} for number in data["numbers"]]
+        ask = workflow.execute_local_activity_method
+        answers = await asyncio.gather(*(ask(Asking.ask, call, start_to_close_timeout=LIMIT) for call in calls))
+        return {**data, "answers": list(answers)}
+
+
 @workflow.defn(name="posts")
 class Posts:
     """Sends to a service, one call after the other."""
@@ -250,4 +263,17 @@ async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, Signal, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, AsksLocally, Posts, Counting)
+WORKFLOWS = (
+    NoActivity,
+    Signal,
+    OneActivity,
+    Sequence,
+    Parallel,
+    Foreach,
+    Rest,
+    Asks,
+    AsksLocally,
+    RestLocally,
+    Posts,
+    Counting,
+)

@@ -1,4 +1,6 @@
-"""`python -m bench.local_calls`: calls over HTTP in sequence as local calls, against activities written by hand.
+"""`python -m bench.local_calls`: calls over HTTP as local calls, against activities written by hand.
+
+The calls are made in sequence or, with `--foreach`, side by side.
 
 Three contenders make the same calls in turn, against one server: the interpreter with local calls, and workflows that
 are written by hand, with regular and with local activities, both outside of the sandbox. What is told of each is the
@@ -70,31 +72,38 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured")
     parser.add_argument("--calls", type=int, default=ACTIVITIES, help="how many calls a workflow makes")
     parser.add_argument("--batch", type=int, default=30, help="how many workflows one measurement has")
+    parser.add_argument("--foreach", action="store_true", help="make the calls side by side, one for each item")
+    parser.add_argument("--bytes", type=int, default=0, help="how large the answers are")
+    parser.add_argument("--seconds", type=float, default=0, help="how long the service takes for an answer")
     parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
     given = parser.parse_args()
-    rounds = asyncio.run(measure(given.calls, given.rounds, given.batch))
+    slow = ["--bytes", str(given.bytes), "--seconds", str(given.seconds)]
+    rounds = asyncio.run(measure(given.calls, given.rounds, given.batch, *slow, is_foreach=given.foreach))
     if given.json:
         print(json.dumps([{name: asdict(cost) for name, cost in one.items()} for one in rounds], indent=2))
     else:
         print(table(rounds))
 
 
-async def measure(calls: int, rounds: int, batch: int) -> list[dict[str, Cost]]:
+async def measure(
+    calls: int, rounds: int, batch: int, *of_service: str, is_foreach: bool = False
+) -> list[dict[str, Cost]]:
     """Return, for each round, what each contender took; who begins changes from round to round."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(local_server(as_installed=True))
-        url = await stack.enter_async_context(service())
+        url = await stack.enter_async_context(service(*of_service))
         first, second = [
             await stack.enter_async_context(contender(name, server.client, url)) for name in (INTERPRETED, UNSANDBOXED)
         ]
-        [work] = [replace(one, batch=batch, data={**one.data, "calls": calls}) for one in WORK if one.name == "rest-10"]
-        states = _calling(calls)
+        name, data = ("rest", {"numbers": list(range(calls))}) if is_foreach else ("rest-10", {"calls": calls})
+        [work] = [replace(one, batch=batch, data={**one.data, **data}) for one in WORK if one.name == name]
+        states = work.states() if is_foreach else _calling(calls)
         local = replace(work, name=f"local-{calls}", states=lambda: states, metadata={"local": True})
-        pid = pid_of(server)
+        pid, by_hand = pid_of(server), "rest-locally" if is_foreach else "asks-locally"
         ways = {
             _LOCAL: Measured(first, local, server, pid),
             _REGULAR: Measured(second, work, server, pid),
-            _LOCAL_BY_HAND: Measured(second, replace(work, by_hand="asks-locally"), server, pid),
+            _LOCAL_BY_HAND: Measured(second, replace(work, by_hand=by_hand), server, pid),
         }
         outputs = [await way.contender.run(way.work) for way in ways.values()]
         assert all(output == outputs[0] for output in outputs), "the contenders disagree"

@@ -3,10 +3,12 @@
 It does as little as HTTP allows, in a process of its own, so that what is measured is who calls it.
 """
 
+import argparse
 import asyncio
 import json
 import re
 import sys
+from functools import partial
 from typing import Any
 
 DOCUMENT: dict[str, Any] = {
@@ -31,6 +33,10 @@ _LENGTH = re.compile(rb"^content-length: *(\d+)", re.IGNORECASE | re.MULTILINE)
 
 
 class _Protocol(asyncio.Protocol):
+    def __init__(self, filling: str, seconds: float) -> None:
+        self._filling = {"filling": filling} if filling else {}
+        self._seconds = seconds
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
@@ -54,17 +60,25 @@ class _Protocol(asyncio.Protocol):
         elif path == b"/openapi.json":
             answer = DOCUMENT
         elif method == b"GET":
-            answer = {"accepted": True, "number": int(path.partition(b"?")[0].rpartition(b"/")[2])}
+            answer = {"accepted": True, "number": int(path.partition(b"?")[0].rpartition(b"/")[2]), **self._filling}
         else:
             answer = {}
         body = json.dumps(answer).encode()
         told = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        self._transport.write(told.encode() + body)
+        if self._seconds and method == b"GET" and path != b"/openapi.json":
+            asyncio.get_running_loop().call_later(self._seconds, self._transport.write, told.encode() + body)
+        else:
+            self._transport.write(told.encode() + body)
 
 
 async def main() -> None:
     """Answer until the input ends."""
-    server = await asyncio.get_running_loop().create_server(_Protocol, "127.0.0.1", 0)
+    parser = argparse.ArgumentParser(prog="python -m bench.service")
+    parser.add_argument("--bytes", type=int, default=0, help="how large answers are, about")
+    parser.add_argument("--seconds", type=float, default=0, help="how long they take")
+    given = parser.parse_args()
+    made = partial(_Protocol, "x" * given.bytes, given.seconds)
+    server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     server.close()

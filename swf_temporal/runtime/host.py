@@ -153,7 +153,7 @@ class CallFacts:
     priority: int | None = None
     """One of `calls.PRIORITIES`; None means the run's priority."""
     long_wait: LongWait | None = field(default=None, compare=False)
-    """Waits for the end of a call that may long_wait an execution of the run: a suspension or a cancellation ends the
+    """Waits for the end of a call that may outlast an execution of the run: a suspension or a cancellation ends the
     wait, not the call. The run requests the same call again, by its id, when it resumes. None if the run is not
     suspended before the call has ended."""
 

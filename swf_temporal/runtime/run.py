@@ -470,7 +470,7 @@ class Run(Tracer):
         await self.inbox.wait(lambda _: False)
 
     async def long_wait(self, work: "asyncio.Future[T]") -> T:
-        """Return the result of *work*, which may long_wait this execution: a suspension ends the wait alone."""
+        """Return the result of *work*, which may outlast this execution: a suspension ends the wait alone."""
         return await self._suspension.long_wait(work)
 
     async def next_event(

@@ -3,19 +3,24 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
 import httpx
 
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.importing import PORTS
+from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions.http.answers import HttpResponse, HttpStatusError, seconds_to_wait
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, is_same_service, redirected
+from swf_temporal.functions.http.messages import (
+    HttpResponse,
+    HttpStatusError,
+    Request,
+    check_headers,
+    seconds_to_wait,
+)
 from swf_temporal.functions.http.tracing import traced
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.functions.local_calls import check_local_host
@@ -26,6 +31,8 @@ _MAX_SHOWN = 200
 _MAX_KEPT_BYTES = 2000
 """The number of bytes of an unreadable answer that a workflow sees."""
 _MAX_REDIRECTS = 20
+_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""The headers that are kept on a redirect to another origin. Any other might be a credential."""
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """Headers about the length of a body, which HTTP sets itself: those of a definition could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
@@ -178,7 +185,7 @@ class _There:
 def _with_configured(request: Request, options: HostOptions) -> list[tuple[str, str]]:
     given = {name.lower() for name, _ in request.headers}
     configured = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
-    more = (one for one in configured if not request.is_foreign or one[0].lower() in HARMLESS)
+    more = (one for one in configured if not request.is_foreign or one[0].lower() in _HARMLESS)
     return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]
 
 
@@ -213,3 +220,23 @@ def _status(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+def redirected(request: Request, target: httpx.Request) -> Request:
+    """Return the request for a redirect: to another origin without anything that could be secret."""
+    if not is_same_service(request.url, str(target.url)):
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
+        request = replace(request, headers=headers, callee=None, is_foreign=True)
+    content = request.content if target.method == request.method else None
+    return replace(request, method=target.method, url=str(target.url), content=content)
+
+
+def is_same_service(asked: str, found: str) -> bool:
+    """Return whether *found*, the target of a redirect from *asked*, is at the same service."""
+    ours = origin_of(str(httpx.URL(asked)))
+    return origin_of(found) in {ours, _secured(ours)}
+
+
+def _secured(origin: Origin) -> Origin:
+    """Return the HTTPS origin for an HTTP one at the default port."""
+    return Origin("https", origin.host, PORTS["https"]) if origin[::2] == ("http", PORTS["http"]) else origin

@@ -22,7 +22,7 @@ from swf_temporal.base.errors import NotActive, TimedOut, WorkflowFault, WrongDa
 from swf_temporal.base.function_types import CONFIG_KEY, callee_of, operation_type
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce, wait_for_event
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,
@@ -40,7 +40,6 @@ from swf_temporal.languages.serverless_workflow.execution.functions import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
-from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.runtime.host import (

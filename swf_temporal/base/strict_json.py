@@ -139,7 +139,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def has_more_elements(text: str, most: int) -> bool:
-    """Tell whether *text* is an array with more than *most* elements, without reading the rest."""
+    """Return whether *text* is an array with more than *most* elements, without reading the rest."""
     offset = _after_space(text, 0)
     if not text.startswith("[", offset):
         return False

@@ -215,7 +215,7 @@ class _Reading:
         self._exponents[-1] += 1
 
     def _may_be_far(self, at: int) -> bool:
-        """Tell whether the word *at* that index opens anything but `[]` or a name in brackets."""
+        """Return whether the word *at* that index opens anything but `[]` or a name in brackets."""
         if self._words[at].text != "[" or self._word(at + 1).text == "]":
             return False
         return not (self._is_text(at + 1) and "]" in (self._word(at + 3).text, self._word(at + 4).text))
@@ -225,7 +225,7 @@ class _Reading:
         return word.kind == "number" or word.text in ("true", "false", "null") or self._is_text(at)
 
     def _is_text(self, at: int) -> bool:
-        """Tell whether a literal text is *at* that index."""
+        """Return whether a literal text is *at* that index."""
         if self._word(at).kind != "quote":
             return False
         return self._word(at + 1).kind == "quote" or (

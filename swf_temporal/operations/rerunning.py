@@ -164,7 +164,7 @@ class Rerun:
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "check the new plan of what is repeated, and confirm it sooner"
-            raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
+            raise GoneOnError(f"{self.workflow_id!r} has continued meanwhile", hint, instance=self.workflow_id)
         return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:

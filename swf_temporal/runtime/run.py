@@ -369,7 +369,7 @@ class Run(Tracer):
         return self._suspension.is_requested
 
     def awaits(self, event: CloudEvent) -> bool:
-        """Tell whether a path of this instance waits for an event like *event*."""
+        """Return whether a path of this instance waits for an event like *event*."""
         return self.inbox.is_awaited(event)
 
     # For an execution

@@ -44,7 +44,7 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
 
 def is_paused(workflow_id: str) -> InstancePausedError:
     """Return the error of a query to an instance that is paused."""
-    hint = f"`swf resume {workflow_id}` lets it go on"
+    hint = f"`swf resume {workflow_id}` lets it continue"
     text = f"the instance {workflow_id!r} is paused, and answers once it is resumed"
     return InstancePausedError(text, hint, instance=workflow_id)
 

@@ -44,7 +44,7 @@ def server_of(client: Client) -> Server:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
+    """Return whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

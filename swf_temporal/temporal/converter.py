@@ -248,7 +248,7 @@ def _with_limit(most: int) -> type[SwfPayloadConverter]:
 
 
 def is_contextual(converter: DataConverter) -> bool:
-    """Tell whether the output of *converter* depends on the workflow or call of the data. Ours does not."""
+    """Return whether the output of *converter* depends on the workflow or call of the data. Ours does not."""
     return converter.with_context(WorkflowSerializationContext(DEFAULT_NAMESPACE, "")) is not converter
 
 

@@ -93,7 +93,7 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
 
 
 def _begins(pin: Pin) -> bool:
-    """Tell whether the run begins here, as opposed to continuing another execution of ours.
+    """Return whether the run begins here, as opposed to continuing another execution of ours.
 
     The engine itself restarts a run, with the same input, by its own retries and by cron.
     """

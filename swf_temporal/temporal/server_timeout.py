@@ -50,7 +50,7 @@ def server_timeout(usual: timedelta) -> timedelta:
 
 
 async def answers(client: Client, limit: float = READY_WITHIN) -> bool:
-    """Tell whether the server of *client* answers within *limit* seconds that it works, or with a refusal."""
+    """Return whether the server of *client* answers within *limit* seconds that it works, or with a refusal."""
     try:
         async with asyncio.timeout(limit):
             return await client.service_client.check_health()

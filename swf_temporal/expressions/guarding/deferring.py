@@ -39,7 +39,7 @@ class Bound(NamedTuple):
     factor: int = 1
 
     def holds(self, size: int) -> bool:
-        """Tell whether the work on data of *size* characters is within the limit."""
+        """Return whether the work on data of *size* characters is within the limit."""
         return self.factor * int(max(1, size // _ELEMENT) ** self.exponent) <= MAX_WORK
 
 
@@ -128,7 +128,7 @@ def defer_here() -> None:
 
 
 def is_deferring() -> bool:
-    """Tell whether unbounded evaluations are left to the host."""
+    """Return whether unbounded evaluations are left to the host."""
     return _answers.get() is not None
 
 

@@ -489,7 +489,7 @@ def _joint_program(sources: Sequence[_Source]) -> str:
 
 def _evaluated(text: str, given: Collection[str], result: str, former: str) -> str:
     """Return what yields the outputs of an expression, as JSON texts."""
-    # On lines of its own a comment at the expression's end harms nothing, and columns in messages are right.
+    # On separate lines, a comment at the expression's end harms nothing, and columns in messages are right.
     bound = f".[1] as {{{','.join(f'${name}' for name in given)}}} | " if given else ""
     now = f"def now: ${_NOW}; " if _NOW in given else ""
     inner = f"(\n{text}\n)"

@@ -102,7 +102,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
 
 
 class SwfFailureConverter(DefaultFailureConverter):
-    """The SDK's converter. The stack of a fault is that of the user's code: ours would not lead to the cause."""
+    """The SDK's converter. The stack of a fault comes from the user's code: ours would not lead to the cause."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
         super().to_failure(exception, payload_converter, failure)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from swf_temporal.base.data import JSON
@@ -20,12 +20,14 @@ from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, closest, is_form
-from swf_temporal.functions.http.messages import HttpResponse
 from swf_temporal.functions.http.parameters import FormField, Parameter
 from swf_temporal.functions.urls import split_url
 from swf_temporal.settings.calls import Settings
 from swf_temporal.text.bodies import is_json, split_content_type
 from swf_temporal.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.http.client import HttpResponse
 
 _COMBINING = ("oneOf", "anyOf", "allOf")
 _STYLES = {"csv": "form", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited", "multi": "form"}
@@ -255,7 +257,7 @@ class Responses:
         return schema
 
 
-def violations(expected: ResponseSchemas, answer: HttpResponse) -> list[str]:
+def violations(expected: ResponseSchemas, answer: "HttpResponse") -> list[str]:
     """Return the errors in a successful answer, each with its place; empty if it matches."""
     statuses = (str(answer.status), f"{answer.status // 100}XX", "DEFAULT")
     contents = next((expected[status] for status in statuses if status in expected), None)

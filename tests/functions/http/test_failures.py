@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
+from swf_temporal.functions.http.client import seconds_to_wait
 from swf_temporal.functions.http.failures import FAULTS, failure
-from swf_temporal.functions.http.messages import seconds_to_wait
 from swf_temporal.runtime.retrying import MAX_DELAY
 
 # A status is looked at, never raised: only `raise_for_status` makes this one.

@@ -376,7 +376,7 @@ def _scalar(value: object, place: str) -> Any:
         return float(value)
     if isinstance(value, bytes | bytearray):
         raise NotJSON(f"these are bytes{_at(place)}")
-    raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
+    raise NotJSON(f"a value of the type {type(value).__name__!r} cannot be written as JSON{_at(place)}")
 
 
 def _half_in(what: str, index: int) -> str:

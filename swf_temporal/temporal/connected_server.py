@@ -50,7 +50,7 @@ def is_free(port: int) -> bool:
         try:
             probe.bind(("127.0.0.1", port))
         except PermissionError:
-            raise UsageError(f"port {port} is not for this user to listen on", "choose one above 1023") from None
+            raise UsageError(f"this user may not listen on port {port}", "choose one above 1023") from None
         except OSError:
             return False
     return True

@@ -67,7 +67,7 @@ async def _check_known(pin: Pin) -> None:
         if name is None:
             raise UnknownDefinition(
                 f"the definition sent with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
-                f"and {_HOW}; start the instance by the id of its definition, or serve this very text"
+                f"and {_HOW}; start the instance by the id of its definition, or serve exactly this text"
             )
         known.append(Pinned(one.text, name, digest))
     pin.definitions = known

@@ -167,7 +167,7 @@ def ask(program: str, data: str, bound: Bound, engine: Engine = JQ, joint: Joint
         except ExpressionLimitExceeded as limit:
             if answers is None:
                 raise
-            raise MachineTooSlow(f"{limit.message}, which needs little: is this machine too busy?") from None
+            raise MachineTooSlow(f"{limit.message}, although it needs little: is this machine too busy?") from None
     evaluation = Evaluation(engine.name, program, data)
     answer = answers.get(evaluation)
     if answer is None:

@@ -85,7 +85,7 @@ def memory_of(values: Iterable[object]) -> int:
 
 
 def _are_plain(items: Collection[Any]) -> bool:
-    """Tell whether all are numbers, true, false or null."""
+    """Return whether all are numbers, true, false or null."""
     if len(items) <= _AT_ONCE:
         return _PLAIN.issuperset(map(type, items))
     rest = iter(items)

@@ -116,7 +116,7 @@ def check_attributes(event: CloudEvent) -> None:
         if _NAME.fullmatch(name) is None:
             raise ValueError(f"the name of the attribute {shown!r} may have letters and digits only")
         if lower in names or lower in FIXED:
-            raise ValueError(f"the event has the attribute {shown!r} twice, in capitals and in small letters")
+            raise ValueError(f"the event has the attribute {shown!r} twice, in upper and in lower case")
         names.add(lower)
         if value is not None:
             _check_value(shown, lower, value)

@@ -306,4 +306,4 @@ def _converted(value: object) -> object:
     try:
         return to_jsonable_python(value)
     except (PydanticSerializationError, ValueError, RecursionError):
-        raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}") from None
+        raise NotJSON(f"a value of the type {type(value).__name__!r} cannot be written as JSON") from None

@@ -72,7 +72,7 @@ def duration_parts(text: str) -> tuple[bool, dict[str, str]]:
 
 
 def is_misplaced(text: str) -> bool:
-    """Tell whether days or weeks follow the `T`, where ISO 8601 does not allow them."""
+    """Return whether days or weeks follow the `T`, where ISO 8601 does not allow them."""
     try:
         return not {"tdays", "tweeks"}.isdisjoint(duration_parts(text)[1])
     except ValueError:

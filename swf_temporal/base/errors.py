@@ -126,8 +126,8 @@ class NewerRecord(SwfError):  # noqa: N818 - named for what it is about
 
     def __init__(self, what: str, number: int, known: int) -> None:
         super().__init__(
-            f"{what}, {number}, is newer than this release of swf-temporal knows, which is {known}: "
-            "it takes the release that wrote it, or a newer one"
+            f"{what}, {number}, is newer than this release of swf-temporal can read (up to {known}): "
+            "use the release that wrote it, or a newer one"
         )
 
 

@@ -27,7 +27,7 @@ _NOT_OURS = ("node_modules", "__pycache__", "lost+found")
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether *path* is a folder; False if it cannot be examined: reading it reports why."""
+    """Return whether *path* is a folder; False if it cannot be examined: reading it reports why."""
     return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises some errors, depending on the version of Python
 
 
@@ -95,7 +95,7 @@ def why_unreadable(error: OSError | ValueError) -> str:
 
 
 def can_open_more() -> bool:
-    """Tell whether this process can open one more file or connection: some libraries fail silently if it cannot."""
+    """Return whether this process can open one more file or connection: some libraries fail silently if it cannot."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:

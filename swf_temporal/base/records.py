@@ -300,7 +300,7 @@ def _literal(allowed: Sequence[Any]) -> _Codec:
 
 
 def _takes_all(item: _Codec, values: Iterable[Any]) -> bool:
-    """Tell whether all *values* are of a kind that is used as it is."""
+    """Return whether all *values* are of a kind that is used as it is."""
     return item.read is None or (item.is_plain and item.kinds is not None and item.kinds.issuperset(map(type, values)))
 
 

@@ -139,7 +139,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def has_more_elements(text: str, most: int) -> bool:
-    """Tell whether *text* is an array with more than *most* elements, without reading the rest."""
+    """Return whether *text* is an array with more than *most* elements, without reading the rest."""
     offset = _after_space(text, 0)
     if not text.startswith("[", offset):
         return False
@@ -376,7 +376,7 @@ def _scalar(value: object, place: str) -> Any:
         return float(value)
     if isinstance(value, bytes | bytearray):
         raise NotJSON(f"these are bytes{_at(place)}")
-    raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
+    raise NotJSON(f"a value of the type {type(value).__name__!r} cannot be written as JSON{_at(place)}")
 
 
 def _half_in(what: str, index: int) -> str:

@@ -15,11 +15,12 @@ from swf_temporal.base.files import STDIN
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, in_columns, print_data, styled
 from swf_temporal.languages.port import Definition
-from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.client import Client
 from swf_temporal.operations.compat import Comparison, DefinitionChange, compare, named
 from swf_temporal.operations.instance_history import replay_files, replay_found
 from swf_temporal.sdk.definitions import catalogue_of, load_given, resources_of
 from swf_temporal.sdk.logs import be_quiet
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 from swf_temporal.temporal.replaying import ReplayedRun
 from swf_temporal.text.fetching.resources import Resources
 

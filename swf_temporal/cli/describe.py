@@ -39,9 +39,8 @@ def describe(
         from swf_temporal.cli.output import warn
         from swf_temporal.languages.catalogue import Catalogue
         from swf_temporal.languages.describing import Description
-        from swf_temporal.sdk.addresses import addresses_of
         from swf_temporal.sdk.definitions import load_given, resources_of, with_sub_workflows
-        from swf_temporal.sdk.documents import folder_of
+        from swf_temporal.sdk.documents import addresses_of, folder_of
     readable = resources_of(resources)
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))

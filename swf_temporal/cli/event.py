@@ -1,25 +1,36 @@
 """`swf event`: send an event to a running instance."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swf_temporal.base.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, Output, ask, not_empty, one_id
-from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.shell_completion import instance_ids
 
 if TYPE_CHECKING:
     from swf_temporal.base.data import JSON
+    from swf_temporal.operations.client import Client
 
 EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data '{\"amount\": 12}'"}
 
 _SOURCE = "swf"
 _ELSEWHERE = {"type": "TYPE", "source": "--source", "data": "--data"}
 """The attributes of an event that have their own argument."""
+_MESSAGES = {
+    "taken": "{instance} took {event}",
+    "kept": "{instance} keeps {event} until a state waits for it",
+    "duplicate": "{instance} already had {event} and did not take it again",
+    "sent": "sent {event} to {instance}; no worker has answered for it",
+}
+"""The message for each status of an event."""
+
+_UNANSWERED = "start one with `swf worker`, which may still take the event; or store the event: swf event --no-wait"
 
 
 def event(
@@ -83,10 +94,8 @@ def event(
         workflow_id, event_type = None, workflow_id
     chosen = one_id(workflow_id, also_workflow_id)
     events = _Given(event_type, name, file, data, source, attribute or []).events()
-    with default_sigint():
-        from swf_temporal.cli.delivering import deliver_all
     ask(
-        lambda client: deliver_all(client, chosen, events, form, is_list=file is not None, waits=not no_wait),
+        lambda client: _deliver_all(client, chosen, events, form, is_list=file is not None, waits=not no_wait),
         address,
         namespace,
     )
@@ -140,3 +149,46 @@ class _Given:
             raise UsageError("--source and --attribute need the TYPE of an event")
         if self.file is not None and self.data is not None:
             raise UsageError("--data needs the TYPE or --name of an event")
+
+
+async def _deliver_all(
+    client: "Client",
+    workflow_id: str,
+    events: Sequence[Mapping[str, Any]],
+    form: OutputFormat,
+    *,
+    is_list: bool,
+    waits: bool,
+) -> int:
+    """Send *events* one after the other, and report the outcome of each; return the exit code.
+
+    If it *waits*, a worker has to answer for each. Stops at the first event that is refused.
+    """
+    answers = []
+    code = 0
+    for event in events:
+        try:
+            status = await client.instance(workflow_id).send_event(event, wait=waits)
+        except (NeverTakenError, InboxFullError) as error:
+            typer.echo(f"error: {error}", err=True)
+            code = 1
+            break
+        except NoAnswerError as error:
+            typer.echo(f"error: {error}\n  {_UNANSWERED}", err=True)
+            code = 1
+            break
+        typer.echo(_MESSAGES[status].format(instance=workflow_id, event=_called(event)), err=True)
+        answers.append({"id": workflow_id, "event": event.get("type") or event["name"], "status": status})
+    if form is not OutputFormat.TEXT:
+        if is_list:
+            print_data(answers, form)
+        elif answers:
+            print_data(answers[0], form)
+    return code
+
+
+def _called(event: Mapping[str, Any]) -> str:
+    if "type" not in event:
+        return f"event {event['name']!r}"
+    number = f" with the id {event['id']!r}" if event.get("id") else ""
+    return f"an event of type {event['type']!r}{number}"

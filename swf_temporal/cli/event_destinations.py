@@ -11,7 +11,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.events.routing import Route, route
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_recipients import recipients
 from swf_temporal.operations.event_sending import (
     RoutesReply,
@@ -26,6 +26,7 @@ from swf_temporal.operations.event_sending import (
 )
 from swf_temporal.operations.instances import PATIENCE
 from swf_temporal.sdk.logs import be_quiet
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 from swf_temporal.temporal.event_dispatch import Receipt
 
 

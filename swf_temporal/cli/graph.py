@@ -118,8 +118,7 @@ def _draw(pictures: "Sequence[Picture | Timeline]", form: Format, save: Path | N
     if len(pictures) > 1 and form is not Format.HTML:
         raise UsageError(f"a file of {form.upper()} holds one picture", "write --output html for several")
     with default_sigint():
-        from swf_temporal.drawing.png import png_of
-        from swf_temporal.drawing.svg import page_of, svg_of
+        from swf_temporal.drawing.svg import page_of, png_of, svg_of
     drawn = page_of(pictures) if form is Format.HTML else svg_of(pictures[0])
     content = png_of(drawn) if form is Format.PNG else f"{drawn}\n".encode()
     if save is None:

@@ -211,8 +211,9 @@ def ask(request: Request, address: str | None, namespace: str | None, *, waits: 
 
 async def _asked(request: Request, address: str | None, namespace: str | None, *, waits: bool) -> int:
     with default_sigint():
-        from swf_temporal.operations.client import Client, refusals_as_usage_errors
+        from swf_temporal.operations.client import Client
         from swf_temporal.sdk.logs import be_quiet
+        from swf_temporal.temporal.client_errors import refusals_as_usage_errors
         from swf_temporal.temporal.server_timeout import FOR_REQUESTS, ServerWatch
     be_quiet()
     client = await Client.connect(address, namespace=namespace)

@@ -40,7 +40,7 @@ RerunQuery = Annotated[
     str | None,
     list_filter("Instead of one instance, all that match this list filter of Temporal."),
 ]
-DropEvents = Annotated[bool, typer.Option("--drop-events", help="Do not deliver again the events received since.")]
+DropEvents = Annotated[bool, typer.Option("--drop-events", help="Do not redeliver the events received since then.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 

@@ -1,4 +1,7 @@
-"""`swf retry` and `swf rerun` with `--query`: show the plans for many instances, and begin them."""
+"""`swf retry` and `swf rerun` with `--query`: show the plans for many instances, and begin them.
+
+The commands import it only for a query, so that their help is shown at once.
+"""
 
 import sys
 from collections import Counter

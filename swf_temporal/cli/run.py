@@ -61,7 +61,7 @@ def run(
             "--max-steps",
             min=1,
             show_default="10000",
-            help="With --simulate: the number of states and retries after which it is given up.",
+            help="With --simulate: the number of states and retries after which it is stopped.",
         ),
     ] = None,
     strict: Strict = False,

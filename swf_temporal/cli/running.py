@@ -1,4 +1,7 @@
-"""`swf run` on a server: its progress display and its result."""
+"""`swf run` on a server: its progress display and its result.
+
+`swf run` imports it only for a run on a server, so that its help is shown at once.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,14 +1,20 @@
 """`swf tasks`: show the events that instances wait for, and send them."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
 from swf_temporal.cli.options import Address, Namespace, Output, ask, not_empty
-from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.shell_completion import definition_ids, instance_ids
+
+if TYPE_CHECKING:
+    from swf_temporal.base.data import JSON
+    from swf_temporal.operations.client import Client
 
 EXAMPLES = {
     "tasks": "Example: swf tasks list --definition visa",
@@ -16,6 +22,8 @@ EXAMPLES = {
     "show": "Example: swf tasks show visa-7 Decided",
     "complete": "Example: swf tasks complete visa-7 Decided --data '{\"granted\": true}'",
 }
+
+_HEAD = ("instance", "definition", "state", "event", "until")
 
 InstanceArgument = Annotated[
     str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids)
@@ -58,9 +66,7 @@ def list_(
 
     This needs a running worker for each instance.
     """
-    with default_sigint():
-        from swf_temporal.cli.task_completion import show_tasks
-    ask(lambda client: show_tasks(client, definition, limit, form), address, namespace)
+    ask(lambda client: _show_tasks(client, definition, limit, form), address, namespace)
 
 
 def show(
@@ -75,9 +81,7 @@ def show(
 
     Exits with 1 if the instance does not wait for it.
     """
-    with default_sigint():
-        from swf_temporal.cli.task_completion import show_task
-    ask(lambda client: show_task(client, workflow_id, event, form), address, namespace)
+    ask(lambda client: _show_task(client, workflow_id, event, form), address, namespace)
 
 
 def complete(
@@ -98,9 +102,64 @@ def complete(
     """
     with default_sigint():
         from swf_temporal.cli.arguments import json_value
-        from swf_temporal.cli.task_completion import complete_one
     value: Any = json_value(data, "--data")
-    ask(lambda client: complete_one(client, workflow_id, event, value, form), address, namespace)
+    ask(lambda client: _complete(client, workflow_id, event, value, form), address, namespace)
+
+
+async def _show_tasks(client: "Client", definition: str | None, limit: int, form: OutputFormat) -> int:
+    """Print a line for each event that instances wait for."""
+    from swf_temporal.operations.tasks import list_tasks
+
+    found = await list_tasks(client, [definition], limit=limit)
+    rows = [task.facts() for task in found.tasks]
+    if form is OutputFormat.TEXT:
+        for line in in_columns(_HEAD, [[row[name] or "" for name in _HEAD] for row in rows]):
+            typer.echo(line)
+    else:
+        print_data(rows, form)
+    if found.silent:
+        why = "no worker answers for them, or they are paused"
+        typer.echo(f"nothing is known of {', '.join(found.silent)}: {why}", err=True)
+    if found.more:
+        typer.echo(f"{found.more} more instances were not queried: --limit {limit + found.more} queries all", err=True)
+    return 0
+
+
+async def _show_task(client: "Client", workflow_id: str, event: str | None, form: OutputFormat) -> int:
+    """Print the event that an instance waits for, and its schema."""
+    from swf_temporal.operations.tasks import NoSuchTaskError, find_task
+
+    try:
+        task = await find_task(client, workflow_id, event)
+    except NoSuchTaskError as error:
+        return _refused(error)
+    if form is not OutputFormat.TEXT:
+        print_data({**task.facts(), "schema": task.schema()}, form)
+        return 0
+    kind = f" ({task.kind})" if task.kind else ""
+    typer.echo(f"{task.instance}: {task.definition}")
+    typer.echo(f"  {task.state}{kind} waits for event {task.event!r}{f' until {task.until}' if task.until else ''}")
+    typer.echo(f"  {show_json(task.schema())}")
+    return 0
+
+
+async def _complete(client: "Client", workflow_id: str, event: str | None, data: "JSON", form: OutputFormat) -> int:
+    """Send an instance the event that it waits for."""
+    from swf_temporal.operations.tasks import DataRefusedError, NoSuchTaskError, complete_task
+
+    try:
+        status = await complete_task(client, workflow_id, event, data)
+    except (NoSuchTaskError, DataRefusedError, NeverTakenError, NoAnswerError) as error:
+        return _refused(error)
+    typer.echo(f"{workflow_id} {'took' if status == 'taken' else 'was sent'} the event", err=True)
+    if form is not OutputFormat.TEXT:
+        print_data({"id": workflow_id, "status": status}, form)
+    return 0
+
+
+def _refused(error: Exception) -> int:
+    typer.echo(f"error: {error}", err=True)
+    return 1
 
 
 def _group() -> typer.Typer:

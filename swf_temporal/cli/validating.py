@@ -1,4 +1,7 @@
-"""The command `swf validate`."""
+"""The report of `swf validate`.
+
+The command imports it when it runs, so that its help is shown at once.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator

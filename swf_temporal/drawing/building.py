@@ -28,7 +28,7 @@ from swf_temporal.drawing.model import (
     xml_text,
 )
 from swf_temporal.drawing.outline import Outline, OutlinePart, Way, Work
-from swf_temporal.drawing.placing import Edge, Size, place
+from swf_temporal.drawing.placing import Course, Edge, Size, place
 
 TEXT: Final = 11.5
 """The font size of lines and labels."""
@@ -139,7 +139,6 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
     boxes = [_box(part, course, undoes=part.path in undoing) for part in parts]
     # Validation reports a way to a part that does not exist here; the picture leaves it out.
     ways = [(part, way) for part in parts for way in part.ways if way.to is None or way.to in numbers]
-    taken = _taken(parts, course)
     ends = list(dict.fromkeys(_end(part, way) for part, way in ways if way.to is None))
     ends_at = {end: number for number, end in enumerate(ends, start=len(boxes) + 1)}
     labels = [_label(way) for _, way in ways]
@@ -158,17 +157,9 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
             ),
         ],
     )
-    first, *courses = placed.edges
+    first, *routes = placed.edges
     words = f"starts with {parts[0].name}"
-    arrows = [Arrow("start", "", parts[0].path, words, first.points, first.head, None, _starts(parts[0], course))]
-    names = {part.path: part.name for part in parts}
-    for (part, way), label, run in zip(ways, labels, courses, strict=True):
-        there = way.end if way.to is None else names[way.to]
-        words = ", ".join([f"{part.name} → {there}", *_words(way)])
-        at = run.label
-        text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + _BESIDE, at[1]))
-        often = None if taken is None else taken[id(way)]
-        arrows.append(Arrow(way.on, part.path, way.to, words, run.points, run.head, text, often))
+    start = Arrow("start", "", parts[0].path, words, first.points, first.head, None, _starts(parts[0], course))
     middles = placed.nodes
     return Scope(
         placed.size.width,
@@ -177,7 +168,7 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
             replace(box, at=(x - box.width / 2, y - box.height / 2))
             for box, (x, y) in zip(boxes, middles[1 : len(boxes) + 1], strict=True)
         ),
-        tuple(arrows),
+        (start, *_arrows(parts, ways, labels, routes, course)),
         (
             Mark("start", middles[0]),
             *(
@@ -186,6 +177,25 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
             ),
         ),
     )
+
+
+def _arrows(
+    parts: tuple[OutlinePart, ...],
+    ways: Sequence[tuple[OutlinePart, Way]],
+    labels: Sequence[tuple[str, ...]],
+    routes: Sequence[Course],
+    course: DrawnCourse | None,
+) -> Iterator[Arrow]:
+    """Yield the arrows of *ways*, with their *labels* and *routes*."""
+    taken = _taken(parts, course)
+    names = {part.path: part.name for part in parts}
+    for (part, way), label, route in zip(ways, labels, routes, strict=True):
+        there = way.end if way.to is None else names[way.to]
+        words = ", ".join([f"{part.name} → {there}", *_words(way)])
+        at = route.label
+        text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + _BESIDE, at[1]))
+        often = None if taken is None else taken[id(way)]
+        yield Arrow(way.on, part.path, way.to, words, route.points, route.head, text, often)
 
 
 def _taken(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> dict[int, int] | None:

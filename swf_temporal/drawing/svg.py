@@ -1,4 +1,4 @@
-"""Pictures and timelines as SVG, and HTML pages with them.
+"""Pictures and timelines as SVG and PNG, and HTML pages with them.
 
 Colours are literal values, because programs that convert SVG do not support CSS variables. Elements have no style
 attributes, so that a page's content security policy may forbid them.
@@ -15,6 +15,8 @@ from swf_temporal.drawing.building import scope_svg
 from swf_temporal.drawing.model import Picture, Scope, width_of, xml_text
 from swf_temporal.drawing.timeline import Bars, Timeline
 
+_ZOOM: Final = 2
+"""The resolution factor of PNG, for high-density screens and for print."""
 _LIGHT: Final = {
     "paper": "#ffffff", "ink": "#1b2433", "muted": "#5b6677", "box": "#f8fafc", "edge": "#b9c3d0", "inner": "#ffffff",
     "way": "#64748b", "call": "#2563eb", "wait": "#b45309", "choice": "#7c3aed", "sides": "#0f766e", "data": "#64748b",
@@ -195,3 +197,14 @@ def page_with(title: str, body: Iterable[str]) -> str:
         *body,
         "</body></html>",
     ])  # fmt: skip
+
+
+def png_of(svg: str) -> bytes:
+    """Return a picture as PNG, in light colours. Raises UsageError if the library for it is not installed."""
+    try:
+        from resvg_py import svg_to_bytes  # noqa: PLC0415 - an optional dependency
+    except ImportError:
+        raise UsageError(
+            "PNG needs a library that is not installed", "install it with: pip install 'swf-temporal[drawing]'"
+        ) from None
+    return svg_to_bytes(svg_string=svg, zoom=_ZOOM)

@@ -290,7 +290,7 @@ def _lacking(event: CloudEvent, rules: Iterable[CorrelationRule], definition: De
     for rule in rules:
         if definition.correlation_value(event, rule) is None:
             where = f"the value {rule.attribute!r}" if rule.path else f"the attribute {rule.attribute!r}"
-            return f"it lacks {where}, which tells to which instance it belongs"
+            return f"it lacks {where}, which identifies its instance"
     return None
 
 

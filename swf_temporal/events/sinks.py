@@ -278,7 +278,7 @@ class Sinks:
             pair = f"{sink.credentials.username}:{sink.credentials.password or ''}"
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
-        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - heavy, and many workers have no sink
+        from swf_temporal.functions.http.client import Request  # noqa: PLC0415 - heavy, and many workers have no sink
 
         await self._services.http.request_raw(Request("POST", sink.url, headers, message.payload, timeout=sink.timeout))
 

@@ -86,7 +86,7 @@ class Finds:
         self.mentions = path.mentions
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Tell whether the path finds something that is not a single null, false, or empty text, array or object.
+        """Return whether the path finds something that is not a single null, false, or empty text, array or object.
 
         A filter at the root, as in `$[?(@.ok)]`, applies to the data themselves if they are an object.
         """

@@ -26,7 +26,7 @@ def number_in(value: JSON) -> float | None:
 
 
 def is_equal(found: JSON, value: JSON) -> bool:
-    """Tell whether *found* equals *value*, or the number, true, false or null in the text *value*."""
+    """Return whether *found* equals *value*, or the number, true, false or null in the text *value*."""
     if isinstance(value, str) and not isinstance(found, str):
         if isinstance(found, bool) or found is None:
             return value.strip().lower() == {True: "true", False: "false", None: "null"}[found]
@@ -53,7 +53,7 @@ def order_of(found: JSON, value: JSON) -> int | None:
 
 
 def matches(found: JSON, pattern: JSON) -> bool:
-    """Tell whether *pattern* matches in the text *found*.
+    """Return whether *pattern* matches in the text *found*.
 
     Raises ExpressionLimitExceeded if that takes too long, and ExpressionFailed if it is not a valid pattern.
     """
@@ -119,7 +119,7 @@ def text_of(value: JSON) -> str:
 
 
 def is_same(found: JSON, value: JSON) -> bool:
-    """Tell whether two values are equal: as numbers, if both are numbers or texts with numbers."""
+    """Return whether two values are equal: as numbers, if both are numbers or texts with numbers."""
     left, right = number_in(found), number_in(value)
     return left == right if left is not None and right is not None else is_equal(found, value)
 

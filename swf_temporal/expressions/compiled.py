@@ -41,12 +41,12 @@ class BadExpression(ValueError):  # noqa: N818 - named for what it is about
 
 
 def is_true(outcome: EvaluationOutcome) -> bool:
-    """Tell whether a condition with this *outcome* holds: any but null, false and nothing."""
+    """Return whether a condition with this *outcome* holds: any but null, false and nothing."""
     return outcome is not None and outcome is not False and outcome is not NOTHING
 
 
 def is_narrowly_true(outcome: EvaluationOutcome) -> bool:
-    """Tell whether *outcome* is true in SonataFlow: true, the text "true", or a number other than 0."""
+    """Return whether *outcome* is true in SonataFlow: true, the text "true", or a number other than 0."""
     if isinstance(outcome, str):
         return outcome.strip() == "true"
     return isinstance(outcome, int | float) and outcome != 0
@@ -61,7 +61,7 @@ class Compiled(Protocol):
 
     @property
     def constant(self) -> bool:
-        """Tell whether it yields the same value whatever the data."""
+        """Return whether it yields the same value whatever the data."""
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -56,7 +56,7 @@ class SpelCondition:
         self._holds = _truth(parsed(text))
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Tell whether the condition holds for *data*. Raises ExpressionFailed if values have no order."""
+        """Return whether the condition holds for *data*. Raises ExpressionFailed if values have no order."""
         try:
             return self._holds(data)
         except ExpressionFailed as failed:
@@ -203,5 +203,5 @@ class ComparedCondition:
         self._join = join
 
     def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Tell whether the joined comparisons hold."""
+        """Return whether the joined comparisons hold."""
         return self._join([comparison.holds(data) for comparison in self._comparisons])

@@ -93,7 +93,7 @@ def _inner(data: JSON, step: str | int) -> tuple[JSON] | None:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether *text* looks like a path, valid or not."""
+    """Return whether *text* looks like a path, valid or not."""
     stripped = text.strip()
     return stripped.startswith(("$.", "$[")) or stripped == "$" or _WITHOUT_DOT.match(stripped) is not None
 
@@ -126,7 +126,7 @@ def early_text(text: str, synonyms: Mapping[str, str] | None = None) -> Compiled
 
 
 def _is_whole(text: str) -> bool:
-    """Tell whether a text with blanks is one path: all of them are within its brackets."""
+    """Return whether a text with blanks is one path: all of them are within its brackets."""
     depth = 0
     for character in text:
         depth += (character == "[") - (character == "]")

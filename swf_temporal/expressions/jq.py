@@ -215,7 +215,7 @@ class _Reading:
         self._exponents[-1] += 1
 
     def _may_be_far(self, at: int) -> bool:
-        """Tell whether the word *at* that index opens anything but `[]` or a name in brackets."""
+        """Return whether the word *at* that index opens anything but `[]` or a name in brackets."""
         if self._words[at].text != "[" or self._word(at + 1).text == "]":
             return False
         return not (self._is_text(at + 1) and "]" in (self._word(at + 3).text, self._word(at + 4).text))
@@ -225,7 +225,7 @@ class _Reading:
         return word.kind == "number" or word.text in ("true", "false", "null") or self._is_text(at)
 
     def _is_text(self, at: int) -> bool:
-        """Tell whether a literal text is *at* that index."""
+        """Return whether a literal text is *at* that index."""
         if self._word(at).kind != "quote":
             return False
         return self._word(at + 1).kind == "quote" or (
@@ -489,7 +489,7 @@ def _joint_program(sources: Sequence[_Source]) -> str:
 
 def _evaluated(text: str, given: Collection[str], result: str, former: str) -> str:
     """Return what yields the outputs of an expression, as JSON texts."""
-    # On lines of its own a comment at the expression's end harms nothing, and columns in messages are right.
+    # On separate lines, a comment at the expression's end harms nothing, and columns in messages are right.
     bound = f".[1] as {{{','.join(f'${name}' for name in given)}}} | " if given else ""
     now = f"def now: ${_NOW}; " if _NOW in given else ""
     inner = f"(\n{text}\n)"

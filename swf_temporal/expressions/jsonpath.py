@@ -68,7 +68,7 @@ class JsonPathProgram:
         return found
 
     def holds(self, data: JSON, variables: Variables) -> bool:
-        """Tell whether the path is true as a condition: it finds something that is not false or null.
+        """Return whether the path is true as a condition: it finds something that is not false or null.
 
         `$[?(…)]` on an object applies to the object itself, as authors of conditions mean it.
         """
@@ -130,7 +130,7 @@ class Condition:
         self.mentions = path.mentions
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
-        """Tell whether the path finds anything."""
+        """Return whether the path finds anything."""
         return self._path.holds(data, variables)
 
 

@@ -83,7 +83,7 @@ Tree: TypeAlias = Literal | Identity | Variable | Index | ObjectOf | ArrayOf | B
 
 
 def is_fixed(tree: Tree) -> bool:
-    """Tell whether an expression yields the same value whatever the data, and cannot fail."""
+    """Return whether an expression yields the same value whatever the data, and cannot fail."""
     match tree:
         case Literal():
             return True

@@ -115,7 +115,7 @@ def divide(left: JSON, right: JSON) -> JSON:
 
 
 def compare(holds: Callable[[Any, Any], bool], left: JSON, right: JSON) -> JSON:
-    """Tell whether *holds* is true of two values in jq's order; values of different kinds are ordered by kind."""
+    """Return whether *holds* is true of two values in jq's order; values of different kinds are ordered by kind."""
     one, other = _rank(left), _rank(right)
     if one != other:
         return holds(one, other)

@@ -40,7 +40,7 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
 
 
 def matches_somewhere(pattern: str, text: str) -> bool:
-    """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern if it is not valid."""
+    """Return whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern if it is not valid."""
     ready = compiled(pattern)
     bound = pattern_bound(pattern, text)
     if is_deferring():

@@ -80,7 +80,7 @@ def filled(value: JSON, compile_text: Callable[[str], Compiled]) -> Compiled:
 
 
 def _is_as_written(part: Compiled, item: JSON) -> bool:
-    """Tell whether *part* is *item* itself: an expression may be constant, too, but yields another value."""
+    """Return whether *part* is *item* itself: an expression may be constant, too, but yields another value."""
     return isinstance(part, Constant) and part.value is item
 
 

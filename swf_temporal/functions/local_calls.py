@@ -37,7 +37,7 @@ def check_local_function(settings: Settings, callee: Callee, kind: str) -> None:
 def check_local_host(
     settings: Settings, callee: Callee | None, host: str, port: int, *, method: str | None = None
 ) -> None:
-    """Raise NotLocal if the call being made is local, and may not be at that host, by *method*, or take so long."""
+    """Raise NotLocal if the call is local, and its *method*, its timeout or the settings of the host forbid that."""
     if not is_local() or callee is None:
         return
     if settings.hosts_decide_local_calls and settings.for_callee(callee).local_calls is None:

@@ -26,7 +26,7 @@ _QUOTED: Final = " \"'"
 _AS_JSON: Final = re.compile(r"(?:key|value)\.(?:de)?serializer.*|cloud-events.*|health-.*")
 _HINTS: Final = {
     "smallrye-rabbitmq": "write a consumer 'from: amqp://HOST' or a sink 'to: amqp://HOST', with its 'queue'",
-    "smallrye-amqp": "AMQP 1.0 is not spoken here: use AMQP 0-9-1 of the broker, 'from: amqp://HOST' with a 'queue'",
+    "smallrye-amqp": "AMQP 1.0 is not supported: use AMQP 0-9-1 of the broker, 'from: amqp://HOST' with a 'queue'",
     "smallrye-mqtt": "write a consumer 'from: mqtt://HOST' or a sink 'to: mqtt://HOST', with its 'topic'",
 }
 _OTHER: Final = "see the page on events: Kafka, AMQP, MQTT and NATS are consumers and sinks"
@@ -65,7 +65,7 @@ class Channels:
             key = options.get("connector", next(iter(options.values())))[0]
             if _ENGINES.fullmatch(name):
                 hint = "`swf list` shows instances, 'lifecycle' of 'events' sends what happens; timers are Temporal's"
-                self._find("differs", key, f"channel {name!r}: there is no service that it is for", hint)
+                self._find("differs", key, f"channel {name!r}: nothing here needs it", hint)
                 continue
             if self._value(options, "enabled", "true").lower() == "false":
                 self._find("rewritten", key, f"channel {name!r} is off, and not written")
@@ -157,7 +157,7 @@ class Channels:
             return
         if not is_known:
             if option != "connector":
-                self._find("differs", key, f"{key}: {who} is not written", "say it where you write the channel")
+                self._find("differs", key, f"{key}: {who} is not written", "set it where you write the channel")
         elif option.startswith("ssl."):
             self._certificate(option, key, value)
         elif option == "path":

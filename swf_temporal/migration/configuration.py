@@ -27,7 +27,7 @@ from swf_temporal.text.properties import (
 )
 
 _UNNEEDED: Final = "Temporal keeps instances and timers: remove it"
-_BUILT: Final = "it is about how an application is built, tried or deployed: remove it"
+_BUILT: Final = "it is about building, trying or deploying an application: remove it"
 _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     (r"quarkus\.http\.port", "differs", "swf gateway has the option --port"),
     (r"quarkus\.http\.host", "differs", "swf gateway has the option --host"),
@@ -47,7 +47,7 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     ),
     (
         r"quarkus\.openapi-generator\.codegen\..*config-key", "by hand",
-        "let functions of this document say 'configuredAs' and the key, and write what is said of it under 'services'",
+        "give functions of this document 'configuredAs' with the key, and write its settings under 'services'",
     ),
     (
         r"quarkus\.openapi-generator\.(?:codegen\..*|[^.]*(?:spec|model|include|exclude|validate)[^.]*)", "differs",
@@ -183,7 +183,7 @@ class _Reading:
         for one in self._made.said:
             write(self._made.settings, one)
         for profile, key in other_profiles(self._written):
-            self._find("differs", key, f"what holds in the profile {profile!r} alone is not written", None)
+            self._find("differs", key, f"what applies only to the profile {profile!r} is not written", None)
         self._made.findings.sort(key=lambda one: one.line or 0)
         return self._made
 
@@ -271,7 +271,7 @@ class _Reading:
             if before.value != value:
                 is_put = False
                 self._split.add((owner.identity, option))
-                message = f"{key} and {before.key} say different things of {owner}, and neither is written"
+                message = f"{key} and {before.key} contradict each other about {owner}, and neither is written"
                 self._find("by hand", key, message, f"write one under {owner.scope!r}")
         return is_put
 
@@ -296,7 +296,7 @@ class _Reading:
         """Write a named configuration of TLS to the services that use it, and the unnamed one to all calls."""
         users = self._users_of_tls(quoted or name)
         if not users:
-            self._find("by hand", key, f"{key}: no service uses this", "write it under 'tls' of whatever host uses it")
+            self._find("by hand", key, f"{key}: no service uses this", "write it under 'tls' of the host that uses it")
             return True
         if option.startswith(("trust-all", "hostname-")):
             if value.lower() not in ("false", "https"):

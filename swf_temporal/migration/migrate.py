@@ -194,7 +194,7 @@ class _Migrating:
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
                 message = f"properties only for the profile {file.profile!r} are not written"
-                self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
+                self._findings.append(Finding(file.name, 1, "differs", message, "write the part that production needs"))
                 continue
             meant = [one for one in self._functions if file.workflow in (None, one.workflow)]
             made = configuration(file, meant, self._taken, self._functions)

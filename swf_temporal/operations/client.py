@@ -6,8 +6,8 @@ import os
 import shlex
 import time
 from asyncio import Lock
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
@@ -26,7 +26,7 @@ from swf_temporal.base.arguments import check_each, check_kind, check_list, chec
 from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError, ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import NotServed, PayloadUnavailable, UsageError
+from swf_temporal.base.errors import NotServed, UsageError
 from swf_temporal.base.files import ENDINGS
 from swf_temporal.operations.following import follow
 from swf_temporal.operations.instances import data_of, facts_of, trace_of
@@ -36,7 +36,7 @@ from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, result
-from swf_temporal.temporal.client_errors import not_there, refused_by_server
+from swf_temporal.temporal.client_errors import not_there, refusals_as_usage_errors
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
 from swf_temporal.temporal.converter import with_order
@@ -514,8 +514,6 @@ def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | 
 
 PAYLOAD_VARIABLES = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
 """Prefixes of the environment variables that may configure payloads."""
-_NOT_CONFIGURED = "[TMPRL1105]"
-"""The SDK's error code for a reference to a stored payload where no storage is configured."""
 
 
 def payloads_of_environment() -> "PayloadSettings | None":
@@ -525,20 +523,6 @@ def payloads_of_environment() -> "PayloadSettings | None":
     from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - only where there may be any
 
     return PayloadSettings.read()
-
-
-@contextmanager
-def refusals_as_usage_errors() -> Iterator[None]:
-    """Within the context, raise UsageError if the server refuses, and PayloadUnavailable if storage is missing."""
-    try:
-        yield
-    except RPCError as error:
-        raise refused_by_server(error, "the server refuses") from None
-    except RuntimeError as error:
-        if _NOT_CONFIGURED not in str(error):
-            raise
-        what = "a payload is stored outside of Temporal, and no storage is configured here"
-        raise PayloadUnavailable(what, "set `storage` in the configuration, or SWF_STORAGE") from None
 
 
 _T = TypeVar("_T")

@@ -208,10 +208,10 @@ def _of_schemas(old: Definition, new: Definition) -> Iterator[Consequence]:
         yield _warning(
             "input-schema",
             "the input has another schema: clients, schedules, callers and instances that continue as this definition "
-            "have to give what it asks for; data of a schedule is what it was applied with",
+            "must provide what it asks for; a schedule passes the data that it was applied with",
         )
     if identity(old.output_schema) != identity(new.output_schema):
-        yield _warning("output-schema", "the output has another schema: parents that read it have to know both for now")
+        yield _warning("output-schema", "the output has another schema: parents that read it must handle both for now")
 
 
 def _of_events(old: Definition, new: Definition) -> Iterator[Consequence]:
@@ -219,14 +219,12 @@ def _of_events(old: Definition, new: Definition) -> Iterator[Consequence]:
     if gone:
         yield _warning(
             "events-consumed",
-            f"instances that run wait for {_listed(gone)}, and new ones do not: "
-            "senders send these until the last has ended",
+            f"running instances wait for {_listed(gone)}, and new ones do not: "
+            "senders must send these until the last of them has ended",
         )
     unsent = _kinds(old, "produced") - _kinds(new, "produced")
     if unsent:
-        yield _warning(
-            "events-produced", f"new instances do not send {_listed(unsent)} any more, and those that run do"
-        )
+        yield _warning("events-produced", f"new instances no longer send {_listed(unsent)}, but running ones do")
 
 
 def _of_functions(old: Definition, new: Definition) -> Iterator[Consequence]:
@@ -235,14 +233,14 @@ def _of_functions(old: Definition, new: Definition) -> Iterator[Consequence]:
     if other:
         yield _warning(
             "functions",
-            f"instances that run call {', '.join(map(repr, other))} as the old text has it: keep what that leads to, "
-            "until the last has ended",
+            f"running instances call {', '.join(map(repr, other))} as in the old text: keep what they call "
+            "until the last of them has ended",
         )
     added, removed = set(new.secrets) - set(old.secrets), set(old.secrets) - set(new.secrets)
     if added:
         yield _warning("secrets", f"workers need the secrets {', '.join(sorted(added))} before instances start")
     if removed:
-        yield _note("secrets", f"instances that run still need the secrets {', '.join(sorted(removed))}")
+        yield _note("secrets", f"running instances still need the secrets {', '.join(sorted(removed))}")
 
 
 def _of_references(old: Definition, new: Definition) -> Iterator[Consequence]:

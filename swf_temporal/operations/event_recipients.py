@@ -150,7 +150,7 @@ class _Inquiry:
             for instance in _agreeing(reception, place.values):
                 has_recipient = await self._reaches(instance) or has_recipient
             if place.starts and place.instance is None:
-                self._note(f"of {name}, {reception.gathered} events of its key wait for others")
+                self._note(f"{reception.gathered} events of its key in {name} wait for others")
         if not has_recipient and not place.starts:
             self._note(f"no instance of {name} gets it now: it is kept for an hour, and goes to the first that waits")
         return True
@@ -191,7 +191,7 @@ class _Inquiry:
             else:
                 self._add(instance, statuses[instance], why_not(answer, self._names, self._values), gets=False)
         if running.more:
-            self._note(f"of {self._definition.id!r}, {running.more} more instances are running, which were not queried")
+            self._note(f"{running.more} more instances of {self._definition.id!r} are running, which were not queried")
         for row in (await listed(self._client, filter_of(None, self._definition.id, _ENDED), MAX_ENDED)).rows:
             self._add(row["id"], row["status"], f"it has ended ({row['status']})", gets=False)
 

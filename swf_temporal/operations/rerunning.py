@@ -164,7 +164,7 @@ class Rerun:
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "check the new plan of what is repeated, and confirm it sooner"
-            raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
+            raise GoneOnError(f"{self.workflow_id!r} has continued meanwhile", hint, instance=self.workflow_id)
         return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:
@@ -458,7 +458,7 @@ def _check_time(history: FollowedInstance, place: int, now: float) -> None:
     before = [entry.kind for entry in history.runs[0].replayed.trace[: place + 1]]
     if TraceKind.WORKFLOW_TIMED_OUT not in before or before[-2:] == _TIMED_OUT:
         hint = "start another instance, with the data of this one"
-        raise UsageError(f"the time of {history.id!r} is over: it would end at once", hint)
+        raise UsageError(f"the timeout of {history.id!r} has passed: it would end at once", hint)
 
 
 def _latest(history: FollowedInstance) -> tuple[str, int]:
@@ -482,7 +482,7 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
         what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
     elif inside := next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None):
         hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
-        what = f"{state!r} of {workflow_id!r} is in a branch or an iteration that runs beside others"
+        what = f"{state!r} of {workflow_id!r} is in a branch or an iteration that runs in parallel with others"
     else:
         hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
         what = f"{workflow_id!r} has never entered a state {state!r}"

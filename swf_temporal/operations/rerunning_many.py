@@ -6,10 +6,11 @@ from typing import Final
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.changing import Outcome, for_each
-from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import described
 from swf_temporal.operations.listing import filter_of, listed
 from swf_temporal.operations.rerunning import Plan, Rerun
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 
 MAX_INSTANCES: Final = 10_000
 """The maximum number of instances planned at once: their plans are held in memory until they are begun."""

@@ -234,7 +234,7 @@ class Budget:
         self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
 
     def asks_for_descendants(self, spread: int) -> bool:
-        """Tell whether enough instances may be in progress that the limit has to be known."""
+        """Return whether enough instances may be in progress that the limit has to be known."""
         return spread >= self._asks_at_spread
 
     def check_descendants(self, workflow_id: str, spread: int, limits: InstanceLimits) -> None:

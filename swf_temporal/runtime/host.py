@@ -153,8 +153,8 @@ class CallFacts:
     priority: int | None = None
     """One of `calls.PRIORITIES`; None means the run's priority."""
     long_wait: LongWait | None = field(default=None, compare=False)
-    """Waits for the end of a call that may take longer than an execution of the run. A suspension or a cancellation ends
-    the wait, not the call: when it resumes, the run requests the same call again, by its id. None if the run is not
+    """Waits for the end of a call that may outlast an execution of the run: a suspension or a cancellation ends the
+    wait, not the call. The run requests the same call again, by its id, when it resumes. None if the run is not
     suspended before the call has ended."""
 
     def retry_timer(self) -> Timer:

@@ -140,7 +140,7 @@ class Inbox:
         self.kept += kept
 
     def is_awaited(self, event: CloudEvent) -> bool:
-        """Tell whether some path waits for an event like *event*."""
+        """Return whether some path waits for an event like *event*."""
         return any(not waiting.done() and accepts(event) for accepts, waiting in self._waiting)
 
     def take(self, accepts: Accepts, criterion: Hashable = None) -> CloudEvent | None:
@@ -221,7 +221,7 @@ _HolderPlace: TypeAlias = "tuple[_HolderPlace, str | int] | None"
 
 
 def is_worth_sharing(text: str) -> bool:
-    """Tell whether a copy of *text* is left out."""
+    """Return whether a copy of *text* is left out."""
     return len(text) >= _WORTH
 
 

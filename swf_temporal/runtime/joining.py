@@ -150,7 +150,7 @@ class _Join:
         self._start(path)
 
     def _start_next(self) -> bool:
-        """Start the next path; tell whether there was one."""
+        """Start the next path; return whether there was one."""
         if self.need is None and self.decided.done():
             return False
         path = next(self.paths, None)

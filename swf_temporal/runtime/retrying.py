@@ -52,13 +52,13 @@ def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = Fals
 
 
 def is_called(error: ErrorName, fault: WorkflowFault) -> bool:
-    """Tell whether *fault* has the name or the code of *error*."""
+    """Return whether *fault* has the name or the code of *error*."""
     name, code = error
     return _is(name, fault) or (code is not None and _is(code, fault))
 
 
 def describes(error: ErrorName, fault: WorkflowFault) -> bool:
-    """Tell whether the code of *error* is a pattern that matches in the message of *fault*."""
+    """Return whether the code of *error* is a pattern that matches in the message of *fault*."""
     code = error[1]
     return code is not None and code not in CATCH_ALL and _describes(code, fault, slow_is_fatal=True)
 
@@ -145,7 +145,7 @@ class RetryRule(Record):
     """A further condition on the error, in the form of the language; None means none."""
 
     def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False, holds: Holds | None = None) -> bool:
-        """Tell whether this kind of fault is retried at all; the module's docstring explains *slow_is_fatal*.
+        """Return whether this kind of fault is retried at all; the module's docstring explains *slow_is_fatal*.
 
         *holds* evaluates the rule's condition, if it has one.
         """

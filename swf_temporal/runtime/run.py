@@ -369,7 +369,7 @@ class Run(Tracer):
         return self._suspension.is_requested
 
     def awaits(self, event: CloudEvent) -> bool:
-        """Tell whether a path of this instance waits for an event like *event*."""
+        """Return whether a path of this instance waits for an event like *event*."""
         return self.inbox.is_awaited(event)
 
     # For an execution
@@ -470,7 +470,7 @@ class Run(Tracer):
         await self.inbox.wait(lambda _: False)
 
     async def long_wait(self, work: "asyncio.Future[T]") -> T:
-        """Return the result of *work*, which may take longer than this execution: a suspension ends the wait alone."""
+        """Return the result of *work*, which may outlast this execution: a suspension ends the wait alone."""
         return await self._suspension.long_wait(work)
 
     async def next_event(

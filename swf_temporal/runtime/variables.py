@@ -85,7 +85,7 @@ def locally(*, asked: bool) -> Iterator[None]:
 
 
 def is_local() -> bool:
-    """Tell whether the call that is being made is a local one."""
+    """Return whether the call that is being made is a local one."""
     return _WANTED.get() is not None
 
 

@@ -43,7 +43,7 @@ KeyRules: TypeAlias = Sequence[KeyRule]
 
 
 def correlates(rules: KeyRules, event: CloudEvent, fixed: Mapping[str, JSON], given: Mapping[str, JSON]) -> bool:
-    """Tell whether an instance may take *event*; its values are those *fixed* by events and those that are *given*.
+    """Return whether an instance may take *event*; its values are those *fixed* by events and those that are *given*.
 
     An event that was addressed to the instance may lack values, but must not have wrong ones.
     """
@@ -115,7 +115,7 @@ class EventKind(Protocol):
 
 
 def is_like(definition: EventKind, event: CloudEvent) -> bool:
-    """Tell whether *event* matches *definition*: its type, its source, or both.
+    """Return whether *event* matches *definition*: its type, its source, or both.
 
     A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
     `#` for all that follows.
@@ -195,7 +195,7 @@ class EventSelector:
         """Whether the selection depends on the correlation values of the instance."""
 
     def is_for(self, index: int, event: CloudEvent, fixed: Mapping[str, JSON], given: Given) -> bool:
-        """Tell whether *event* is of that kind, and belongs to the instance with these values."""
+        """Return whether *event* is of that kind, and belongs to the instance with these values."""
         if not self.kinds[index](event):
             return False
         return not self.is_correlated or correlates(self.rules[index], event, fixed, given[index])
@@ -215,7 +215,7 @@ class EventSelector:
         return -1
 
     def is_any_alike(self, event: CloudEvent) -> bool:
-        """Tell whether *event* is of one of the kinds."""
+        """Return whether *event* is of one of the kinds."""
         return self.which_alike(event) >= 0
 
 

@@ -1,4 +1,4 @@
-"""Warnings about documents of functions that are missing on this machine.
+"""Documents of functions on this machine: addresses in them, and warnings about those that are missing.
 
 Nothing is fetched, and a missing document is only a warning: the worker that makes the calls may have other files. Most
 definitions name no file, and for those nothing heavy is imported.
@@ -8,11 +8,18 @@ import os.path
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import CallFailed, Problem, Severity
-from swf_temporal.base.function_types import CONFIG_KEY, Callee, callee_of, environment_name, secrets_for
+from swf_temporal.base.function_types import (
+    CONFIG_KEY,
+    Callee,
+    callee_of,
+    environment_name,
+    operation_type,
+    secrets_for,
+)
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.fetching.resources import Resources, is_web
@@ -21,6 +28,8 @@ from swf_temporal.text.suggestions import nearest
 if TYPE_CHECKING:
     from swf_temporal.functions.calling import Functions
     from swf_temporal.functions.port import Described
+
+AddressFacts: TypeAlias = dict[str, Any]
 
 _ASKED = "; did you mean "
 """The text in a failed call's message before a suggested name: here that becomes the hint."""
@@ -76,6 +85,34 @@ async def _missing(
             else:
                 problems.extend(_unproven(workflow, use, found))
     return list(dict.fromkeys(problems))
+
+
+def addresses_of(folder: str | None, functions: Iterable[Function]) -> dict[str, AddressFacts]:
+    """Return the operation of each function and, if its document is on this machine, the address.
+
+    Documents are found relative to *folder*.
+    """
+    import asyncio  # noqa: PLC0415 - as above
+
+    return asyncio.run(_addresses(folder, functions))
+
+
+async def _addresses(folder: str | None, functions: Iterable[Function]) -> dict[str, AddressFacts]:
+    from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - as above
+
+    performing = Functions()
+    return {one.name: await _address(one, folder, performing) for one in functions}
+
+
+async def _address(function: Function, folder: str | None, functions: "Functions") -> AddressFacts:
+    kind = operation_type(function.type)
+    named = {} if kind is None else kind.named(function.operation)
+    facts: AddressFacts = {name: value for name, value in named.items() if value}
+    try:
+        found = await functions.look(function, folder)
+    except CallFailed as fault:
+        return facts | {"problem": " ".join(fault.message.split())}
+    return facts if found is None else {**facts, **found.address}
 
 
 def folder_of(workflow: Definition) -> str | None:

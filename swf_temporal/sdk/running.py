@@ -123,7 +123,7 @@ class StartedRun:
             return "the server was started for this run, and the instance ends with it"
         found = f"--address {self.client.address} --namespace {self.client.namespace}"
         return (
-            f"the instance {self.instance.id!r} is without a worker now: "
+            f"the instance {self.instance.id!r} has no worker now: "
             f"`swf worker --task-queue {self.task_queue} {found}` lets it continue, "
             f"`swf terminate {self.instance.id} {found}` ends it"
         )

@@ -47,7 +47,7 @@ class SharedFolder:
 
 
 def is_like(text: str, patterns: Iterable[str]) -> bool:
-    """Tell whether *text* matches one of *patterns*, in which only `*` is special and stands for any characters."""
+    """Return whether *text* matches one of *patterns*, in which only `*` is special and stands for any characters."""
     return any(fnmatchcase(text, one.replace("[", "[[]").replace("?", "[?]")) for one in patterns)
 
 

@@ -52,7 +52,7 @@ class Pattern:
     port: int | None = None
 
     def has(self, host: str, port: int) -> bool:
-        """Tell whether the pattern matches *host*, a name or an address."""
+        """Return whether the pattern matches *host*, a name or an address."""
         if self.port not in (None, port):
             return False
         if self.block is not None:

@@ -91,7 +91,7 @@ def _checked_part(written: InlineDefinition, mode: ReadingMode | None) -> Checke
 
 
 def _is_about(expected: ExpectedProblem, problem: Problem) -> bool:
-    """Tell whether both are the same kind of problem, so that a message should show their differences."""
+    """Return whether both are the same kind of problem, so that a message should show their differences."""
     return (expected.code, expected.severity) == (problem.code, problem.severity)
 
 

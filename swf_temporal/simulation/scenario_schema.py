@@ -1,4 +1,7 @@
-"""The JSON Schema of scenarios, generated from their models. Editors check and complete files by it."""
+"""The JSON Schema of scenarios, generated from their models. Editors check and complete files by it.
+
+Imported only by `swf schema`: generating schemas is a large part of pydantic.
+"""
 
 from typing import Any
 

@@ -96,7 +96,7 @@ def _value(variable: Variable) -> Any:
 
 
 def wants_folder(function: Callable[..., Any]) -> bool:
-    """Tell whether *function* takes a directory after its arguments."""
+    """Return whether *function* takes a directory after its arguments."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -312,7 +312,7 @@ def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> 
 
 
 async def _is_made_again() -> bool:
-    """Tell whether the server has begun another attempt of this activity, after too long without a heartbeat.
+    """Return whether the server has begun another attempt of this activity, after too long without a heartbeat.
 
     The server's answer is the same as for an activity whose workflow has ended: not found.
     """

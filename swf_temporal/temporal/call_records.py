@@ -96,7 +96,7 @@ class CallRecord(Record):
 
 
 def is_call_record(written: Any) -> bool:
-    """Tell whether the argument of an activity is meant to be a call record."""
+    """Return whether the argument of an activity is meant to be a call record."""
     return isinstance(written, dict) and written.keys() >= {"function", "source"}
 
 

@@ -56,7 +56,7 @@ class Children:
         """Returns the initial records of the parts of a sub-workflow that is waited for."""
 
     def are_to_end(self) -> bool:
-        """Tell whether there are children that end with this execution, without being waited for."""
+        """Return whether there are children that end with this execution, without being waited for."""
         self._ending_with_this = [child for child in self._ending_with_this if not child.done()]
         return bool(self._ending_with_this)
 

@@ -4,6 +4,8 @@ The SDK reports such an error as one text, the debug form of its inner errors.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,12 +18,14 @@ from swf_temporal.base.client_errors import (
     InstancePausedError,
     ServerUnavailableError,
 )
-from swf_temporal.base.errors import UsageError
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
 
 _FOR_GOOD: Final = frozenset({RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNIMPLEMENTED})
 """The server's answers to a request that would fail each time."""
 NOT_PERMITTED: Final = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
 """The server's answers to a caller that may not make the request."""
+_NOT_CONFIGURED = "[TMPRL1105]"
+"""The SDK's error code for a reference to a stored payload where no storage is configured."""
 
 
 def not_there(error: RPCError, workflow_id: str) -> UsageError:
@@ -44,7 +48,7 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
 
 def is_paused(workflow_id: str) -> InstancePausedError:
     """Return the error of a query to an instance that is paused."""
-    hint = f"`swf resume {workflow_id}` lets it go on"
+    hint = f"`swf resume {workflow_id}` lets it continue"
     text = f"the instance {workflow_id!r} is paused, and answers once it is resumed"
     return InstancePausedError(text, hint, instance=workflow_id)
 
@@ -57,6 +61,20 @@ def refused_by_server(error: RPCError, what: str) -> UsageError:
     if error.status in NOT_PERMITTED:
         return ServerUnavailableError(text, "see TEMPORAL_API_KEY, and who may use the namespace", is_refusal=True)
     return ServerUnavailableError(text)
+
+
+@contextmanager
+def refusals_as_usage_errors() -> Iterator[None]:
+    """Within the context, raise UsageError if the server refuses, and PayloadUnavailable if storage is missing."""
+    try:
+        yield
+    except RPCError as error:
+        raise refused_by_server(error, "the server refuses") from None
+    except RuntimeError as error:
+        if _NOT_CONFIGURED not in str(error):
+            raise
+        what = "a payload is stored outside of Temporal, and no storage is configured here"
+        raise PayloadUnavailable(what, "set `storage` in the configuration, or SWF_STORAGE") from None
 
 
 def has_ended(workflow_id: str) -> InstanceEndedError:
@@ -117,8 +135,8 @@ _KNOWN: tuple[tuple[str, Trouble], ...] = (
     ("alert: unknownca", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
     ("alert: badcertificate", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
     ("alert: certificateunknown", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
-    ("must have both client cert", Trouble("a client certificate is there without its key", _CLIENT, is_refusal=True)),
-    ("keymismatch", Trouble("the client's key is not that of its certificate", _CLIENT, is_refusal=True)),
+    ("must have both client cert", Trouble("there is a client certificate without its key", _CLIENT, is_refusal=True)),
+    ("keymismatch", Trouble("the client's key does not belong to its certificate", _CLIENT, is_refusal=True)),
     ("nocertificatespresented", Trouble("the client's certificate cannot be read", _CLIENT, is_refusal=True)),
     ("invalidcertificate", Trouble("its certificate is not valid", "see the TLS settings", is_refusal=True)),
     ("keyparseerror", Trouble("the client's key cannot be read", _CLIENT, is_refusal=True)),

@@ -44,13 +44,13 @@ def server_of(client: Client) -> Server:
 
 
 def is_free(port: int) -> bool:
-    """Tell whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
+    """Return whether nothing listens on *port*. Raises UsageError if this user may not listen there."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except PermissionError:
-            raise UsageError(f"port {port} is not for this user to listen on", "choose one above 1023") from None
+            raise UsageError(f"this user may not listen on port {port}", "choose one above 1023") from None
         except OSError:
             return False
     return True

@@ -122,7 +122,7 @@ def configured() -> dict[str, Any]:
 
 @cache
 def _warn_of_unknown(what: str) -> None:
-    _log.warning("the configuration of Temporal has what is not known here: %s", what.strip())
+    _log.warning("the configuration of Temporal has unknown settings: %s", what.strip())
 
 
 async def _refuse_unknown_namespace(client: Client) -> None:

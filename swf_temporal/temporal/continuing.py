@@ -133,8 +133,8 @@ class LengthCheck:
         if slowest is not None:
             seconds = (at - slowest.since).total_seconds()
             raise HistoryTooLong(
-                f"the history has {workflow.info().get_current_history_length():,} events, and the run cannot go on in "
-                f"a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: "
+                f"the history has {workflow.info().get_current_history_length():,} events, and the run cannot continue "
+                f"in a new one, because {slowest.name!r} has been under way for {seconds:,.0f} seconds: "
                 f"{self._words().slow_call}"
             )
 
@@ -144,8 +144,8 @@ class LengthCheck:
         _check_iterations(size, most, run)
         if self._again_from is not None and self._is_at_its_end():
             raise PayloadTooLarge(
-                f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
-                f"takes {size:,} bytes of the {most:,} that a run can carry over, "
+                f"the history has {length:,} events, and the run cannot continue in a new one: what it has to carry "
+                f"over takes {size:,} bytes of the {most:,} that a run can carry over, "
                 f"{run.inbox.size:,} of them for {counted(len(run.inbox.kept), 'event')} that no state has taken"
             )
         self._again_from = length + TRY_AGAIN
@@ -158,12 +158,12 @@ class LengthCheck:
         return workflow.info().get_current_history_length() >= self._again_from or self._is_at_its_end()
 
     def is_endangered(self) -> bool:
-        """Tell whether the server is about to end the execution because its history is too long."""
+        """Return whether the server is about to end the execution because its history is too long."""
         info = workflow.info()
         return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
 
     def _waits_for(self, slowest: Slowest | None, at: datetime) -> bool:
-        """Tell whether the run stays because of a slow call: waiting until everything has ended would not help."""
+        """Return whether the run stays because of a slow call: waiting until everything has ended would not help."""
         info = workflow.info()
         if slowest is None or info.get_current_history_size() >= SLOW_CALL_MAX_BYTES:
             return False

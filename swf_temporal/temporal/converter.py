@@ -20,6 +20,7 @@ from temporalio.converter import (
     DefaultPayloadConverter,
     EncodingPayloadConverter,
     JSONPlainPayloadConverter,
+    PayloadCodec,
     PayloadConverter,
     SerializationContext,
     WorkflowSerializationContext,
@@ -101,7 +102,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
 
 
 class SwfFailureConverter(DefaultFailureConverter):
-    """The SDK's converter. The stack of a fault is that of the user's code: ours would not lead to the cause."""
+    """The SDK's converter. The stack of a fault comes from the user's code: ours would not lead to the cause."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
         super().to_failure(exception, payload_converter, failure)
@@ -182,12 +183,31 @@ def converter_of(payloads: "PayloadSettings | None", namespace: str = DEFAULT_NA
         kind = _with_limit(storage.max_bytes)
         converter = replace(converter, payload_converter_class=kind, external_storage=storage_of(storage))
     if encryption is not None or payloads.compression:
-        from swf_temporal.temporal.payloads.codecs import codec_of  # noqa: PLC0415 - as above
-
         converter = replace(converter, payload_codec=codec_of(payloads, namespace))
     if encryption is not None and encryption.encrypt:
         converter = replace(converter, failure_converter_class=EncodedFailureConverter)
     return converter
+
+
+def codec_of(payloads: "PayloadSettings", namespace: str) -> PayloadCodec:
+    """Return the codec of *payloads* in a namespace. Raises UsageError if keys cannot be loaded."""
+    try:
+        from swf_temporal.temporal.payloads.codec import Compressing, Encrypting, InflatedSizes  # noqa: PLC0415 - of an extra
+        from swf_temporal.temporal.payloads.keys import Keys  # noqa: PLC0415 - as above
+    except ImportError as error:
+        raise UsageError(f"encryption needs {error.name}", "pip install 'swf-temporal[encryption]'") from None
+    encryption, storage = payloads.encryption, payloads.storage
+    sizes = InflatedSizes() if storage is None else InflatedSizes.of_storage(storage.max_bytes)
+    if encryption is None:
+        return Compressing(sizes)
+    return Encrypting(
+        Keys(encryption.keys),
+        encryption.context or namespace,
+        encryption.key if encryption.encrypt else None,
+        compression=payloads.compression is not False,
+        stored_from=None if storage is None else storage.threshold,
+        sizes=sizes,
+    )
 
 
 def keeping_order(converter: DataConverter) -> DataConverter:
@@ -228,7 +248,7 @@ def _with_limit(most: int) -> type[SwfPayloadConverter]:
 
 
 def is_contextual(converter: DataConverter) -> bool:
-    """Tell whether the output of *converter* depends on the workflow or call of the data. Ours does not."""
+    """Return whether the output of *converter* depends on the workflow or call of the data. Ours does not."""
     return converter.with_context(WorkflowSerializationContext(DEFAULT_NAMESPACE, "")) is not converter
 
 

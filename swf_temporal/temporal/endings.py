@@ -76,7 +76,7 @@ class EndingRecord(Record):
     """The details of a failure."""
 
 
-_GONE: Final = EndingRecord("gone", type="NotFound", message="the server does not know it any more")
+_GONE: Final = EndingRecord("gone", type="NotFound", message="the server no longer knows it")
 
 
 class Endings:

@@ -226,7 +226,7 @@ class _Post:
         return found
 
     async def _signal(self, to: WorkflowExecutionDescription, value: RawValue) -> bool:
-        """Signal exactly the execution that was described; tell whether it is still running."""
+        """Signal exactly the execution that was described; return whether it is still running."""
         try:
             await self.client.get_workflow_handle(to.id, run_id=to.run_id).signal(TAKE, value)
         except RPCError as error:
@@ -250,7 +250,7 @@ class _Post:
 
 
 def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) -> bool:
-    """Tell whether a mailbox has no room for an event: its history has its contents, and *room* for its definitions.
+    """Return whether a mailbox has no room for an event: its history has its contents, and *room* for its definitions.
 
     An event that *starts* instances is passed on, together with the events kept for the instance. So it is accepted
     even if the mailbox is full of events that wait for it.

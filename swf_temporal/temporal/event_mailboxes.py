@@ -86,7 +86,7 @@ class Instances:
     async def begin(
         self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord = _NO_OPTIONS
     ) -> bool:
-        """Start an instance with *options*; tell whether none was running. Raises PayloadTooLarge."""
+        """Start an instance with *options*; return whether none was running. Raises PayloadTooLarge."""
         if definition.id in WORKFLOW_TYPES:  # in a record that none of our programs wrote
             workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
             return True
@@ -138,7 +138,7 @@ class Instances:
         return given
 
     async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
-        """Give an event to an instance; tell whether it is running. The event *comes_back* if it is not taken."""
+        """Give an event to an instance; return whether it is running. The event *comes_back* if it is not taken."""
         return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived.event.to_json())
 
     @property
@@ -147,7 +147,7 @@ class Instances:
         return self._signals.handed_over
 
     async def is_running(self, instance: str) -> bool:
-        """Tell whether an instance is running."""
+        """Return whether an instance is running."""
         return await self._signals.send(instance, PROBE, {}, insists=False)
 
 
@@ -177,7 +177,7 @@ class Subscribers:
         return [one for one, waits in self.waits.items() if any(w.items() <= values.items() for w in waits)]
 
     def add(self, instance: str, values: dict[str, str]) -> bool:
-        """Record what an instance waits for; tell whether there is room for it."""
+        """Record what an instance waits for; return whether there is room for it."""
         is_full = len(self.waits) >= MAX_SUBSCRIBERS and instance not in self.waits
         if is_full or json_length([self.waits, instance, values]) > MAX_SUBSCRIBERS_BYTES:
             workflow.logger.warning("%s accepts no more subscribers", workflow.info().workflow_id)

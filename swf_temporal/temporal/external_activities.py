@@ -206,7 +206,7 @@ class ExternalActivity:
             # The engine's own policy does not retry this either.
             return CallFailed(f"{message}: is there one?", code="NoWorker", retryable=False)
         if cause.type == TimeoutType.HEARTBEAT:
-            return CallFailed(f"the activity '{name}' gave no sign of life in time", code="Lost")
+            return CallFailed(f"the activity '{name}' sent no heartbeat in time", code="Lost")
         return CallFailed(f"the {self.options.word} '{name}' did not end in time", code="Timeout")
 
 

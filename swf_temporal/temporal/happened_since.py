@@ -162,7 +162,7 @@ async def since_length(client: Client, workflow_id: str, run: str, length: int) 
 
 
 def _has_result_later(event: HistoryEvent) -> bool:
-    """Tell whether the result of what *event* starts may follow later: without one yet, it is made again."""
+    """Return whether the result of what *event* starts may follow later: without one yet, it is made again."""
     about = event.start_child_workflow_execution_initiated_event_attributes
     is_waited_for = about.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL
     return is_waited_for or event.HasField("activity_task_scheduled_event_attributes")

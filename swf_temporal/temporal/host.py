@@ -179,7 +179,7 @@ class TemporalHost:
         self._children.parts_for_child = parts
 
     def has_children_to_end(self) -> bool:
-        """Tell whether sub-workflows are running that end with this execution, without being waited for."""
+        """Return whether sub-workflows are running that end with this execution, without being waited for."""
         return self._children.are_to_end()
 
     @property

@@ -251,7 +251,7 @@ class IncomingEvents:
         self._deliver(event, begun, is_forwardable=name == ROUTED)
 
     def _deliver(self, event: CloudEvent, begun: _Begun, *, is_forwardable: bool = False) -> bool:
-        """Pass *event* to the run, and check the length of the execution; tell whether the event is new."""
+        """Pass *event* to the run, and check the length of the execution; return whether the event is new."""
         run = begun.run
         is_new = run.deliver(event, is_forwardable=is_forwardable)
         if not is_new or (run.inbox.kept and run.inbox.kept[-1] is event):

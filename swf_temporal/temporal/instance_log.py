@@ -100,7 +100,7 @@ class InstanceLog(Part):
 
     def stays(self, size: int, kept: int) -> None:
         """Log that a long run stays in its execution, since it holds too much."""
-        more = f"in its execution, since {size} bytes are too many to go on with in another; {kept} events are kept"
+        more = f"in its execution, since {size} bytes are too many to carry over to another; {kept} events are kept"
         self._write(logging.WARNING, "stays", more, bytes=size, kept=kept)
 
     def record(self, to: ContinuedAs | None = None) -> LogRecord | None:
@@ -242,7 +242,7 @@ class DataChanges(Part):
         self._is_over, self._were_made = is_over, made < self._made
 
     def refuses_to_leave(self) -> bool:
-        """Tell whether the run was suspended to change its data."""
+        """Return whether the run was suspended to change its data."""
         return self._were_made
 
     def close(self) -> None:

@@ -120,7 +120,7 @@ class Part:
         """Act when a run was suspended or, if it *is_over*, has ended."""
 
     def refuses_to_leave(self) -> bool:
-        """Tell whether a suspended run resumes in this execution instead of continuing as new."""
+        """Return whether a suspended run resumes in this execution instead of continuing as new."""
         return False
 
     def stays(self, size: int, kept: int) -> None:

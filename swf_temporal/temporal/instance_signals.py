@@ -56,7 +56,7 @@ class InstanceSignals:
         self._continue_if_long = continue_if_long
 
     async def send(self, instance: str, name: str, value: Mapping[str, JSON], *, insists: bool = True) -> bool:
-        """Send a signal to an instance; tell whether it is running. If *insists*, wait until it has room."""
+        """Send a signal to an instance; return whether it is running. If *insists*, wait until it has room."""
         tries, waits, refusing = 0, pauses(), ""
         while tries < _TRIES:
             run = self.runs.get(instance) or await _found(instance)

@@ -67,7 +67,7 @@ async def _check_known(pin: Pin) -> None:
         if name is None:
             raise UnknownDefinition(
                 f"the definition sent with the input as {one.name!r} (SHA-256 {digest[:12]}…) is not served here, "
-                f"and {_HOW}; start the instance by the id of its definition, or serve this very text"
+                f"and {_HOW}; start the instance by the id of its definition, or serve exactly this text"
             )
         known.append(Pinned(one.text, name, digest))
     pin.definitions = known
@@ -98,7 +98,7 @@ def _has_forged_parts(pin: Pin) -> bool:
 
 
 def _begins(pin: Pin) -> bool:
-    """Tell whether the run begins here, as opposed to continuing another execution of ours.
+    """Return whether the run begins here, as opposed to continuing another execution of ours.
 
     The engine itself restarts a run, with the same input, by its own retries and by cron.
     """

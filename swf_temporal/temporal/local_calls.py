@@ -119,7 +119,7 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
 
 
 def _is_by_message(error: ErrorName) -> bool:
-    """Tell whether an error is matched by its message, since its code is not a single word."""
+    """Return whether an error is matched by its message, since its code is not a single word."""
     code = error[1]
     return code is not None and re.fullmatch(r"[\w.:-]+", code) is None
 
@@ -227,7 +227,7 @@ class LocalCalls:
             self._count -= 1
 
     def want(self, call: FunctionCall) -> bool:
-        """Tell whether *call* should be local, if it can be."""
+        """Return whether *call* should be local, if it can be."""
         if call.local is False or not self._makes_any:
             return False
         if not call.local and self._are_chosen is None:
@@ -235,7 +235,7 @@ class LocalCalls:
         return bool(call.local or self._are_chosen)
 
     async def can_be(self, call: FunctionCall, now: datetime) -> bool:
-        """Tell whether *call*, which should be local, can be."""
+        """Return whether *call*, which should be local, can be."""
         if call.function.name in self._refused:
             return False
         await workflow.wait_condition(lambda: True)  # the timers that limit the call are set after it has begun

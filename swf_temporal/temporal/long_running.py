@@ -55,7 +55,7 @@ class LongRunningChildren:
         return {call_id: child.record for call_id, child in self._children.items()}
 
     def knows(self, call_id: str) -> bool:
-        """Tell whether the child of that call is in progress."""
+        """Return whether the child of that call is in progress."""
         return call_id in self._children
 
     def begun(self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:

@@ -9,7 +9,7 @@ from temporalio import workflow
 
 
 def is_marked(marker: str) -> bool:
-    """Tell whether the history has *marker*, which is added here unless this is a replay.
+    """Return whether the history has *marker*, which is added here unless this is a replay.
 
     Each place needs a separate marker: the SDK's first answer for one is final.
     """
@@ -17,5 +17,5 @@ def is_marked(marker: str) -> bool:
 
 
 def is_recorded(marker: str, *, wanted: bool) -> bool:
-    """Tell whether something is *wanted* here, or, on replay, was wanted when the history was written."""
+    """Return whether something is *wanted* here, or, on replay, was wanted when the history was written."""
     return (wanted or workflow.unsafe.is_replaying()) and is_marked(marker)

@@ -33,7 +33,7 @@ _TOGETHER: Final = "input-and-definition"
 
 
 def fits(size: int, limit: int) -> bool:
-    """Tell whether a payload of *size* can be sent, and record that if it needs storage."""
+    """Return whether a payload of *size* can be sent, and record that if it needs storage."""
     return size <= MAX_PAYLOAD_BYTES or (size <= limit and is_marked(_STORED))
 
 

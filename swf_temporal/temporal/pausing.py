@@ -28,7 +28,7 @@ async def pause(client: Client, workflow_id: str, reason: str | None = None) -> 
     except RPCError as error:
         if error.status == RPCStatusCode.UNIMPLEMENTED:
             hint = "its operator allows it by frontend.WorkflowPauseEnabled in the dynamic configuration"
-            text = f"the server pauses no workflows of the namespace {client.namespace!r}"
+            text = f"the server cannot pause workflows of the namespace {client.namespace!r}"
             raise ServerUnavailableError(text, hint, is_refusal=True) from None
         raise _refused(error, workflow_id, "is paused already") from None
 

@@ -216,7 +216,7 @@ class Places:
         return info.get_current_history_length() > MAX_EVENTS or info.is_continue_as_new_suggested()
 
     def _is_to_continue(self) -> bool:
-        """Tell whether it should continue as new; its notifications to instances must have arrived."""
+        """Return whether it should continue as new; its notifications to instances must have arrived."""
         return not self._telling and self._is_long()
 
 

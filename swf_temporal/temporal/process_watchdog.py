@@ -2,7 +2,7 @@
 
 As a program, `process_watchdog.py HOW COMMAND...` runs COMMAND, and ends it when its own standard input closes, which
 happens when the process that started it is gone for any reason. If HOW is `kill`, COMMAND is killed at once; otherwise
-it is asked to end first. SIGTERM is forwarded; the exit code is that of COMMAND.
+it is asked to end first. SIGTERM is forwarded; the exit code is COMMAND's.
 
 It has to start fast, so it imports little. Neither process groups nor kernel options do the same: a killed parent sends
 no signals, and Linux ties its parent-death signal to a thread.

@@ -55,7 +55,7 @@ class DelayedEvent:
         except MalformedRecord as error:
             raise wrong_input(str(error)) from None
         if workflow.info().parent is None:
-            what = "a delayed event is begun by the instance that produces it alone"
+            what = "a delayed event is only started by the instance that produces it"
             raise ApplicationError(what, type="NotProduced", non_retryable=True)
         summary, event = summaries.of_event(delayed.event.type), delayed.event.to_json()
         await workflow.sleep(delayed.seconds, summary=summary)

@@ -184,7 +184,7 @@ def pinned(workflows: Sequence[Definition]) -> list[Pinned]:
 def catalogue_of(definitions: tuple[Pinned, ...]) -> Catalogue:
     """Return the definitions that a run carries.
 
-    One with a digest was checked when the run was started; one without came from another client, unchecked.
+    One with a digest was checked when the run was started; one without was sent by another client, unchecked.
     """
     return Catalogue(
         load_pinned(one.text, name=one.name) if one.sha256 else load(one.text, name=one.name) for one in definitions

@@ -351,7 +351,7 @@ def completed_part(history: WorkflowHistory) -> WorkflowHistory:
 
 
 def _is_of_task(event: HistoryEvent, done: int) -> bool:
-    """Tell whether *event* results from a worker's completion of the workflow task *done*."""
+    """Return whether *event* results from a worker's completion of the workflow task *done*."""
     kind = str(event.WhichOneof("attributes"))
     return getattr(getattr(event, kind), "workflow_task_completed_event_id", 0) == done or kind in _OF_UPDATES
 
@@ -398,7 +398,7 @@ def _check_start(history: WorkflowHistory) -> None:
 
 
 def has_begun(history: WorkflowHistory) -> bool:
-    """Tell whether there is a workflow task: before that, as during a start delay, nothing has happened."""
+    """Return whether there is a workflow task: before that, as during a start delay, nothing has happened."""
     return any(event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED for event in history.events)
 
 

@@ -1,4 +1,7 @@
-"""A definition's schedule as Temporal stores it: its times, its action, and its memo."""
+"""A definition's schedule as Temporal stores it: its times, its action, and its memo.
+
+Imported only to apply a schedule: what lists or pauses them reads no definitions.
+"""
 
 from collections.abc import Sequence
 from hashlib import sha256

@@ -95,7 +95,7 @@ async def apply(
     if anything differs; it stays paused or not as it was, and *paused* is for a new one. Raises UsageError if the
     definition has no schedule.
     """
-    from swf_temporal.temporal.schedule_records import facts_about, pinned_by, schedule_of  # noqa: PLC0415 - as above
+    from swf_temporal.temporal.schedule_records import facts_about, pinned_by, schedule_of  # noqa: PLC0415 - which only this needs
 
     spec = await _spec_of(client, workflow)
     workflows = [workflow, *others]

@@ -50,7 +50,7 @@ def server_timeout(usual: timedelta) -> timedelta:
 
 
 async def answers(client: Client, limit: float = READY_WITHIN) -> bool:
-    """Tell whether the server of *client* answers within *limit* seconds that it works, or with a refusal."""
+    """Return whether the server of *client* answers within *limit* seconds that it works, or with a refusal."""
     try:
         async with asyncio.timeout(limit):
             return await client.service_client.check_health()
@@ -68,7 +68,7 @@ async def answered(host: str, request: Awaitable[_T]) -> _T:
         async with asyncio.timeout(limit.total_seconds()):
             if not (await asyncio.wait([asking], timeout=FIRST_WORD))[0]:
                 _log.warning(
-                    "the server at %s has not answered for %g s; it is given up after %s",
+                    "the server at %s has not answered for %g s; giving up after %s",
                     host, FIRST_WORD, format_duration(limit),
                 )  # fmt: skip
             return await asking
@@ -132,7 +132,7 @@ class ServerWatch:
                     limit.reschedule(since + self._most.total_seconds())
                 if not is_told and loop.time() - since >= FIRST_WORD:
                     is_told = True
-                    text = "the server at %s does not answer; it is given up after %s"
+                    text = "the server at %s does not answer; giving up after %s"
                     _log.warning(text, self._host, format_duration(self._most))
             await asyncio.sleep(_PAUSE)
 

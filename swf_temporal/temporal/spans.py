@@ -31,7 +31,7 @@ def record_spans(record: RecordSpan) -> None:
 
 
 def are_recorded() -> bool:
-    """Tell whether the process records spans."""
+    """Return whether the process records spans."""
     return _record is not None
 
 

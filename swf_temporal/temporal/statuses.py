@@ -43,12 +43,12 @@ async def running_execution(handle: WorkflowHandle[Any, Any]) -> WorkflowExecuti
 
 
 def is_closed(execution: WorkflowExecution) -> bool:
-    """Tell whether it has ended: one that is paused, or has a status unknown here, has not."""
+    """Return whether it has ended: one that is paused, or has a status unknown here, has not."""
     return execution.close_time is not None
 
 
 def is_paused(execution: WorkflowExecution) -> bool:
-    """Tell whether it is paused until it is resumed."""
+    """Return whether it is paused until it is resumed."""
     return execution.status is not None and execution.status.name == _PAUSED
 
 
@@ -87,7 +87,7 @@ setattr(WorkflowHistoryEventAsyncIterator, "fetch_next_page", _fetch_next_page) 
 Answer = TypeVar("Answer")
 
 ASK_AGAIN: Final = "the instance is about to take its next step: ask again"
-"""The error of a query that came too early."""
+"""The error of a query that was sent too early."""
 
 _TRIES: Final = 50
 _QUERY_PAUSE: Final = 0.1
@@ -95,7 +95,7 @@ _QUERY_PAUSE: Final = 0.1
 
 
 async def answer_of(ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Return the answer to the query *ask*, repeated if it came too early. Raises what it raises."""
+    """Return the answer to the query *ask*, repeated if it was sent too early. Raises what *ask* raises."""
     for _ in range(_TRIES):
         try:
             return await ask()

@@ -197,7 +197,7 @@ class Subscriptions(Part):
         workflow.logger.warning("the mailbox %s could neither be started nor reached", mailbox)
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
-        """Start the mailbox with *message*; tell whether none was running."""
+        """Start the mailbox with *message*; return whether none was running."""
         record = MailboxRecord(arrived=[message.to_json()]).to_json()
         try:
             await workflow.start_child_workflow(

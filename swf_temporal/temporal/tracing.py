@@ -97,7 +97,7 @@ def _provide() -> None:
         for name in _ENDPOINTS:
             if urlsplit(address := os.environ.get(name) or "http:").scheme not in {"http", "https"}:
                 raise UsageError(
-                    f"{name} is {address!r}, which is no URL of a collector", "such as http://collector:4318"
+                    f"{name} is {address!r}, which is not the URL of a collector", "such as http://collector:4318"
                 )
         for name in _PROTOCOLS:
             if (protocol := os.environ.get(name, _HTTP)) != _HTTP:

@@ -84,7 +84,7 @@ class VariableStorage(VariableStore, Protocol):
     """The port to variables: on Temporal, or in the memory of a test."""
 
     async def has_ended(self, owner: str) -> bool:
-        """Tell whether the instance *owner* has ended: it is written as `INSTANCE_ID/FIRST_RUN_ID`."""
+        """Return whether the instance *owner* has ended: it is written as `INSTANCE_ID/FIRST_RUN_ID`."""
 
 
 @workflow.defn(name=TYPE, sandboxed=False)

@@ -10,9 +10,9 @@ at once, with the time and the continue-as-new suggestion of the last workflow t
 before the next one begins. What the workflow does then is recorded as done by that next task: a replay uses that task's
 own time and suggestion and all events, decides differently, and the instance is stuck.
 
-The SDK does not say to which task an event belongs, but the time reveals it: it is that of the previous workflow task,
-though the history has grown. Such a step is refused: the query fails, the instance is evicted, and it is loaded again
-when its workflow task begins. Our clients then repeat the query (`temporal/statuses.py`).
+The SDK does not say to which task an event belongs, but the time reveals it: it has not changed since the previous
+workflow task, though the history has grown. Such a step is refused: the query fails, the instance is evicted, and it
+is loaded again when its workflow task begins. Our clients then repeat the query (`temporal/statuses.py`).
 """
 
 import contextlib

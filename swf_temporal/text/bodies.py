@@ -103,7 +103,7 @@ def split_content_type(content_type: str) -> tuple[str, str]:
 
 
 def is_json(media_type: str) -> bool:
-    """Tell whether a media type is JSON, or a format written in JSON."""
+    """Return whether a media type is JSON, or a format written in JSON."""
     return media_type in {"application/json", "text/json"} or media_type.endswith("+json")
 
 

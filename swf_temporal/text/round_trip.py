@@ -93,7 +93,7 @@ def _inside(node: Any) -> list[tuple[Any, Any]]:
 
 
 def _write_out_merges(node: Any) -> bool:
-    """Replace the merge keys in *node* by what they merge; tell whether there were any."""
+    """Replace the merge keys in *node* by what they merge; return whether there were any."""
     found = False
     if getattr(node, "merge", None):
         merged = {key: value for key, value in node.items() if key not in node._ok}  # noqa: SLF001 - no public name

@@ -75,7 +75,7 @@ _EXPLAINED = {
 
 
 def is_of_surrogate(error: yaml.YAMLError, text: str) -> bool:
-    """Tell whether libyaml met half of a surrogate pair, which it does not read: JSON may escape characters as two."""
+    """Return whether libyaml met half of a surrogate pair, which it does not read: JSON may escape characters so."""
     mark = getattr(error, "problem_mark", None)
     return mark is not None and _SURROGATE.match(text, max(mark.index - 2, 0)) is not None
 
@@ -128,7 +128,7 @@ def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
 
 
 def _is_indented(text: str) -> bool:
-    """Tell whether the first line that is not blank begins with a space."""
+    """Return whether the first line that is not blank begins with a space."""
     lines = (line for line in text.removeprefix("\ufeff").splitlines() if not line.lstrip().startswith(("#", "---")))
     return next((line for line in lines if line.strip()), "").startswith(" ")
 

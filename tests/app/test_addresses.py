@@ -8,8 +8,7 @@ import pytest
 
 from swf_temporal.languages.describing import Facts
 from swf_temporal.languages.loading import load
-from swf_temporal.sdk.addresses import addresses_of
-from swf_temporal.sdk.documents import folder_of
+from swf_temporal.sdk.documents import addresses_of, folder_of
 from tests.definitions import definition
 
 FUNCTIONS = Path(__file__).parents[1] / "functions"

@@ -55,7 +55,7 @@ def test_duplicate(on: On) -> None:
     (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
     (["--name", "xyz"], "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed"),
     (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
-    (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
+    (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which identifies"),
     (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
     (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
     (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),

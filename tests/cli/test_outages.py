@@ -33,8 +33,8 @@ def test_what_waits_outlasts_an_outage(swf: Swf, dev: Dev, proxy: Proxy, harm: s
         with swf.running("logs", name, "--follow", *at, stream="stdout") as logs:
             logs.until("Wait")
             getattr(proxy, harm)()
-            start.until("does not answer; it is given up after 5 min")
-            run.until("does not answer; it is given up after 5 min")
+            start.until("does not answer; giving up after 5 min")
+            run.until("does not answer; giving up after 5 min")
             sent = swf("event", name, "--name", "Paid up", "--data", '{"ok": true}', "--address", dev.address)
             assert sent.code == 0
             proxy.heal()
@@ -68,9 +68,9 @@ def test_what_is_given_up_goes_on(swf: Swf, dev: Dev, proxy: Proxy) -> None:
         f"  the instance 'given-up' continues: once the server answers, `swf status given-up {' '.join(at)}` shows it\n"
     )
     assert f"error: the server at {proxy.address} has not answered for 4 s" in left
-    assert "the instance 'left' is without a worker now: `swf worker --task-queue swf-run-" in left
+    assert "the instance 'left' has no worker now: `swf worker --task-queue swf-run-" in left
     assert "error: it was not cancelled: " in told.err
-    assert "the instance 'stopped' is without a worker now" in told.err
+    assert "the instance 'stopped' has no worker now" in told.err
     for name in ("given-up", "left", "stopped"):
         assert swf("terminate", name, "--address", dev.address).code == 0
 
@@ -80,7 +80,7 @@ def test_a_server_that_stalls_is_given_up(swf: Swf, proxy: Proxy) -> None:
     ended = swf("list", "--address", proxy.address, env={"SWF_SERVER_TIMEOUT": "PT4S"})
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        f"the server at {proxy.address} has not answered for 3 s; it is given up after 4 s\n"
+        f"the server at {proxy.address} has not answered for 3 s; giving up after 4 s\n"
         f"error: the server at {proxy.address} has not answered for 4 s\n"
         "  SWF_SERVER_TIMEOUT sets how long it may not answer\n"
     )

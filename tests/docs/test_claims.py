@@ -23,7 +23,7 @@ from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.secret_providers import MAX_LOOKING_UP
 from swf_temporal.http.console import application
-from swf_temporal.http.gateway import batches
+from swf_temporal.http.gateway import events
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.requests import PATIENCE
@@ -178,7 +178,7 @@ CLAIMS = {
         f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
         f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
         f"has {application._LOGGING_IN:g} seconds, and {application._MAX_LOGIN_BYTES >> 10} KiB",
-        f"Up to {batches._AT_ONCE} events of a batch are sent at once",
+        f"Up to {events._AT_ONCE} events of a batch are sent at once",
     ],
     "limits": [
         f"| calls and sub-workflows in progress in one instance | {MAX_PENDING:,} |",

@@ -72,7 +72,7 @@ def problems_of(typed: str) -> list[str]:
     if words[0] == "make":
         targets = re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
         return [] if words[1] in targets else [f"{typed}: there is no such target"]
-    return [f"{typed}: no test runs it; if none can, it belongs into NOT_RUN, with the reason"]
+    return [f"{typed}: no test runs it; if none can, it belongs in NOT_RUN, with the reason"]
 
 
 def _problems_of_ours(typed: str, words: list[str]) -> list[str]:

@@ -230,7 +230,7 @@ def _problem_codes() -> set[str]:
     for source in sources:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             codes |= _codes_in(node)
-    # Context.undefined makes these of the kind that is referred to.
+    # The rule references_defined makes these of the kind that is referred to.
     return codes | {f"{kind}-undefined" for kind in ("function", "event", "retry", "error", "auth")}
 
 

@@ -13,7 +13,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.languages.loading import check
-from swf_temporal.sdk.addresses import addresses_of
+from swf_temporal.sdk.documents import addresses_of
 from tests.failing import failing, fault_of
 from tests.functions.soap.type import Soap
 

@@ -160,7 +160,7 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
     ("quarkus.rest-client.shop_yaml.hostname-verifier=org.apache.NoopHostnameVerifier", "verify: false"),
     ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
     ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'calls'"),
-    ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of whatever host"),
+    ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of the host"),
     ("quarkus.http.ssl.certificate.key-store-file=a.p12", "--tls-cert"),
     ("quarkus.oidc-client.auth-server-url=https://id", "oauth2"),
     ("quarkus.rest-client.shop_yaml.url=${SHOP_URL}", "the value that it has there"),

@@ -13,8 +13,8 @@ from temporalio.converter import PayloadCodec
 
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import PayloadSettings, StorageSettings
+from swf_temporal.temporal.converter import codec_of
 from swf_temporal.temporal.payloads.codec import Compressing, Encrypting
-from swf_temporal.temporal.payloads.codecs import codec_of
 from swf_temporal.temporal.payloads.encodings import reason_of
 from swf_temporal.temporal.payloads.keys import Keys, Xaes
 

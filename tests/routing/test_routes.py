@@ -106,7 +106,7 @@ def test_several_events_share_what_all_of_them_have() -> None:
 @pytest.mark.parametrize(("start", "event", "name", "reason"), [
     ("One", ("placed", "shop"), "Placed", "its source is 'shop', not 'shop/+'"),
     ("One", ("placed", "shop/1/2"), "Placed", "its source is 'shop/1/2', not 'shop/+'"),
-    ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which tells to which instance"),
+    ("One", ("placed", "shop/1"), "Placed", "it lacks the attribute 'Order', which identifies its instance"),
     ("One", ("made", "us"), "Placed", "its type is 'made', not 'placed'"),
     ("Const", ("fixed", "s"), "Fixed", "it has no attribute 'kind', which is to be 'big'"),
     ("Calc", ("mine", "s"), "Mine", "its attribute 'who' is compared with data of an instance"),
@@ -166,7 +166,7 @@ def test_a_draft_correlates_by_what_stands_at_a_path() -> None:
     [lacking] = {
         one.reason for one in route(CloudEvent("1", "shop", "placed"), [load(NOVEMBER)]).passed if "lacks" in one.reason
     }
-    assert lacking == "it lacks the value 'correlationToken', which tells to which instance it belongs"
+    assert lacking == "it lacks the value 'correlationToken', which identifies its instance"
 
 
 _KEYS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=4)

@@ -47,9 +47,9 @@ NOT_JSON = [
     ({"at": {"x": b"text"}}, "these are bytes (at .at.x)"),
     ([float("nan")], "NaN is not a JSON number (at .[0])"),
     (float("-inf"), "-Infinity is not a JSON number"),
-    ({"when": [object()]}, "JSON cannot write what is of the type 'object' (at .when[0])"),
+    ({"when": [object()]}, "a value of the type 'object' cannot be written as JSON (at .when[0])"),
     ({1: "a"}, "a key must be a text, and 1 is not"),
-    (object(), "JSON cannot write what is of the type 'object'"),
+    (object(), "a value of the type 'object' cannot be written as JSON"),
 ]
 
 

@@ -239,6 +239,6 @@ async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
         handle = await worker.start({})
         await output_of(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Go", patch={"text": "x" * (3 << 20)})
-        with pytest.raises(UsageError, match="cannot go on from there: it would carry"):
+        with pytest.raises(UsageError, match="cannot continue from there: it would carry"):
             await plan.begin(Client(bench.client))
         assert (await handle.describe()).run_id == plan.run_id

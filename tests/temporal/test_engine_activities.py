@@ -290,7 +290,7 @@ async def test_its_own_policy_takes_the_place_of_retries(bench: Bench) -> None:
     ("metadata", "code", "told"),
     [
         ({"startToCloseTimeout": "PT0.2S"}, "Timeout", "'silent' did not end in time"),
-        ({"heartbeatTimeout": "PT0.2S"}, "Lost", "'silent' gave no sign of life in time"),
+        ({"heartbeatTimeout": "PT0.2S"}, "Lost", "'silent' sent no heartbeat in time"),
         ({"scheduleToCloseTimeout": "PT0.2S"}, "TimedOut", "took longer than it may"),
     ],
 )

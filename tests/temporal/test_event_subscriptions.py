@@ -373,7 +373,7 @@ states:
 
 
 async def test_what_an_instance_left_at_its_end_goes_to_the_next(bench: Bench) -> None:
-    """An event that one instance alone was given, and did not take, is for others: also one that had it from another."""
+    """An event that one instance alone was given, and did not take, is for others; so is one that another left."""
     async with bench.worker(named(BEYOND)) as running:
         first = await running.start_awaiting("Shipped", {"parcel": "7"})
         mailbox = bench.handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))

@@ -13,7 +13,7 @@ import pytest
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
 from swf_temporal.http.gateway.answers import Taken
-from swf_temporal.http.gateway.batches import Batch, answer_of
+from swf_temporal.http.gateway.events import Batch, answer_of
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue

@@ -130,7 +130,7 @@ async def test_side_by_side(bench: Bench) -> None:
         planned = await asyncio.gather(*(client.post(path, params={"dryRun": "true"}) for _ in range(5)))
         plans = [await plan_retry(Client(bench.client), handle.id) for _ in range(2)]
         await plans[0].begin(Client(bench.client))
-        with pytest.raises(UsageError, match="has gone on meanwhile"):
+        with pytest.raises(UsageError, match="has continued meanwhile"):
             await plans[1].begin(Client(bench.client))
         output = await ended(bench.handle(handle))
     assert [one.status_code for one in planned] == [200] * 5

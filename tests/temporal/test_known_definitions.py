@@ -117,7 +117,7 @@ async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
         handle = await worker.begin(
             DELAYED_EVENT, delayed, workflow_id=f"admission-{os.getpid()}-{next(Bench.numbers)}"
         )
-        with pytest.raises(RunEnded, match="begun by the instance that produces it alone"):
+        with pytest.raises(RunEnded, match="only started by the instance that produces it"):
             await swf.result(handle)
     assert worker.scripted.published == []
 

@@ -437,7 +437,7 @@ async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> Non
         plan = await plan_rerun(Client(bench.client), handle.id, "first")
         await swf.send_event(bench.client, handle.id, event("1", "go", "x").to_json())
         await ended(handle)
-        with pytest.raises(UsageError, match="has gone on meanwhile"):
+        with pytest.raises(UsageError, match="has continued meanwhile"):
             await plan.begin(Client(bench.client))
 
 

@@ -366,7 +366,7 @@ async def test_a_timeout_of_a_state_begins_anew(bench: Bench) -> None:
         other = await running.start({"n": 0}, definition=1)
         assert await ended(other) is None
         for plan in (plan_retry(Client(bench.client), other.id), plan_rerun(Client(bench.client), other.id, "All")):
-            with pytest.raises(UsageError, match="is over: it would end at once"):
+            with pytest.raises(UsageError, match="has passed: it would end at once"):
                 await plan
     assert [name for name, *_ in running.scripted.calls] == ["one", "two", "two", "one", "two"]
 

@@ -233,7 +233,7 @@ def read_call(record: Any) -> Any:
 def test_a_higher_format_is_refused(read: Callable[[Any], Any], record: dict[str, Any]) -> None:
     """What it says may not be passed over, and so nothing is made of it; what is unknown beside may."""
     read({**record, **OTHER})
-    with pytest.raises(NewerRecord, match="99, is newer than this release of swf-temporal knows"):
+    with pytest.raises(NewerRecord, match="99, is newer than this release of swf-temporal can read"):
         read({**record, **NEWER})
 
 

@@ -152,7 +152,7 @@ def in_zone(time: datetime, zone: tzinfo) -> datetime:
 
 @lru_cache(maxsize=64)
 def keeps_whole_hours(name: str) -> bool:
-    """Tell whether the clocks of the zone *name* always show the same minutes and seconds as those of UTC."""
+    """Return whether the clocks of the zone *name* always show the same minutes and seconds as those of UTC."""
     zone = zone_of(name)
     days = (datetime(year, month, 1, tzinfo=UTC) for year in range(FIRST_YEAR, LAST_YEAR + 1) for month in range(1, 13))
     return not any((day.astimezone(zone).utcoffset() or timedelta()) % _HOUR for day in days)

@@ -45,7 +45,7 @@ def preview(spec: ScheduleSpec, after: datetime, count: int) -> list[datetime]:
 
 
 def ever_comes(calendars: Iterable[CalendarSpec]) -> bool:
-    """Tell whether any of *calendars* has any day."""
+    """Return whether any of *calendars* has any day."""
     first = datetime(FIRST_YEAR, 1, 1)  # noqa: DTZ001 - a day on any clock
     return any(next(_days(calendar, first, UTC), None) is not None for calendar in calendars)
 

@@ -13,8 +13,8 @@ letter rules. An event that no definition consumes is acknowledged.
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -22,14 +22,16 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.importing import optional
+from swf_temporal.base.installed import EVENT_SOURCES, offered
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.events.brokers.families import FAMILIES
 from swf_temporal.events.brokers.jetstream import storing
 from swf_temporal.events.brokers.port import Channel, Message
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_at
-from swf_temporal.events.consumers.custom import CustomSource
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
-from swf_temporal.events.messages import event_in, id_in
+from swf_temporal.events.custom import EventSource
+from swf_temporal.events.messages import STRUCTURED, event_in, id_in
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
@@ -285,6 +287,32 @@ def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:
         error = error.exceptions[0]
     assert isinstance(error, CallFailed)  # noqa: S101 - for the type checker
     return error
+
+
+class CustomSource:
+    """Takes one event after the other from a source that an installed package offers."""
+
+    def __init__(self, name: str) -> None:
+        """Take the source that is offered as *name*. Raises UsageError if there is none."""
+        self._source: EventSource = offered(EVENT_SOURCES, name, "events")
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+        """Take events from it within the context."""
+        async with aclosing(self._source.events()) as events:
+            yield _one_by_one(events)
+
+
+async def _one_by_one(events: AsyncGenerator[object]) -> AsyncGenerator[Incoming]:
+    async for event in events:
+        done = asyncio.Event()
+
+        async def finish(done: asyncio.Event = done) -> None:
+            done.set()
+
+        given = event.to_json() if isinstance(event, CloudEvent) else event
+        yield Incoming(Message(write_json(given).encode(), content_type=STRUCTURED), finish, finish)
+        await done.wait()
 
 
 def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = "") -> MessageSource:

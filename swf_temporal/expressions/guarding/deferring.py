@@ -42,7 +42,7 @@ class Bound(NamedTuple):
     factor: int = 1
 
     def holds(self, size: int) -> bool:
-        """Tell whether the work on data of *size* characters is within the limit."""
+        """Return whether the work on data of *size* characters is within the limit."""
         return self.factor * int(max(1, size // _ELEMENT) ** self.exponent) <= MAX_WORK
 
 
@@ -131,7 +131,7 @@ def defer_here() -> None:
 
 
 def is_deferring() -> bool:
-    """Tell whether unbounded evaluations are left to the host."""
+    """Return whether unbounded evaluations are left to the host."""
     return _answers.get() is not None
 
 
@@ -170,7 +170,7 @@ def ask(program: str, data: str, bound: Bound, engine: Engine = JQ, joint: Joint
         except ExpressionLimitExceeded as limit:
             if answers is None:
                 raise
-            raise MachineTooSlow(f"{limit.message}, which needs little: is this machine too busy?") from None
+            raise MachineTooSlow(f"{limit.message}, although it needs little: is this machine too busy?") from None
     evaluation = Evaluation(engine.name, program, data)
     answer = answers.get(evaluation)
     if answer is None:

@@ -113,7 +113,7 @@ class Helper:
 
     @property
     def was_fresh(self) -> bool:
-        """Tell whether the latest evaluation was the first."""
+        """Return whether the latest evaluation was the first."""
         return self._asked <= 1
 
     def ask(self, program: str, data: str | None) -> EngineAnswer:
@@ -139,7 +139,7 @@ class Helper:
             raise ExpressionLimitExceeded(cause.text) from None
 
     def is_last(self) -> bool:
-        """Tell whether it should be replaced: it holds much memory, or runs with a lower priority."""
+        """Return whether it should be replaced: it holds much memory, or runs with a lower priority."""
         if self._usual_priority is not None:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, self._usual_priority)

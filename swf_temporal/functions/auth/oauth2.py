@@ -15,8 +15,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.auth.grants import Grant
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.functions.auth.auth import Credential, credential_for
 from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Request
 
 
 def authenticated(request: Request, call: Call) -> Request:

@@ -23,8 +23,7 @@ from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
 from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.current_call import is_made_again
-from swf_temporal.functions.http.answers import HttpStatusError
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import HttpStatusError, Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore

@@ -140,7 +140,7 @@ class Documents:
 
     async def _fetch(self, url: str, headers: Headers) -> tuple[bytes, str]:
         """Return a document and its URL after redirects, to which its references are relative."""
-        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - not needed for files
+        from swf_temporal.functions.http.client import Request  # noqa: PLC0415 - not needed for files
 
         # A caller without credentials must not see what others fetched with theirs.
         key = (url, headers)

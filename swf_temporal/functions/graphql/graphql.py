@@ -21,8 +21,7 @@ from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.type import FORM, is_name
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.text.suggestions import suggestion
 

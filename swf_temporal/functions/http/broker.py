@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, headers_of, url_of
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Http, Request
 
 _PAUSE = 1.0
 """Seconds between two requests, so that a server without messages is not polled continuously."""

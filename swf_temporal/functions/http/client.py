@@ -1,24 +1,30 @@
-"""The HTTP client: requests with the operator's limits, timeouts and redirects."""
+"""HTTP: requests and answers, and the client, which applies the operator's limits, timeouts and redirects."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.importing import PORTS
+from swf_temporal.base.function_types import Callee
+from swf_temporal.base.headers import may_be_passed_on
+from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions.http.answers import HttpResponse, HttpStatusError, seconds_to_wait
+from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, is_same_service, redirected
 from swf_temporal.functions.http.tracing import traced
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.functions.local_calls import check_local_host
+from swf_temporal.runtime.retrying import MAX_DELAY
+from swf_temporal.runtime.variables import SAFE_METHODS
 from swf_temporal.settings.calls import HostOptions, Settings
 from swf_temporal.text.bodies import is_json, read_answer, read_error_answer, split_content_type
 
@@ -26,9 +32,128 @@ _MAX_SHOWN = 200
 _MAX_KEPT_BYTES = 2000
 """The number of bytes of an unreadable answer that a workflow sees."""
 _MAX_REDIRECTS = 20
+_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""The headers that are kept on a redirect to another origin. Any other might be a credential."""
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """Headers about the length of a body, which HTTP sets itself: those of a definition could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_USER = re.compile(r"//[^/]*@")
+_IDEMPOTENT = SAFE_METHODS | {"TRACE", "PUT", "DELETE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request, ready to be sent."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    content: bytes | None = None
+    callee: Callee | None = None
+    """The target of the call, whose settings apply."""
+    timeout: timedelta | None = None
+    """The timeout, instead of the operator's setting for the host."""
+    is_foreign: bool = False
+    """Whether it follows a redirect from another origin: then the operator's headers are not sent, either."""
+
+    def __str__(self) -> str:
+        """Return `GET http://…` without what must not be logged: the query, and a password."""
+        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the request only reads, and changes nothing."""
+        return self.method in SAFE_METHODS
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether sending it twice has the same effect as once: by its method, or by an idempotency key."""
+        return self.method in _IDEMPOTENT or any(name.lower() == "idempotency-key" for name, _ in self.headers)
+
+
+def check_headers(request: Request) -> None:
+    """Raise CallFailed for headers that are invalid in HTTP."""
+    for name, value in request.headers:
+        if not name.isascii():
+            raise permanent_failure(
+                "BadRequestHead", f"{request}: the header {name!r} has characters that HTTP does not allow"
+            )
+        if _CONTROL.search(name) or _CONTROL.search(value):
+            raise permanent_failure(
+                "BadArguments",
+                f"{request}: the header '{name}' would hold a line break or another control character",
+            )
+
+
+def with_inherited(request: Request, inherited: Mapping[str, str]) -> Request:
+    """Return *request* with those *inherited* headers that it does not set itself and that may be forwarded."""
+    given = {name.lower() for name, _ in request.headers}
+    more = [(name, value) for name, value in inherited.items() if name.lower() not in given and may_be_passed_on(name)]
+    return replace(request, headers=(*request.headers, *more)) if more else request
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    status: int
+    headers: Mapping[str, str]
+    """The headers, with names in lower case."""
+    body: JSON
+    is_empty: bool = False
+
+    @property
+    def content_type(self) -> str:
+        """The Content-Type; empty if there is none."""
+        return self.headers.get("content-type", "")
+
+    def to_json(self) -> JSON:
+        """Return the whole answer as a workflow sees it."""
+        return {"status": self.status, "headers": dict(self.headers), "body": self.body}
+
+
+class HttpStatusError(CallFailed):
+    """A service answered with a status other than 2xx."""
+
+    def __init__(self, message: str, answer: HttpResponse, retry_after: float | None = None) -> None:
+        super().__init__(message, code=answer.status, status=answer.status, body=answer.body, retry_after=retry_after)
+        self.answer = answer
+
+
+async def result_of(call: Call, ask: Callable[[Call], Awaitable[HttpResponse]]) -> JSON:
+    """Return the body of the answer to *call* that *ask* gets, or the whole answer with `failOnStatusCode: false`.
+
+    In that case the function accepts errors, and its result is `{status, headers, body}`, whatever the status.
+    Raises CallFailed.
+    """
+    if switch(call, FAIL_ON_STATUS_CODE) is not False:
+        return (await ask(call)).body
+    try:
+        answer = await ask(call)
+    except HttpStatusError as refused:
+        answer = refused.answer
+    return answer.to_json()
+
+
+def seconds_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds that *headers* ask to wait, or None if they do not, or not in a readable form.
+
+    A date is compared with the service's own clock, if it is in the headers, and otherwise with *now*.
+    """
+    text = headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdecimal():
+        return min(float(text), MAX_DELAY)  # also for a number with so many digits that it is infinite
+    moment = _date(text)
+    if moment is None:
+        return None
+    return max(0.0, (moment - (_date(headers.get("date", "")) or now)).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 class Http:
@@ -178,7 +303,7 @@ class _There:
 def _with_configured(request: Request, options: HostOptions) -> list[tuple[str, str]]:
     given = {name.lower() for name, _ in request.headers}
     configured = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
-    more = (one for one in configured if not request.is_foreign or one[0].lower() in HARMLESS)
+    more = (one for one in configured if not request.is_foreign or one[0].lower() in _HARMLESS)
     return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]
 
 
@@ -213,3 +338,23 @@ def _status(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return str(status)
+
+
+def redirected(request: Request, target: httpx.Request) -> Request:
+    """Return the request for a redirect: to another origin without anything that could be secret."""
+    if not is_same_service(request.url, str(target.url)):
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
+        request = replace(request, headers=headers, callee=None, is_foreign=True)
+    content = request.content if target.method == request.method else None
+    return replace(request, method=target.method, url=str(target.url), content=content)
+
+
+def is_same_service(asked: str, found: str) -> bool:
+    """Return whether *found*, the target of a redirect from *asked*, is at the same service."""
+    ours = origin_of(str(httpx.URL(asked)))
+    return origin_of(found) in {ours, _secured(ours)}
+
+
+def _secured(origin: Origin) -> Origin:
+    """Return the HTTPS origin for an HTTP one at the default port."""
+    return Origin("https", origin.host, PORTS["https"]) if origin[::2] == ("http", PORTS["http"]) else origin

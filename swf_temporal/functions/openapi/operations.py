@@ -1,24 +1,33 @@
-"""An operation as an OpenAPI document describes it.
+"""An operation as an OpenAPI document describes it, and the URL of its service.
 
 Versions 2.0, 3.0 and 3.1 are read into one model, with the terms of 3.0.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.function_types import Callee
 from swf_temporal.base.strict_json import read_written, write_json
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import self_contained
-from swf_temporal.functions.http.answers import HttpResponse
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, closest, is_form
 from swf_temporal.functions.http.parameters import FormField, Parameter
+from swf_temporal.functions.urls import split_url
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.bodies import is_json, split_content_type
 from swf_temporal.text.suggestions import suggestion
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.http.client import HttpResponse
 
 _COMBINING = ("oneOf", "anyOf", "allOf")
 _STYLES = {"csv": "form", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited", "multi": "form"}
@@ -248,7 +257,7 @@ class Responses:
         return schema
 
 
-def violations(expected: ResponseSchemas, answer: HttpResponse) -> list[str]:
+def violations(expected: ResponseSchemas, answer: "HttpResponse") -> list[str]:
     """Return the errors in a successful answer, each with its place; empty if it matches."""
     statuses = (str(answer.status), f"{answer.status // 100}XX", "DEFAULT")
     contents = next((expected[status] for status in statuses if status in expected), None)
@@ -406,3 +415,64 @@ def _objects(value: object) -> tuple[dict[str, Any], ...]:
 
 def _texts(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def server_url(
+    settings: Settings,
+    callee: Callee,
+    document: Document,
+    operation: OpenApiOperation,
+    variables: Mapping[str, JSON] | None = None,
+) -> str:
+    """Return the URL that precedes an operation's path.
+
+    A configured one takes precedence: for the function, for the service, for all. Then it is the document's first
+    server, or the first with the *variables* that the definition gives; others have their defaults. A server relative
+    to the document requires a document that was fetched. Raises CallFailed if there is no server.
+    """
+    configured = settings.base_url_for(callee)
+    if configured:
+        return configured
+    declared = (
+        _swagger_server(document, operation) if document.is_swagger else _server(document, operation, variables or {})
+    )
+    try:
+        url = urljoin(document.url, declared) if document.url else declared
+    except ValueError as error:
+        message = f"the server '{declared}', which '{document.name}' names, is not a URL: {error}"
+        raise permanent_failure("BadUrl", message) from error
+    if not is_web(url):
+        raise no_server(callee.function, f"the document '{document.name}' does not name one")
+    return url
+
+
+def _server(document: Document, operation: OpenApiOperation, given: Mapping[str, JSON]) -> str:
+    servers = operation.servers or ({},)
+    known = [document.resolve(server.get("variables")) for server in servers]
+    place = next((place for place, declared in enumerate(known) if given.keys() <= declared.keys()), 0)
+    server, declared = servers[place], known[place]
+    for name in given:
+        if name not in declared:
+            message = f"the server in '{document.name}' has no variable '{name}'{suggestion(name, declared)}"
+            raise permanent_failure("BadOperation", message)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in declared:
+            raise permanent_failure(
+                "BadDocument", f"the server in '{document.name}' has an undeclared variable '{name}'"
+            )
+        return variable_value(document, name, document.resolve(declared[name]), given.get(name))
+
+    return re.sub(r"\{([^{}]+)\}", fill, str(server.get("url", "/")))
+
+
+def _swagger_server(document: Document, operation: OpenApiOperation) -> str:
+    content = document.content
+    path = str(content.get("basePath", "/"))
+    host = content.get("host")
+    if not host:
+        return path
+    own = split_url(document.url).scheme if document.url else "http"
+    scheme = "https" if "https" in operation.schemes else next(iter(operation.schemes), own)
+    return f"{scheme}://{host}{path}"

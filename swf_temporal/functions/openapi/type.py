@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.function_types import OperationProblem
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import OperationProblem, environment_name
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.plain.type import METHODS, is_plain_text
 from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.port import DeclaredType, Described, PartedForm, Performer, Services
 
 if TYPE_CHECKING:
+    from swf_temporal.functions.documents.documents import Documents
     from swf_temporal.functions.openapi.openapi import OpenApi
 
 FORM = PartedForm(("document", "operationId"), "document.json#operationId")
@@ -67,9 +69,7 @@ class _Rest(Performer):
         """Return the method and the URL, or their description in a document that is a file. Nothing is fetched."""
         if _is_plain(call.function.operation):
             return await self._plain.look(call)
-        from swf_temporal.functions.openapi.looking import look
-
-        return await look(self._documents, call)
+        return await _look(self._documents, call)
 
     @cached_property
     def _plain(self) -> Performer:
@@ -92,3 +92,25 @@ def _meant(operation: str) -> str | None:
 
 def _is_plain(operation: JSON) -> bool:
     return isinstance(operation, dict) or is_plain_text(operation)
+
+
+async def _look(documents: "Documents", call: Call) -> Described:
+    """Return the description of a function from its document, which is a file. Nothing is fetched.
+
+    Raises CallFailed, or NotLocalError if the document refers to one on the web.
+    """
+    from swf_temporal.functions.documents.local_documents import only_local
+    from swf_temporal.functions.openapi.operations import find_operation, server_url
+    from swf_temporal.settings.calls import Settings
+
+    name, operation_id = FORM.of(call.function)
+    document = await documents.load(name, call.base)
+    find = only_local(lambda: find_operation(document, operation_id))
+    operation = await documents.reading(document, find, base=call.base)
+    address: dict[str, JSON] = {"method": operation.method, "path": operation.path}
+    try:
+        # Only the document's server: the settings that apply are those of the worker that makes the call.
+        address["server"] = server_url(Settings(), call.callee, document, operation)
+    except CallFailed:  # it has no server: the worker's settings must
+        address["serverFrom"] = [f"SWF_BASE_URL_{environment_name(call.function.name)}", "SWF_BASE_URL"]
+    return Described(address, tuple(tuple(schemes) for schemes in operation.security or ()))

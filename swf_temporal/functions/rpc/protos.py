@@ -29,9 +29,8 @@ from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import headers_for
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Headers, is_web
-from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.rpc.channels import Target, library
 from swf_temporal.text.suggestions import suggestion
 

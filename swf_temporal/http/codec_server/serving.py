@@ -1,4 +1,7 @@
-"""Serving the codec server until the process is asked to stop."""
+"""Serving the codec server until the process is asked to stop.
+
+It imports the application, which needs an extra, when it serves.
+"""
 
 import asyncio
 import os

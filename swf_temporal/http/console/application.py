@@ -24,7 +24,6 @@ from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tas
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.http.requests import BodyTooLargeError, SlowBodyError, body_of
-from swf_temporal.operations.client import refusals_as_usage_errors
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open
 from swf_temporal.operations.rerunning import plan_retry
@@ -32,6 +31,7 @@ from swf_temporal.operations.tasks import complete_task
 from swf_temporal.sdk.asgi_server import STOPPING
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.settings.http import GatewaySettings, Operation
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 
 _SECONDS: Final = 300.0
 """The duration of a stream in seconds. Then the browser reconnects, and authenticates again."""

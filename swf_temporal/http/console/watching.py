@@ -16,9 +16,10 @@ from swf_temporal.http.console.pages import macros
 from swf_temporal.http.gateway.instances import TenantInstance
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import PATIENCE
-from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.client import Client
 from swf_temporal.sdk.http_connections import RequestUnderWay
 from swf_temporal.settings.http import GatewaySettings, Tenant
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 
 _EVERY: Final = 1.0
 """Seconds between two polls of an instance."""

@@ -26,11 +26,12 @@ from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, Metrics, RequestContext, TenantCatalogue, TenantLimits
 from swf_temporal.http.requests import foreign_host, foreign_page
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.sdk.logs import in_one_line
 from swf_temporal.settings.http import LOOPBACK, GatewaySettings
+from swf_temporal.temporal.client_errors import refusals_as_usage_errors
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
 from swf_temporal.temporal.tracing import continued

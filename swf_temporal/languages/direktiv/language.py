@@ -10,7 +10,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Severity
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TYPES
-from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.marks import Kind, Mark, NameKeys
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object, objects_in
 from swf_temporal.text.origin import Fetch, Source, nothing
@@ -34,6 +34,12 @@ _ONLY_OURS: Final = frozenset({
     "validate",
 })  # fmt: skip
 """Types of states that only this language has: they identify it even beside keys of other languages."""
+_NAMES: Final = NameKeys(
+    defining={"states": Kind.STATE, "functions": Kind.FUNCTION},
+    referring={"transition": Kind.STATE, "defaultTransition": Kind.STATE, "function": Kind.FUNCTION},
+    at={("start", "state"): Kind.STATE},
+)
+"""The keys that have names as values, for editors."""
 
 
 class Direktiv(LanguageBase):
@@ -88,15 +94,11 @@ class Direktiv(LanguageBase):
 
     def marks(self, root: Object) -> list[Mark]:
         """Return the names in a document."""
-        from swf_temporal.languages.direktiv.editing import NAMES
-
-        return NAMES.marks(root)
+        return _NAMES.marks(root)
 
     def kind_of_names(self, key: str) -> Kind | None:
         """Return the kind of the names that *key* has as values."""
-        from swf_temporal.languages.direktiv.editing import NAMES
-
-        return NAMES.kind_of(key)
+        return _NAMES.kind_of(key)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is only one schema."""

@@ -22,8 +22,8 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Correla
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
+from swf_temporal.languages.serverless_workflow.validation.references import event_references
 from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
-from swf_temporal.languages.serverless_workflow.validation.secret_uses import event_uses
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.runtime.host import SEMANTICS
@@ -41,7 +41,7 @@ def starting_events(workflow: Workflow) -> tuple[str, ...]:
 
 def consumed_events(workflow: Workflow) -> tuple[ConsumedEvent, ...]:
     """Return the events that states of *workflow* wait for."""
-    used = Counter(use.name for use in event_uses(nodes_of(workflow)) if use.kind == "consumed")
+    used = Counter(use.name for use in event_references(nodes_of(workflow)) if use.kind == "consumed")
     elsewhere = used - Counter(_references(_first(workflow)))
     return tuple(_consumed(one, is_awaited=one.name in elsewhere) for one in workflow.events if one.name in used)
 

@@ -14,15 +14,14 @@ from swf_temporal.languages.base import LanguageBase, Upgraded
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.languages.serverless_workflow.expressions import expressions_of
+from swf_temporal.languages.serverless_workflow.expressions import expressions_of, fill, fill_auth
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, at_its_origin
-from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
-from swf_temporal.languages.serverless_workflow.secrets import fill, fill_auth
+from swf_temporal.languages.serverless_workflow.reading.versions.version import WordsOf
 from swf_temporal.languages.serverless_workflow.validation.rules import validate
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Fetch, Source, nothing

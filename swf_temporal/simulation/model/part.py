@@ -148,7 +148,7 @@ class StubAnswer(ScenarioPart):
 
 
 def _is_script(value: Any) -> bool:
-    """Tell whether *value* is a script of answers, and not itself the answer."""
+    """Return whether *value* is a script of answers, and not itself the answer."""
     return isinstance(value, dict) and bool(value) and all(key in (*_ANSWERS, "takes") for key in value)
 
 

@@ -24,7 +24,7 @@ def key_id_of(payload: Payload) -> str:
 
 
 def is_unreadable(payload: Payload) -> bool:
-    """Tell whether *payload* is still compressed or encrypted."""
+    """Return whether *payload* is still compressed or encrypted."""
     return payload.metadata.get("encoding") in {ENCRYPTED, COMPRESSED}
 
 

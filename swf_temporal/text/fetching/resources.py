@@ -44,7 +44,7 @@ def credentials_in(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_allowed(host: str, port: int, patterns: Iterable[str]) -> bool:
-    """Tell whether any of *patterns* matches *host*. A pattern without a port allows only 80 and 443."""
+    """Return whether any of *patterns* matches *host*. A pattern without a port allows only 80 and 443."""
     return any(_matches(host.lower(), port, pattern) for pattern in patterns)
 
 
@@ -181,7 +181,7 @@ def in_mode(mode: ReadingMode | None) -> Resources:
 
 
 def is_web(uri: str) -> bool:
-    """Tell whether *uri* names something that is fetched over HTTP."""
+    """Return whether *uri* names something that is fetched over HTTP."""
     return uri.lower().startswith(("http:", "https:"))
 
 

@@ -17,9 +17,8 @@ from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.documents import Documents, check_openapi, locate
 from swf_temporal.functions.documents.parts import Document, DocumentPart, UnresolvedReference, beside
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.openapi.operations import find_operation
-from swf_temporal.functions.openapi.requests import build_request
-from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.openapi.openapi import build_request
+from swf_temporal.functions.openapi.operations import find_operation, server_url
 from swf_temporal.settings.calls import Settings
 from swf_temporal.text.parsing import read_data
 from tests.failing import failing

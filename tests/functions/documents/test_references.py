@@ -18,8 +18,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
-from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation, server_url
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.text.fetching.resources import Resources
 from tests.failing import failing, fault_of

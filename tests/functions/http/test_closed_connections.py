@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Http, Request
 from tests.failing import failing
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 from tests.sampling import count

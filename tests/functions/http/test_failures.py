@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from swf_temporal.functions.http.answers import seconds_to_wait
+from swf_temporal.functions.http.client import seconds_to_wait
 from swf_temporal.functions.http.failures import FAULTS, failure
 from swf_temporal.runtime.retrying import MAX_DELAY
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.client import Http, Request
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 
 _LIMIT = 20.0

@@ -8,12 +8,11 @@ import pytest
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.http.client import Request
 from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
-from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import Content, OpenApiOperation, RequestBody, find_operation
-from swf_temporal.functions.openapi.requests import build_request
-from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.openapi.openapi import build_request
+from swf_temporal.functions.openapi.operations import Content, OpenApiOperation, RequestBody, find_operation, server_url
 from swf_temporal.settings.calls import Options, Settings
 from tests.failing import failing
 

@@ -19,7 +19,6 @@ from swf_temporal.base.records import nested
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.languages.direktiv import codes
-from swf_temporal.languages.direktiv.execution.catching import catch_for
 from swf_temporal.languages.direktiv.execution.frames import (
     ActionFrame,
     InstanceFrame,
@@ -29,6 +28,7 @@ from swf_temporal.languages.direktiv.execution.frames import (
 )
 from swf_temporal.languages.direktiv.execution.lane import Lane, StateExit, instance_data, transformed, with_result
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
+from swf_temporal.languages.direktiv.globs import is_glob_of
 from swf_temporal.languages.direktiv.model.workflow import (
     ActionState,
     ConsumeEventState,
@@ -224,7 +224,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         before = self.frame.error, self.frame.data
         error: dict[str, JSON] = {"code": code, "msg": message}
         self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
-        catch = catch_for(code, state.catch)
+        catch = next((one for one in state.catch if is_glob_of(one.error, code)), None)
         if catch is None and code == codes.RETRIES_EXCEEDED and isinstance(last := fault.__cause__, WorkflowFault):
             with suppress(WorkflowFault):
                 return await self._caught(state, last, lane)  # by the text, the original error goes to the catches

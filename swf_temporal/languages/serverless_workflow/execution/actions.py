@@ -5,7 +5,7 @@ output filter, sleep after. Its result is an *effect*: a value and the place in 
 actions see the effects of those before them. Parallel actions all see the same data, and their effects are applied in
 the order in which the actions are written.
 
-Some calls may take longer than an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
+Some calls may outlast an execution: the definition marks a function by its metadata, and an awaited sub-workflow by
 `onParentComplete: continue`. While such a call is in progress, its frame records it. A run that resumes after a
 suspension requests the same id from its host again, and the host then only waits for the result.
 """
@@ -22,7 +22,7 @@ from swf_temporal.base.errors import NotActive, TimedOut, WorkflowFault, WrongDa
 from swf_temporal.base.function_types import CONFIG_KEY, callee_of, operation_type
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce, wait_for_event
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,
@@ -40,7 +40,6 @@ from swf_temporal.languages.serverless_workflow.execution.functions import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
-from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.runtime.host import (
@@ -59,12 +58,12 @@ from swf_temporal.runtime.trace import ActionStarted, Invoked, failed_attempt
 
 
 def long_wait_of_call(ref: FunctionRef, function: calls.Function, lane: Lane) -> LongWait | None:
-    """Return the waiter for a call of *function*, if the call may take longer than an execution."""
+    """Return the waiter for a call of *function*, if the call may outlast an execution."""
     return lane.run.long_wait if is_long_running(function) and ref.invoke == "sync" else None
 
 
 def long_wait_of_subflow(ref: SubflowRef, lane: Lane) -> LongWait | None:
-    """Return the waiter for a sub-workflow, if it may take longer than an execution."""
+    """Return the waiter for a sub-workflow, if it may outlast an execution."""
     return lane.run.long_wait if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 
@@ -168,35 +167,24 @@ async def _call_function(
     timeout: str | None,
 ) -> Any:
     frame = lane.frame
-    begun = frame.call
-    arguments, secret_template = (
-        await _arguments(ref, function, data, lane) if begun is None else (begun.arguments, None)
-    )
-    priority = priority_of(function)
-    if begun is None:
-        details: ActionStarted = {"function": function.name, "arguments": arguments}
-        lane.emit(
-            TraceKind.ACTION_STARTED, name, **(details if priority is None else {**details, "priority": priority})
-        )
+    kept = None if frame.call is None else frame.call.attempts
+    arguments, secret_template = await _started(ref, function, name, data, lane)
     if function.type == "expression":
         if ref.invoke == "async":
             return NOTHING  # its result and its error would be dropped
         compiled = lane.program.expressions.expression(function.operation)
         return await lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
-    call_id = _call_id(name, lane)
-    kept = None if begun is None else begun.attempts
-
     def keep(made: CallAttempts) -> None:  # does not capture the call, which holds it: cycles are slow to collect
         frame.call = CallFrame(arguments, made, function.metadata.get(CONFIG_KEY))
 
     call = FunctionCall(
-        id=call_id,
+        id=_call_id(name, lane),
         function=function,
         arguments=arguments,
         state=lane.state_path,
         action=name,
-        priority=priority,
+        priority=priority_of(function),
         secret_template=secret_template,
         timeout=None if timeout is None else await lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
@@ -213,6 +201,19 @@ async def _call_function(
     result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
     frame.id = frame.call = None
     return NOTHING if call.fire_and_forget else noted_result(function, result, lane)
+
+
+async def _started(
+    ref: FunctionRef, function: Function, name: str, data: JSON, lane: Lane[ActionFrame]
+) -> tuple[JSON, SecretTemplate | None]:
+    """Return the arguments as `_arguments` does, and report the start; a call that was begun before keeps its own."""
+    if lane.frame.call is not None:
+        return lane.frame.call.arguments, None
+    arguments, secret_template = await _arguments(ref, function, data, lane)
+    details: ActionStarted = {"function": function.name, "arguments": arguments}
+    priority = priority_of(function)
+    lane.emit(TraceKind.ACTION_STARTED, name, **(details if priority is None else {**details, "priority": priority}))
+    return arguments, secret_template
 
 
 async def _as_called(function: Function, data: JSON, lane: Lane[ActionFrame]) -> Function:

@@ -33,7 +33,7 @@ def is_priority(value: JSON) -> TypeGuard[int]:
 
 
 def is_long_running(function: calls.Function) -> bool:
-    """Return True if the metadata of *function* say that a call of it may take longer than an execution of the run."""
+    """Return True if the metadata of *function* say that a call of it may outlast an execution of the run."""
     return truth_of(function.metadata.get("longRunning")) is True
 
 

@@ -2,8 +2,11 @@
 
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS
-from swf_temporal.languages.serverless_workflow.upgrading import forms, older_words
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, NodeField, parts
+from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
@@ -37,7 +40,7 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
     _filters(root, report)
     for node in leavings(root):
         _leaving(node, report)
-    forms.upgrade(root, report)
+    _booleans_and_lists(root, report)
 
 
 def _respelled(node: Tree, names: dict[str, str], report: UpgradeReport) -> None:
@@ -94,3 +97,28 @@ def _attributes(node: Tree, report: UpgradeReport) -> None:
         merged = {key: value for one in attributes for key, value in one.items()}
         replace(node, "contextAttributes", {"contextAttributes": merged})
         report.respelled("contextAttributes is an object", node)
+
+
+def _booleans_and_lists(node: Tree, report: UpgradeReport, kind: type[Node] = Workflow) -> None:
+    """Rewrite texts in *node*, which is of that *kind*, that are read as booleans or as lists with one element."""
+    for key, part in parts(kind).items():
+        value = node.get(key)
+        if part.kinds:
+            for one in children(node, key):
+                inner = _kind_of(part, one)
+                if inner is not None:
+                    _booleans_and_lists(one, report, inner)
+        elif not isinstance(value, str):
+            continue
+        elif part.truth and value.lower() in TRUTHS:
+            node[key] = TRUTHS[value.lower()]
+            report.respelled(f"{key} is true or false", node)
+        elif part.many and key not in KINDS:  # under those keys a text is a URI
+            node[key] = [value]
+            report.respelled(f"{key} is a list", node)
+
+
+def _kind_of(part: NodeField, node: Tree) -> type[Node] | None:
+    if len(part.kinds) == 1:
+        return next(iter(part.kinds.values()))
+    return part.kinds.get(str(node.get("type")))

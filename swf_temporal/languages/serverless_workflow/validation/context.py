@@ -10,7 +10,6 @@ from swf_temporal.languages.serverless_workflow.model.states import NodesByKind,
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
-from swf_temporal.text.suggestions import meant_or_known
 
 Result: TypeAlias = Compiled | Target | BadExpression
 
@@ -33,16 +32,6 @@ def _compiled(field: Field, expressions: Expressions) -> Result:
                 return expressions.target(field.text)
     except BadExpression as bad:
         return bad
-
-
-SINGULAR = {
-    "functions": "function",
-    "events": "event",
-    "retries": "retry",
-    "errors": "error",
-    "auth": "auth",
-}
-"""The singular of each key of definitions."""
 
 
 class Context:
@@ -70,24 +59,6 @@ class Context:
 
     def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
         return self.workflow.source.problem(code, message, position, hint, Severity.WARNING)
-
-    def undefined(self, kind: str, name: str | None, position: Position, owner: str) -> Iterator[Problem]:
-        """Yield a problem if *owner* refers at *position* to a *kind* (`functions` …) that is not defined.
-
-        Nothing is reported if the definitions of that kind are in a document that was not found.
-        """
-        defined = self.names(kind)
-        if name is None or name in defined or (kind in self.workflow.externals and not defined):
-            return
-        singular = SINGULAR[kind]
-        message = f"{owner} refers to the {singular} {name!r}, which is not defined"
-        yield self.error(
-            f"{singular}-undefined", message, position, meant_or_known(name, defined, f"define it under {kind}")
-        )
-
-    def names(self, kind: str) -> list[str]:
-        """Return the names defined under *kind*: `functions`, `events` and so on."""
-        return [definition.name for definition in getattr(self.workflow, kind)]
 
 
 def number(value: float | str | None) -> float | None:

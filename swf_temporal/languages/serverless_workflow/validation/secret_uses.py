@@ -1,19 +1,9 @@
 """The fields in which expressions may use secrets: inputs of functions and authentication, which are not stored."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from swf_temporal.base.errors import Position
-from swf_temporal.languages.serverless_workflow.model.actions import EventRef, FunctionRef
+from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
-from swf_temporal.languages.serverless_workflow.model.states import (
-    CallbackState,
-    EventCondition,
-    NodesByKind,
-    OnEvents,
-    ProduceEvent,
-    Repeat,
-)
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
 from swf_temporal.runtime.external_activities import PREFIX
 
@@ -46,32 +36,3 @@ def declaration_of_secrets(names: Iterable[str]) -> str:
 
 def _is_activity(function: Function) -> bool:
     return function.type == "custom" and str(function.operation).strip().startswith(PREFIX)
-
-
-@dataclass(frozen=True, slots=True)
-class EventUse:
-    name: str
-    kind: str
-    """The use of the event: consumed or produced."""
-    owner: str
-    position: Position
-
-
-def event_uses(nodes: NodesByKind) -> Iterator[EventUse]:
-    """Yield every reference to an event, grouped by the kind of the referring node."""
-    for events, owner in nodes.each(OnEvents):
-        for index, name in enumerate(events.event_refs):
-            yield EventUse(name, "consumed", owner, events.where.at("eventRefs", index))
-    for ref, owner in nodes.each(EventRef):
-        yield EventUse(ref.produce_event_ref, "produced", owner, ref.where.value("produceEventRef"))
-        if ref.consume_event_ref is not None:
-            yield EventUse(ref.consume_event_ref, "consumed", owner, ref.where.value("consumeEventRef"))
-    for produced, owner in nodes.each(ProduceEvent):
-        yield EventUse(produced.event_ref, "produced", owner, produced.where.value("eventRef"))
-    for condition, owner in nodes.each(EventCondition):
-        yield EventUse(condition.event_ref, "consumed", owner, condition.where.value("eventRef"))
-    for callback, owner in nodes.each(CallbackState):
-        yield EventUse(callback.event_ref, "consumed", owner, callback.where.value("eventRef"))
-    for repeat, owner in nodes.each(Repeat):
-        for index, name in enumerate(repeat.stop_on_events):
-            yield EventUse(name, "consumed", owner, repeat.where.at("stopOnEvents", index))

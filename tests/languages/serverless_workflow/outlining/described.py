@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.port import Definition
-from swf_temporal.sdk.addresses import addresses_of
-from swf_temporal.sdk.documents import folder_of
+from swf_temporal.sdk.documents import addresses_of, folder_of
 
 _NOW = datetime(2024, 1, 1, tzinfo=UTC)
 

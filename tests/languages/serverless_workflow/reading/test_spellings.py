@@ -92,7 +92,7 @@ def test_transitions_and_ends(written: str, expected: dict[str, Any], messages: 
     ("type: operation, actions: [], timeouts: {stateExecTimeout: {single: PT1S, total: PT2S}}",
      {"timeouts.state_exec_timeout": "PT2S", "timeouts.single_state_exec_timeout": "PT1S"}, []),
     ("type: callback, action: {subFlowRef: s}, eventRef: e, eventTimeout: PT1H", {"timeouts.event_timeout": "PT1H"},
-     ["'eventTimeout' belongs into 'timeouts', and is read as its 'eventTimeout'"]),
+     ["'eventTimeout' belongs in 'timeouts', and is read as its 'eventTimeout'"]),
     ('type: foreach, inputCollection: .xs, iterationParam: "${ .x }", actions: [{subFlowRef: s}]',
      {"iteration_param": "x"}, ["iterationParam is a name: read as 'x'"]),
 ])  # fmt: skip

@@ -1,8 +1,10 @@
-"""The model of the May 2020 draft: tasks, and their parts.
+"""The model of the May 2020 draft: tasks, their parts, and the scopes that contain them.
 
 The draft's predecessor calls tasks states. It is the same language with other names, so this model is used for both.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -319,3 +321,48 @@ class DraftWorkflow(Node):
     has_states: bool = Field(default=False, alias="@hasStates")
     """Whether it uses the words of the draft's predecessor, which calls tasks states."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScope:
+    """Tasks that lead only to each other: those of a workflow, a branch or a foreach task. One is the start."""
+
+    owner: str
+    """The words for the node that contains them."""
+    node: DraftWorkflow | Branch | ForeachTask
+    tasks: Sequence[Task]
+
+
+def start_of(tasks: Sequence[Task], named: str | None = None) -> Task:
+    """Return the start task: the one *named*, the one with a start, or else the first."""
+    for task in tasks:
+        if named is not None and named in (task.name, task.id):
+            return task
+    return next((task for task in tasks if task.start is not None), tasks[0])
+
+
+def ways_of(task: Task) -> Iterable[Transition]:
+    """Yield the transitions of *task*: its own, those of its conditions, and those of its error handlers."""
+    found: list[Transition | None] = [task.transition, *(error.transition for error in task.on_error)]
+    if isinstance(task, SwitchTask):
+        found += [condition.transition for condition in task.data_conditions]
+        found += [condition.transition for condition in task.event_conditions]
+        found.append(task.default)
+    return (one for one in found if one is not None)
+
+
+def scopes(root: DraftWorkflow, word: str) -> Iterator[TaskScope]:
+    """Yield every scope of *root*, outer ones first; *word* is the author's word for a task."""
+    yield from _scopes(TaskScope("the workflow", root, root.tasks), word)
+
+
+def _scopes(scope: TaskScope, word: str) -> Iterator[TaskScope]:
+    yield scope
+    above = "" if isinstance(scope.node, DraftWorkflow) else f" of {scope.owner}"
+    for task in scope.tasks:
+        owner = f"{word} {task.name!r}{above}"
+        if isinstance(task, ParallelTask):
+            for branch in task.branches:
+                yield from _scopes(TaskScope(f"branch {branch.name!r} of {owner}", branch, branch.tasks), word)
+        elif isinstance(task, ForeachTask):
+            yield from _scopes(TaskScope(owner, task, task.tasks), word)

@@ -13,7 +13,7 @@ from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
 from swf_temporal.expressions.patterns import BadPattern, compiled
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION, called
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import TaskScope, scopes, start_of, ways_of
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.model import TaskScope, scopes, start_of, ways_of
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT
 from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext

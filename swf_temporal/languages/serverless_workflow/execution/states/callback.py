@@ -3,12 +3,11 @@
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, wait_for_event
 from swf_temporal.languages.serverless_workflow.execution.frames import CallbackBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.retries import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import CallbackState
 
 

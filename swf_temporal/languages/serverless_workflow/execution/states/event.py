@@ -12,14 +12,17 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
-from swf_temporal.languages.serverless_workflow.execution.event_release import release
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event
+from swf_temporal.languages.serverless_workflow.execution.events import (
+    merge_event,
+    release,
+    required_of,
+    wait_for_event,
+)
 from swf_temporal.languages.serverless_workflow.execution.frames import EntryFrame, EventBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.program import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.retries import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import required_of, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.waiting import TakenEvents, next_of_each

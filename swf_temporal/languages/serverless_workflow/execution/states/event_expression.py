@@ -9,12 +9,10 @@ from collections.abc import Mapping
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
-from swf_temporal.languages.serverless_workflow.execution.event_release import release
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, release, wait_for_event
 from swf_temporal.languages.serverless_workflow.execution.frames import EntryFrame, EventExpressionBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import ByEntry, Nowhere, Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed, EventState, OnEvents, expectations
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.waiting import drop, put_back

@@ -9,10 +9,10 @@ do not end the loop, leaves the data unchanged.
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.events import has_arrived
 from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody, RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import has_arrived
 from swf_temporal.languages.serverless_workflow.model.states import OperationState, Repeat
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value

@@ -9,7 +9,7 @@ from itertools import chain
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WrongData
 from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, run_sequence
-from swf_temporal.languages.serverless_workflow.execution.event_release import release
+from swf_temporal.languages.serverless_workflow.execution.events import release
 from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, ParallelBody, PartFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step

@@ -2,12 +2,11 @@
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NoConditionMatched, TimedOut
-from swf_temporal.languages.serverless_workflow.execution.events import merge_event
+from swf_temporal.languages.serverless_workflow.execution.events import merge_event, wait_for_event
 from swf_temporal.languages.serverless_workflow.execution.frames import SwitchBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.retries import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.step import ByCondition, ByDefault, Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 
 

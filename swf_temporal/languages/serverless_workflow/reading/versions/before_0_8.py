@@ -43,7 +43,7 @@ def event_timeout(node: Object, normalizer: Normalizer) -> None:
     for old in _EVENT_TIMEOUTS:
         place = node.where.key(old)
         if hoist(node, old, "timeouts", "eventTimeout"):
-            normalizer.tolerate(f"{old!r} belongs into 'timeouts', and is read as its 'eventTimeout'", place)
+            normalizer.tolerate(f"{old!r} belongs in 'timeouts', and is read as its 'eventTimeout'", place)
 
 
 def completion(node: Object, normalizer: Normalizer) -> None:

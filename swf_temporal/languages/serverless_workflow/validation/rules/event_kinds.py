@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.secret_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.references import event_references
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a warning for each event that is produced but defined as consumed, or vice versa."""
     kinds = {event.name: event.kind for event in context.workflow.events}
-    for use in event_uses(context.nodes):
+    for use in event_references(context.nodes):
         if kinds.get(use.name, use.kind) != use.kind:
             message = f"{use.owner}: the event {use.name!r} is {use.kind} here, but defined as {kinds[use.name]}"
             hint = f"write 'kind: {use.kind}' in its definition, or define another event for this"

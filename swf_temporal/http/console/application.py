@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import definitions, instances
 from swf_temporal.http.console.drawing import Drawing
@@ -23,7 +24,6 @@ from swf_temporal.http.console.watching import WatchedInstance, Watching
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
-from swf_temporal.http.requests import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.operations.client import refusals_as_usage_errors
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open

@@ -122,6 +122,7 @@ def test_pods_are_looked_after(manifests: list[dict[str, Any]]) -> None:
         assert container["resources"]["requests"]
         assert {"name": "SWF_HEALTH_PORT", "value": "8080"} in container["env"]
         assert {port["name"] for port in container["ports"]} == {"http", "metrics"}
+        assert "--metrics=0.0.0.0:9090" in container["args"]  # which Prometheus reaches from another pod
         assert [container[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")] == [
             {"path": "/livez", "port": "http"},
             {"path": "/livez", "port": "http"},

@@ -64,7 +64,7 @@ spec:
         - --port=8080
         {{- end }}
         {{- if $values.metrics.enabled }}
-        - --metrics={{ $values.metrics.port }}
+        - --metrics=0.0.0.0:{{ $values.metrics.port }}
         {{- end }}
         - --task-queue={{ $values.temporal.taskQueue }}
         {{- if $isControlled }}

@@ -54,7 +54,7 @@ spec:
   {{- end }}
   containers:
     - name: {{ .name }}
-      image: {{ printf "%s:%s" $values.image.repository ($values.image.tag | default .root.Chart.AppVersion) }}
+      image: {{ include "swf.image" .root }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
       workingDir: {{ if $git.repository }}{{ clean (printf "/definitions/git/checkout/%s" $git.folder) }}{{ else }}/definitions{{ end }}
       args:

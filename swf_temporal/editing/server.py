@@ -491,6 +491,9 @@ class _Output:
     def flush(self) -> None:
         """Do nothing: everything that is written is sent at once."""
 
+    def close(self) -> None:
+        """Do nothing: the process ends next."""
+
 
 def serve() -> None:
     """Serve the editor that has started this process, over its standard input and output, until it has gone."""

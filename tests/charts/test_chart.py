@@ -236,7 +236,7 @@ ADDITIONAL = "(?i:additional propert(?:y|ies))"
     [
         ([], "temporal.address: the host and port of the Temporal server"),
         ([], "image.repository: the image, with its registry"),
-        (["image.repository=swf-temporal"], "'?/?image[./]repository'?.*does not match pattern"),
+        (["image.repository=swf-temporal"], "image[./]repository'?:? (?i:does not match pattern)"),
         (["worker.replica=3"], rf"{ADDITIONAL} '?replica'?"),
         (["gateway.searchAttributes=true"], rf"{ADDITIONAL} '?searchAttributes'?"),
         (["gateway.enabled=true"], "config.gateway: a gateway that others can reach needs tenants"),

@@ -58,6 +58,6 @@ def test_the_action_takes_paths_for_nothing_but_paths(swf: Swf) -> None:
         env["PATHS"] = paths
         return subprocess.run(command, cwd=swf.folder, env=env, check=False, capture_output=True, text=True)
 
-    assert "2 definitions, no errors" in run("hello.yaml\n waiter.yaml").stdout
+    assert "2 definitions, no errors" in run("hello.yaml\n waiter.yaml").stderr
     for name in ("*.yaml", "--help", "$(touch made)"):
         assert (run(name).returncode, f"{name.split()[0]} cannot be read" in run(name).stderr) == (2, True)

@@ -45,7 +45,7 @@ def test_taken_port(swf: Swf, option: str) -> None:
         port = taken.getsockname()[1]
         ended = swf("dev", "--port", str(free_port()), option, str(port))
     assert ended.code == 2
-    assert f":{port}: the port is taken" in ended.err
+    assert f"port {port} is taken" in ended.err
     assert f"choose another with {option}" in ended.err
     assert not (swf.folder / ".swf").exists()
 

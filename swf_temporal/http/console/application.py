@@ -129,7 +129,7 @@ async def list_tasks(visit: Visit) -> Response:
     """List the tasks of running instances, with their forms."""
     found = await tasks_for(visit.asked, None, _MAX_TASKS)
     forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
-    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more)
+    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more, refusal=None)
 
 
 async def send(visit: Visit) -> Response:
@@ -153,8 +153,8 @@ async def send(visit: Visit) -> Response:
             may_read = visit.may(Operation.READ)
             return redirect(f"/console/instances/{segment(instance_id)}?done=sent" if may_read else "/console/tasks")
     sent = refilled(wanted, given, got)
-    if got.errors and not visit.may(Operation.READ):
-        return visit.page("tasks.html", 422, awaited=[sent], silent=(), more=0)
+    if not visit.may(Operation.READ):
+        return visit.page("tasks.html", refusal.status, awaited=[sent], silent=(), more=0, refusal=refusal)
     return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])
 
 

@@ -16,7 +16,7 @@ from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, b
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import definitions, instances
 from swf_temporal.http.console.drawing import Drawing
-from swf_temporal.http.console.forms import Awaited, awaited_of, fields_of, filled, refilled
+from swf_temporal.http.console.forms import awaited_of, filled, forms_of, refilled
 from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
@@ -128,8 +128,7 @@ _MAX_TASKS: Final = 100
 async def list_tasks(visit: Visit) -> Response:
     """List the tasks of running instances, with their forms."""
     found = await tasks_for(visit.asked, None, _MAX_TASKS)
-    forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
-    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more, refusal=None)
+    return visit.page("tasks.html", awaited=forms_of(found.tasks), silent=found.silent, more=found.more, refusal=None)
 
 
 async def send(visit: Visit) -> Response:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from swf_temporal.temporal.server import local_server
-from tests.attacks.gateway import ATTACKS, attacked, status_of
+from tests.attacks import gateway
+from tests.attacks.gateway import ATTACKS, status_of
 from tests.attacks.others import probed
 from tests.attacks.rows import ROWS, others_beside
 
@@ -23,7 +24,7 @@ def _requests(address: str, words: Sequence[str]) -> list[str]:
     chosen = [one for one in ATTACKS if _is_chosen(one.name, words)]
     wrong = list[str]()
     if chosen:
-        with attacked(address) as target:
+        with gateway.attacked(address) as target:
             for attack in chosen:
                 with probed(f"http://{target.host}:{target.port}/livez", target.pid) as seen:
                     status = status_of(attack, target.host, target.port)
@@ -36,7 +37,8 @@ def _requests(address: str, words: Sequence[str]) -> list[str]:
 async def _crowds(address: str, words: Sequence[str], seconds: float) -> list[str]:
     wrong = list[str]()
     for row in [one for one in ROWS if _is_chosen(one.name, words)]:
-        others = await others_beside(row, address, seconds)
+        async with row.place(address, row.files) as attacked:
+            others = await others_beside(row, attacked, seconds)
         print(f"{row.number:,} {row.name}: {others}", flush=True)
         wrong += [f"{row.name}: {one}" for one in others.failures[:3]]
         if others.p95 >= _MAX_SECONDS:

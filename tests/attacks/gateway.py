@@ -32,14 +32,14 @@ def attacked(
     temporal: str,
     configuration: str = "",
     *options: str,
-    definition: Sequence[str] = (HELLO,),
+    definitions: Sequence[str] = (HELLO,),
     files: int | None = None,
     **env: str,
 ) -> Iterator[Target]:
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.env |= env
-        for number, text in enumerate(definition):
+        for number, text in enumerate(definitions):
             place.write(f"definitions/served-{number}.yaml", text)
         place.write("swf.yaml", configuration)
         words = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal, *options]

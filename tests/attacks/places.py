@@ -83,7 +83,7 @@ async def large_instance(temporal: str, files: int | None = None) -> AsyncIterat
         configuration = f"gateway:\n  console: true\n  sonataflowApi: true\n  {_TENANTS}"
         with (
             place.running("worker", "definitions", "--address", temporal) as worker,
-            attacked(temporal, configuration, definition=[TURNING, FORM], files=files, **_KEYS) as target,
+            attacked(temporal, configuration, definitions=[TURNING, FORM], files=files, **_KEYS) as target,
         ):
             await asyncio.to_thread(worker.until, "working for")
             client = await Client.connect(temporal)

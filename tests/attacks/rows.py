@@ -27,8 +27,8 @@ class Row(NamedTuple):
     """By how much the memory may grow."""
 
 
-def _get(path: str, header: str = COOKIE, **more: object) -> Crowd:
-    return of_client("GET", path, header, **more)
+def _get(path: str, header: str = COOKIE, *, reads: bool = True) -> Crowd:
+    return of_client("GET", path, header, reads=reads)
 
 
 ROWS: Final = (
@@ -55,11 +55,10 @@ ROWS: Final = (
 """All of them; those of clients with a key ask again after five seconds, as a rate would have them."""
 
 
-async def others_beside(row: Row, temporal: str, seconds: float) -> Others:
-    """Return what others see while the crowd of *row* does what it does for so long."""
-    async with row.place(temporal, row.files) as attacked:
-        others = Others(attacked.target, attacked.path, attacked.header)
-        crowd = replace(row.crowd, line=row.crowd.line.format(instance=attacked.instance))
-        async with others.asking(), crowding(attacked.target.host, attacked.target.port, row.number, crowd):
-            await asyncio.sleep(seconds)
+async def others_beside(row: Row, attacked: Attacked, seconds: float) -> Others:
+    """Return what others see while the crowd of *row* does to *attacked* what it does, for so long."""
+    others = Others(attacked.target, attacked.path, attacked.header)
+    crowd = replace(row.crowd, line=row.crowd.line.format(instance=attacked.instance))
+    async with others.asking(), crowding(attacked.target.host, attacked.target.port, row.number, crowd):
+        await asyncio.sleep(seconds)
     return others

@@ -32,7 +32,7 @@ PUBLIC: Final = {
     "/console/static/{name}": "Show a file of the console's pages.",
     "/console/{rest:path}": "Tell that there is no such page.",
 }
-"""What everybody may ask for, and what it does."""
+"""What all clients may ask for, and what it does."""
 FOR_ALL_TENANTS: Final = {
     "/openapi.json": "Show the description of these requests, with the tenant's definitions.",
     "/console/logout": "End the session, and delete its cookie.",
@@ -57,13 +57,13 @@ code, and [a test](../tests/temporal/test_gateway_routes.py) sends each of them 
 with one for reading, and as another tenant.
 
 - **Who may ask**: a key for `read` is one of a tenant whose [`operations`](gateway.md#tenants) include that. Without
-  tenants, everybody may ask for everything.
+  tenants, all clients may ask for everything.
 - **What is read**: a tenant only reaches its own definitions, the instances of these in its namespace, and the tasks of
   these instances. Everything else is answered like what does not exist. A request that starts, changes or ends an
   instance is answered with what became of that one. Forms of the console are answered with a page of the instance if
   the key is for `read`, too.
 - **What it counts for**: the `rate` of the tenant, and that of the gateway. A request without a valid key is counted
-  with others of this kind, and takes nothing from tenants. What everybody may ask for is not counted.
+  with others of this kind, and takes nothing from tenants. What all clients may ask for is not counted.
 
 | request | what it does | who may ask | what is read | counts |
 |---|---|---|---|---|
@@ -131,7 +131,7 @@ def _described(asked: list[tuple[str, str]]) -> Iterator[Described]:
     for method, path in asked:
         if path in PUBLIC:
             counts = "as one of the key's tenant" if (method, path) == ("POST", "/console/login") else "nothing"
-            yield Described(method, path, PUBLIC[path], "everybody", "nothing", counts)
+            yield Described(method, path, PUBLIC[path], "all clients", "nothing", counts)
             continue
         reads = next((read for begin, read in _READS if path.startswith(begin)), "instances")
         if method != "GET":

@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 test test-all: export GOGC := 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
+.PHONY: help demo example brokers collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package lock digests release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -90,6 +90,12 @@ site: $(VENV)/.dev  ## build the documentation as a site, into build/site; every
 
 package: $(VENV)/.dev  ## build the wheel and the sdist, try them in empty environments with each extra, check licences, write an SBOM
 	@$(BIN)/python -m release.package
+
+lock: $(VENV)/.dev  ## write the versions and hashes of what the image and the action install, into release/locked
+	@$(BIN)/python -m release.locking
+
+digests: $(VENV)/.dev  ## write the digests of the images that are deployed and built upon, as registries tell them to Docker
+	@$(BIN)/python -m release.images
 
 release: package  ## make the package, and tell what a person still does to publish it
 	@$(BIN)/python -m release

@@ -29,6 +29,7 @@ from bench.work import WORK, Work
 from bench.worker import CPU, INTERPRETED, READY, worker_of
 from swf_temporal.languages.loading import load
 from swf_temporal.sdk.metrics import export_metrics
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.instance_part import OperatorOptions
@@ -118,7 +119,7 @@ async def _work(name: str, address: str, service: str) -> None:
         with socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        export_metrics(port)
+        export_metrics(Address("", port))
     client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
     told = OperatorOptions(search_attributes=name == _ATTRIBUTES)
     async with worker_of(INTERPRETED, client, service, f"{INTERPRETED}-{name}", told=told):

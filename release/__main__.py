@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from release.building import DIST, ROOT, project, version
+from release.images import without_digest
 
 STEPS = """\
   1. make test-all                                     everything, once more, on the commit that is published
@@ -26,6 +27,8 @@ def obstacles(number: str, checkout: Path = ROOT) -> Iterator[str]:
         yield f"there is a tag v{number}: set a further version in pyproject.toml and swf_temporal/__init__.py"
     if not project(checkout).get("urls"):
         yield "pyproject.toml has no [project.urls]: name the repository, where the pages are that the README leads to"
+    for image in without_digest(checkout):
+        yield f"{image} has no digest: `make digests` writes it, with Docker"
     if f"\n## {number} " not in (checkout / "CHANGELOG.md").read_text(encoding="utf-8"):
         yield f"CHANGELOG.md has no section `## {number} - YYYY-MM-DD`: rename `## Unreleased`"
 

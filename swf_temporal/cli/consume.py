@@ -13,7 +13,7 @@ from swf_temporal.settings.worker import WorkerSettings
 EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}
 
 
-@taking("settings", WorkerSettings, "task_queue", "health_port", "metrics_port", "log_format", "log_level")
+@taking("settings", WorkerSettings, "task_queue", "health_port", "metrics", "log_format", "log_level")
 def consume(
     paths: DefinitionPaths = None,
     *,

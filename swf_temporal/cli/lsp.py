@@ -1,6 +1,12 @@
 """`swf lsp`: the language server for definitions, which an editor starts."""
 
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from swf_temporal.base.errors import UsageError
+from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.cli.interrupts import default_sigint
 
 EXAMPLES = {"lsp": "Example: swf lsp  # which the settings of an editor name; the page on editors has them"}
@@ -11,7 +17,7 @@ def lsp() -> None:
 
     It speaks the Language Server Protocol over stdin and stdout.
     """
-    with default_sigint():
+    with default_sigint(), _quiet_sigterm():
         try:
             from swf_temporal.editing.server import serve
         except ModuleNotFoundError as error:
@@ -19,3 +25,13 @@ def lsp() -> None:
                 raise
             raise UsageError("the language server needs pygls", "pip install 'swf-temporal[lsp]'") from None
         serve()
+
+
+@contextmanager
+def _quiet_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the process at once, with exit code 0: there is nothing to clean up."""
+    before = signal.signal(signal.SIGTERM, lambda *_: os._exit(ExitCode.SUCCESS))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -3,11 +3,13 @@
 Positions of the protocol count from zero, in units that editor and server agree on; `pygls` translates them.
 """
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -16,6 +18,7 @@ from pygls.workspace import TextDocument
 
 from swf_temporal import __version__
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity, SwfError, UsageError
+from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.drawing.outline import OutlinePart
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
@@ -458,6 +461,41 @@ def _range(text: TextDocument, span: Span) -> types.Range:
     return text.position_codec.range_to_client_units(text.lines, written)
 
 
+class _Input:
+    """What the editor sends. Once it has gone, the rest of a message is missing, and none is left."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        return self._stream.readline()
+
+    def read(self, size: int) -> bytes:
+        found = self._stream.read(size)
+        return found if len(found) == size else b""
+
+
+class _Output:
+    """What the editor reads. Once it has gone, there is nobody left to serve, and the process ends."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes) -> None:
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except OSError:
+            os._exit(ExitCode.SUCCESS)
+
+    def flush(self) -> None:
+        """Do nothing: everything that is written is sent at once."""
+
+    def close(self) -> None:
+        """Do nothing: the process ends next."""
+
+
 def serve() -> None:
-    """Serve the editor that has started this process, over its standard input and output."""
-    DefinitionServer().start_io()
+    """Serve the editor that has started this process, over its standard input and output, until it has gone."""
+    streams: Any = _Input(sys.stdin.buffer), _Output(sys.stdout.buffer)
+    DefinitionServer().start_io(*streams)

@@ -1,48 +1,9 @@
-"""Limits of every HTTP server: the size and time of bodies, and no requests of foreign web pages."""
+"""What every HTTP server of ours refuses: requests of foreign web pages, and for foreign hosts."""
 
-import asyncio
-import random
 from collections.abc import Collection, Mapping
-from typing import Final
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
-
 from swf_temporal.settings.http import LOOPBACK
-
-_SENDING: Final = 60.0
-"""Seconds within which a client has to send the body of a request."""
-_SPREAD: Final = 1.5
-"""The factor by which the limit varies: of thousands of requests begun at once, not all are refused at once."""
-
-
-class BodyTooLargeError(Exception):
-    """The body has more bytes than a server accepts. The rest is not read, so the connection cannot be reused."""
-
-
-class SlowBodyError(Exception):
-    """The body did not arrive in time."""
-
-
-async def body_of(request: Request, limit: int, seconds: float = _SENDING) -> bytes:
-    """Return the body of *request*.
-
-    Raises BodyTooLargeError if it has more than *limit* bytes, and SlowBodyError if it takes more than *seconds*.
-    """
-    length = request.headers.get("content-length", "")
-    chunks, size = list[bytes](), 0
-    if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
-        raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
-    try:
-        async with asyncio.timeout(random.uniform(seconds, seconds * _SPREAD)):  # noqa: S311 - no secret
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
-                chunks.append(chunk)
-    except TimeoutError:
-        raise SlowBodyError("the body did not arrive in time") from None
-    return b"".join(chunks)
 
 
 def foreign_page(headers: Mapping[str, str], origins: Collection[str] = ()) -> str | None:

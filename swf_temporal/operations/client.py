@@ -223,7 +223,8 @@ class Instance:
         Raises NoAnswerError if no worker answers within 10 seconds, InstancePausedError if it is paused, and UsageError
         if it ended before it began.
         """
-        return await data_of(self._client, self.id)
+        data: JSON = await data_of(self._client, self.id)
+        return data
 
     async def trace(self) -> list[dict[str, Any]]:
         """Return what happened in it, the latest entries; once it has ended, or while it is paused, from its history.

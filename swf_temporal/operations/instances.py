@@ -18,7 +18,6 @@ from swf_temporal.base.client_errors import (
     RunEnded,
     ServerUnavailableError,
 )
-from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.listing import is_open, row_of, status_of, time_text
 from swf_temporal.runtime.ids import WORKFLOW_TYPES
@@ -91,17 +90,23 @@ async def trace_of(client: "Client", workflow_id: str) -> list[dict[str, Any]]:
     return trace
 
 
-async def data_of(client: "Client", workflow_id: str, patience: timedelta = engine.PATIENCE) -> JSON:
+async def data_of(
+    client: "Client", workflow_id: str, patience: timedelta = engine.PATIENCE, *, result_type: type | None = None
+) -> Any:
     """Return the data of an instance's running state; of one that has ended its output, or else its latest data.
+
+    What is asked of a worker or the server is of *result_type*, if one is given; else it is JSON.
 
     Raises UsageError if there is no such instance or it ended before it began, and NoAnswerError if no worker answers.
     """
     execution = await execution_of(client, workflow_id)
     if not is_closed(execution):
-        data: JSON = await query(client.temporal, workflow_id, "data", patience)
-        return data
+        return await query(client.temporal, workflow_id, "data", patience, result_type=result_type)
     if execution.status is WorkflowExecutionStatus.COMPLETED:
-        return await result(client.temporal.get_workflow_handle(workflow_id, run_id=execution.run_id))
+        handle: Handle = client.temporal.get_workflow_handle(
+            workflow_id, run_id=execution.run_id, result_type=result_type
+        )
+        return await result(handle)
     run = await _replayed(client, execution)
     if run.failure is not None:
         raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {run.failure}")

@@ -112,9 +112,17 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
     stopping, connections = asyncio.Event(), Connections()
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
-        scope[STOPPING] = stopping
-        with scope["state"][CONNECTION].answering() as scope[UNDER_WAY]:
-            await application(scope, receive, send)
+        scope[STOPPING], connection = stopping, scope["state"][CONNECTION]
+        with connection.answering() as request:
+            scope[UNDER_WAY] = request
+
+            async def received() -> Any:
+                message = await receive()
+                if body := message.get("body"):
+                    connections.hold(connection, request, len(body))
+                return message
+
+            await application(scope, received, send)
 
     with _listening(address, hint) as listening:
         listening.connections = connections

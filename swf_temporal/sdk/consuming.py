@@ -49,7 +49,7 @@ class Consuming:
 
         With *waits*, wait at the start until a server answers.
         """
-        export_metrics(self.settings.metrics_port)
+        export_metrics(self.settings.metrics)
         stopping = stop_signal()
 
         async def connect() -> Client:

@@ -1,6 +1,7 @@
 """Health checks over HTTP: whether a worker is alive, and whether it can work."""
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
@@ -8,6 +9,7 @@ from typing import TypeAlias
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
+from swf_temporal.settings.values import Address
 
 Answer: TypeAlias = Callable[[str], Awaitable[tuple[int, str]]]
 """Returns the status and the text for a path."""
@@ -20,7 +22,7 @@ _MAX_CONNECTIONS = 100
 
 @asynccontextmanager
 async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST) -> AsyncIterator[None]:
-    """Answer on *port* within the context. Raises UsageError, which names *option*, if the port is taken."""
+    """Answer at *host* and *port* within the context. Raises UsageError, which names *option*, if it cannot."""
     connections: dict[asyncio.StreamWriter, None] = {}
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -46,8 +48,11 @@ async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST
 
     try:
         server = await asyncio.start_server(connected, host, port)
-    except OSError:
-        raise UsageError(f"port {port} is taken", f"choose another with {option}") from None
+    except OSError as error:
+        why = "the port is taken" if error.errno == errno.EADDRINUSE else error.strerror
+        raise UsageError(
+            f"nothing can listen at {Address(host, port)}: {why}", f"choose another with {option}"
+        ) from None
     async with server:
         yield
 

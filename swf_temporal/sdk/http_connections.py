@@ -3,6 +3,9 @@
 A connection *waits* while its client has not sent all of a request, or does not read an answer. Waiting costs a client
 nothing, so waiting connections are closed first: of the address with the most of them, the one that has waited longest.
 A request of an authenticated sender is never closed for this, but counted for that sender.
+
+What has arrived of the bodies of all requests in progress is bounded, too: of the sender with the most of it, the one
+that began first of those that still arrive is closed.
 """
 
 import asyncio
@@ -15,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
+from swf_temporal.base.request_bodies import SlowBodyError
+
 _PATIENCE: Final = 30.0
 """Seconds within which a client has to send the head of a request, and to read some of an answer."""
 MAX_CONNECTIONS: Final = 8192
@@ -23,6 +28,8 @@ AT_ONCE: Final = 8
 """The number of connections accepted before open ones are served again."""
 _BACKLOG: Final = 2048
 """The number of connections that may wait to be accepted."""
+MAX_HELD_BYTES: Final = 128 * 1024 * 1024
+"""The size of what has arrived of the bodies of requests in progress. A single one may be larger."""
 _PATIENCE_FACTOR: Final = 4
 """The factor by which a connection that was answered before may wait longer than others."""
 _REST: Final = 0.9
@@ -46,6 +53,10 @@ class RequestUnderWay:
         self._connections = connections
         self.is_admitted = False
         """Whether its sender was authenticated."""
+        self.sender: object = None
+        """That sender, or the address that it came from."""
+        self.held = 0
+        """The bytes that have arrived of its body."""
         self.left = ExitStack()
         """The callbacks for when it has ended."""
 
@@ -54,7 +65,7 @@ class RequestUnderWay:
         if not self.is_admitted:
             self._connections.count(sender)
             self.left.callback(self._connections.count, sender, -1)
-            self.is_admitted = True
+            self.is_admitted, self.sender = True, sender
 
 
 class Connection:
@@ -80,11 +91,13 @@ class Connection:
     def answering(self) -> Iterator[RequestUnderWay]:
         """Have a request in progress within the context."""
         own = self.request = RequestUnderWay(self._connections)
+        own.sender = self.address
         self.since = self.unread_since = time.monotonic()
         try:
             with own.left:
                 yield own
         finally:
+            self._connections.release(own)
             if self.request is own:  # the client may have sent another meanwhile
                 self.request = None
 
@@ -127,6 +140,7 @@ class Connections:
         """The accepted sockets that may not have completed their handshake (TLS) yet, by file descriptor."""
         self._told = -_QUIET
         self._senders = Counter[str]()
+        self._held = 0
 
     def accepted(self, accepted: socket.socket) -> None:
         """Register a connection that may still have to complete its handshake; close the oldest of too many."""
@@ -167,6 +181,36 @@ class Connections:
         if not self._senders[sender]:
             del self._senders[sender]
 
+    def hold(self, connection: Connection, request: RequestUnderWay, size: int) -> None:
+        """Note that *size* more bytes of the body of *request*, of *connection*, have arrived.
+
+        If there are too many, bodies that still arrive give way. Raises SlowBodyError if this one has to.
+        """
+        request.held += size
+        self._held += size
+        if self._held > MAX_HELD_BYTES:
+            while self._held > max(MAX_HELD_BYTES * 7 // 8, request.held):
+                self._give_up_body(connection)
+
+    def _give_up_body(self, newest: Connection) -> None:
+        """Close the connection of a body that still arrives. Raises SlowBodyError if it would be the *newest*."""
+        arriving, by_sender = dict[Connection, RequestUnderWay](), Counter[object]()
+        for one in self._open:
+            if one.request is not None and one.request.held and (one is newest or one.cycle.more_body):
+                arriving[one] = one.request
+                by_sender[one.request.sender] += one.request.held
+        senders = [sender for sender, _ in by_sender.most_common(1)]
+        first = min((one for one in arriving if arriving[one].sender in senders), key=_since, default=newest)
+        if first is newest:
+            raise SlowBodyError("there is no room for this body now: send it again later")
+        self.release(arriving[first])
+        self._give_up(first)
+
+    def release(self, request: RequestUnderWay) -> None:
+        """Note that nothing of the body of *request* is held any more."""
+        self._held -= request.held
+        request.held = 0
+
     def _give_way(self, connections: Iterable[Connection], number: int) -> int:
         """Close *number* of *connections* that wait, and return how many there were."""
         now, by_address = time.monotonic(), defaultdict[object, list[Connection]](list)
@@ -188,6 +232,10 @@ class Connections:
     def _give_up(self, connection: Connection) -> None:
         self._open.discard(connection)
         connection.transport.abort()  # a normal close would wait for a client that does not read
+
+
+def _since(connection: Connection) -> float:
+    return connection.since
 
 
 class ListeningSocket(socket.socket):

@@ -24,6 +24,7 @@ from swf_temporal.expressions.guarding.helper import WORKER_PROCESS
 from swf_temporal.sdk.health import answering
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
+from swf_temporal.settings.values import Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.server import free_ports
 
@@ -103,7 +104,7 @@ class Processes:
     """The command that each of them runs."""
     count: int
     health_port: int | None = None
-    metrics_port: int | None = None
+    metrics: Address | None = None
     _children: list[_Child] = field(default_factory=list)
     _client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=_PATIENCE, trust_env=False))
 
@@ -116,9 +117,11 @@ class Processes:
         self._children = [_Child(number, self.count) for number in range(1, self.count + 1)]
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._client)
-            for port, option in ((self.health_port, "--health"), (self.metrics_port, "--metrics")):
-                if port is not None:
-                    await stack.enter_async_context(answering(port, self._answer, option))
+            if self.health_port is not None:
+                await stack.enter_async_context(answering(self.health_port, self._answer, "--health"))
+            if self.metrics is not None:
+                host = self.metrics.host or LOOPBACK
+                await stack.enter_async_context(answering(self.metrics.port, self._answer, "--metrics", host))
             _log.info("working in %s", counted(self.count, "process"))
             tasks = [asyncio.create_task(self._keep(child)) for child in self._children]
             stop = asyncio.create_task(stopping.wait())
@@ -209,7 +212,7 @@ def merged(texts: Iterable[str]) -> str:
 async def supervised(settings: WorkerSettings) -> int:
     """Run the command of this process in the number of processes in *settings*; return the exit code."""
     log_lines(settings.log_format, settings.log_level)
-    processes = Processes(own_command(), wanted(settings.processes), settings.health_port, settings.metrics_port)
+    processes = Processes(own_command(), wanted(settings.processes), settings.health_port, settings.metrics)
     return await processes.run()
 
 

@@ -144,7 +144,7 @@ async def serve(worker: Worker, *, waits: bool = True) -> int:
 
     With *waits*, wait at the start until a server answers.
     """
-    export_metrics(worker.settings.metrics_port)
+    export_metrics(worker.settings.metrics)
     stopping = stop_signal()
     place = WorkerProcess.own()
     watching = None if place is None else asyncio.create_task(place.stop_when_alone())  # noqa: F841 - kept alive

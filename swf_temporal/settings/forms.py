@@ -21,6 +21,7 @@ from swf_temporal.base.strict_json import read_json
 from swf_temporal.events.brokers.families import WIRES
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.settings.configuration import FromVariable, reading
+from swf_temporal.settings.values import Address
 
 _SCHEMES: Final = frozenset({"grpc", "grpcs", *WIRES})
 _RATE: Final = re.compile(r"(?P<calls>\d+(?:\.\d+)?)\s*/\s*(?:(?P<number>\d*)\s*(?P<unit>s|m|h))")
@@ -76,6 +77,24 @@ def _size(value: object) -> int:
     if not size:
         raise ValueError("it must be a size such as 128KiB or 256MiB")
     return size
+
+
+def _address(value: object) -> Address:
+    if isinstance(value, Address):
+        return value
+    host, _, port = str(value).strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
+    return Address(host, int(port))
+
+
+def _address_or_port(value: object) -> Address:
+    text = str(value).strip()
+    try:
+        return _address(value) if ":" in text else Address("", _address(f"-:{text}").port)
+    except ValueError:
+        raise ValueError("it must be a port, or an address and a port, such as 9090 or 127.0.0.1:9090") from None
 
 
 def _rate(value: object) -> Rate:
@@ -195,6 +214,10 @@ WHOLE: Final = BeforeValidator(_whole)
 Whole = Annotated[int, WHOLE]
 Count = Annotated[Whole, Field(ge=1)]
 Port = Annotated[Whole, Field(ge=1, le=MAX_PORT)]
+ListenAddress = Annotated[Address, BeforeValidator(_address)]
+"""The address and port at which a program listens."""
+OwnAddress = Annotated[Address, BeforeValidator(_address_or_port)]
+"""The same, or a port alone: the host is empty then."""
 Size = Annotated[int, BeforeValidator(_size)]
 """A number of bytes, with a unit or without: `65536`, `128KiB`, `2 MB`."""
 Duration = Annotated[timedelta, BeforeValidator(_duration)]

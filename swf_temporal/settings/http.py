@@ -22,7 +22,7 @@ from swf_temporal.settings.forms import (
     Count,
     Duration,
     Names,
-    Port,
+    OwnAddress,
     Rate,
     Size,
     is_like,
@@ -219,8 +219,9 @@ class GatewaySettings(HttpServerSettings):
     """Answer the paths of SonataFlow's instances, such as POST /ID, too."""
     kept_headers: Annotated[Names, AfterValidator(_no_secrets), Option(metavar="NAMES")] = ()
     """Headers of requests that instances keep; a list with commas. In the configuration file, it may be an array."""
-    metrics_port: Annotated[Port | None, Option("--metrics")] = None
-    """Serve /metrics for Prometheus over HTTP on this port. With None, it is not served."""
+    metrics: Annotated[OwnAddress | None, Option("--metrics", metavar="[HOST:]PORT")] = None
+    """Serve /metrics for Prometheus over HTTP at this address, by default at that of the gateway. With None, it is
+    not served."""
     rate: Annotated[Rate, RATE] | None = None
     """The maximum rate of requests of all clients together."""
     max_bytes: Size = _MIB

@@ -32,6 +32,7 @@ class Address:
     """An address at which a program listens."""
 
     host: str
+    """Its host; empty for the one at which the program listens anyway."""
     port: int
 
     def __str__(self) -> str:

@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
-from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
     DESCENDANTS,
@@ -33,14 +32,16 @@ from swf_temporal.settings.forms import (
     WORD,
     Count,
     Duration,
+    ListenAddress,
     Name,
+    OwnAddress,
     Port,
     Rate,
     Share,
     Size,
     Whole,
 )
-from swf_temporal.settings.values import OPTION, TASK_QUEUE, TEMPORAL, Address, LogFormat, LogLevel, Option, as_store
+from swf_temporal.settings.values import OPTION, TASK_QUEUE, TEMPORAL, LogFormat, LogLevel, Option, as_store
 
 
 class Versioning(StrEnum):
@@ -69,16 +70,6 @@ class Deployment:
 
 _MIN_OF_TWO_QUEUES: Final = 2
 """The minimum number of workflow tasks and of pollers for them: there are two queues, one of them the worker's own."""
-
-
-def _address(value: object) -> Address:
-    if isinstance(value, Address):
-        return value
-    host, _, port = str(value).strip().rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
-        raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
-    return Address(host, int(port))
 
 
 def _pollers(value: object) -> int | Literal["auto"]:
@@ -137,9 +128,10 @@ class WorkerSettings(Section):
     """The number of processes, or `auto` for one per core."""
     health_port: Annotated[Port | None, Option("--health")] = None
     """Serve /livez and /readyz over HTTP on this port. With None, they are not served."""
-    metrics_port: Annotated[Port | None, Option("--metrics")] = None
-    """Serve /metrics for Prometheus over HTTP on this port. With None, it is not served."""
-    container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
+    metrics: Annotated[OwnAddress | None, Option("--metrics", metavar="[HOST:]PORT")] = None
+    """Serve /metrics for Prometheus over HTTP at this address, by default for this machine alone. With None, it is not
+    served."""
+    container_endpoint: ListenAddress | None = None
     """The address at which functions in containers reach the worker; None if they cannot."""
     log_format: Annotated[LogFormat, WORD, OPTION] = LogFormat.TEXT
     """The format of the log."""

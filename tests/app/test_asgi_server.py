@@ -18,6 +18,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from swf_temporal.base.request_bodies import SlowBodyError, body_of
 from swf_temporal.sdk import asgi_server, health, http_connections
 from swf_temporal.settings.values import Address
 from tests.cli.conftest import answer_of, free_port
@@ -129,6 +130,53 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
             "too many requests are in progress",
         )
         assert (await client.get("/a")).status_code == 200
+
+
+async def test_bodies_under_way_have_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the sender with the most bytes, the first body gives way of those that still arrive."""
+    monkeypatch.setattr(http_connections, "MAX_HELD_BYTES", 80)
+    may_answer = asyncio.Event()
+
+    async def answer(request: Request) -> Response:
+        try:
+            body = await body_of(request, 1000)
+        except SlowBodyError as error:
+            return PlainTextResponse(str(error), 408)
+        if request.url.path == "/long":
+            await may_answer.wait()
+        return PlainTextResponse(str(len(body)))
+
+    def post(size: int, sent: int, path: str = "/") -> bytes:
+        return f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {size}\r\n\r\n{'x' * sent}".encode()
+
+    async with served(answer) as address, AsyncExitStack() as stack:
+
+        async def connect(sent: bytes, source: str = "127.0.0.1") -> asyncio.StreamReader:
+            found = await stack.enter_async_context(connected(address, sent, source))
+            await asyncio.sleep(0.1)
+            return found
+
+        first, second = [await connect(post(50, 30)) for _ in range(2)]
+        other = await connect(post(50, 15), "127.0.0.2")
+        large = await connect(post(20, 20, "/long"), "127.0.0.3")
+        assert await first.read() == b""  # closed, as it began before the second
+        alone = await connect(post(90, 90))
+        assert await second.read() == b""
+        assert (await alone.read(1000)).startswith(b"HTTP/1.1 408 ")
+        assert not other.at_eof()
+        may_answer.set()
+        assert (await large.read(1000)).endswith(b"20")
+
+
+async def test_a_body_may_be_larger_than_all_are_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connections, "MAX_HELD_BYTES", 80)
+
+    async def answer(request: Request) -> Response:
+        return PlainTextResponse(str(len(await body_of(request, 1000))))
+
+    async with served(answer) as address, httpx.AsyncClient(trust_env=False) as client:
+        answers = [await client.post(f"http://{address}", content=b"x" * 900) for _ in range(2)]
+    assert [one.text for one in answers] == ["900", "900"]
 
 
 async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

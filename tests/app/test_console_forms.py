@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.data import JSON
-from swf_temporal.http.console.forms import Field, Filled, fields_of, filled
+from swf_temporal.http.console.forms import Field, Filled, fields_of, filled, forms_of
+from swf_temporal.operations.tasks import Task
 
 LONG: list[JSON] = [f"number {one}" for one in range(5_000)]
 
@@ -40,3 +41,10 @@ def test_a_form_holds_so_much(many: str) -> None:
     """Of fields that together say more than that, the first are shown: the rest is entered as JSON."""
     fields = fields_of(_schema({"type": "string", many: "x" * 40_000}, 200))
     assert len(fields) == 6
+
+
+def test_the_forms_of_a_page_hold_so_much_together() -> None:
+    """Those of the first tasks are shown; the data of the others is entered as JSON."""
+    schema = _schema({"type": "string", "description": "x" * 40_000}, 3)
+    forms = forms_of(Task("i", "d", "s", f"event {number}", data_schema=schema) for number in range(10))
+    assert [len(one.fields) for one in forms] == [3, 3, *[0] * 8]

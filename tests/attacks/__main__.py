@@ -1,64 +1,70 @@
-"""Attacks a gateway, and prints what other clients see of it: `python -m tests.attacks [NAME …]`."""
+"""Attacks gateways and a served function, and prints what others see meanwhile: `python -m tests.attacks [NAME …]`.
 
+It ends with 1 if others were not answered, or too late, or if a process held too much.
+"""
+
+import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
 from typing import Final
 
 from swf_temporal.temporal.server import local_server
-from tests.attacks.crowds import CROWDS, crowding
-from tests.attacks.gateway import ATTACKS, attacked, status_of
-from tests.attacks.others import Others, probed
-from tests.attacks.streams import COOKIE, large_instance
+from tests.attacks import gateway
+from tests.attacks.gateway import ATTACKS, status_of
+from tests.attacks.others import probed
+from tests.attacks.rows import ROWS, others_beside
 
-_CROWDS: Final = ((600, 1024), (4300, 20_000))
-"""How many connections are held, and how many files the gateway may have open."""
-_PAGES: Final = ((600, "/stream"), (40, "/stream"), (4, "/pictures"))
-_SECONDS: Final = 20
+_MAX_SECONDS: Final = 0.1
+"""The p95 of what others wait."""
 
 
-def _attack(address: str, words: Sequence[str]) -> None:
-    with attacked(address) as target:
-        for attack in ATTACKS:
-            if words and not any(word in attack.name for word in words):
-                continue
-            with probed(f"http://{target.host}:{target.port}/livez", target.pid) as seen:
-                status = status_of(attack, target.host, target.port)
-            print(f"{attack.name}: {status or 'closed'}; {seen}", flush=True)
+def _requests(address: str, words: Sequence[str]) -> list[str]:
+    """Make the single requests; return what is wrong."""
+    chosen = [one for one in ATTACKS if _is_chosen(one.name, words)]
+    wrong = list[str]()
+    if chosen:
+        with gateway.attacked(address) as target:
+            for attack in chosen:
+                with probed(f"http://{target.host}:{target.port}/livez", target.pid) as seen:
+                    status = status_of(attack, target.host, target.port)
+                print(f"{attack.name}: {status or 'closed'}; {seen}", flush=True)
+                if status not in attack.statuses:
+                    wrong.append(f"{attack.name} is answered with {status}")
+    return wrong
 
 
-async def _crowd(address: str, words: Sequence[str]) -> None:
-    for crowd in [name for name in CROWDS if name != "pages"]:
-        for number, files in _CROWDS:
-            if words and not any(word in crowd for word in words):
-                continue
-            with attacked(address, "", "--console", files=files) as target:
-                others = Others(target.host, target.port)
-                async with others.asking(), crowding(target.host, target.port, number, crowd):
-                    await asyncio.sleep(_SECONDS)
-            print(f"{number:,} {crowd}, {files:,} files: {others}", flush=True)
+async def _crowds(address: str, words: Sequence[str], seconds: float) -> list[str]:
+    wrong = list[str]()
+    for row in [one for one in ROWS if _is_chosen(one.name, words)]:
+        async with row.place(address, row.files) as attacked:
+            others = await others_beside(row, attacked, seconds)
+        print(f"{row.number:,} {row.name}: {others}", flush=True)
+        wrong += [f"{row.name}: {one}" for one in others.failures[:3]]
+        if others.p95 >= _MAX_SECONDS:
+            wrong.append(f"{row.name}: others wait {others.p95:.3f} s (p95)")
+        if others.mebibytes > row.mebibytes:
+            wrong.append(f"{row.name}: the memory grows by {others.mebibytes:,} MiB")
+        if others.descriptors > row.files:
+            wrong.append(f"{row.name}: {others.descriptors:,} files are open")
+    return wrong
 
 
-async def _watch(address: str, words: Sequence[str]) -> None:
-    for number, what in _PAGES:
-        if words and not any(word in what for word in words):
-            continue
-        async with large_instance(address) as watched:
-            host, port, _ = watched.target
-            others = Others(host, port, "/console/definitions", COOKIE)
-            crowd = crowding(host, port, number, "pages", path=f"{watched.path}{what}", cookie=COOKIE)
-            async with others.asking(), crowd:
-                await asyncio.sleep(_SECONDS)
-        print(f"{number} times {what} of a large instance: {others}", flush=True)
+def _is_chosen(name: str, words: Sequence[str]) -> bool:
+    return not words or any(word in name for word in words)
 
 
-async def _main(words: Sequence[str]) -> None:
+async def _main(words: Sequence[str], seconds: float) -> int:
     async with local_server() as server:
         address = server.client.service_client.config.target_host
-        _attack(address, words)
-        await _crowd(address, words)
-        await _watch(address, words)
+        wrong = [*_requests(address, words), *await _crowds(address, words, seconds)]
+    print(*(f"wrong: {one}" for one in wrong), f"{len(wrong)} things are wrong", sep="\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="python -m tests.attacks")
+    parser.add_argument("words", nargs="*", metavar="NAME", help="a part of the names of attacks; all without one")
+    parser.add_argument("--seconds", type=float, default=20, help="how long each crowd stays")
+    given = parser.parse_args()
+    sys.exit(asyncio.run(_main(given.words, given.seconds)))

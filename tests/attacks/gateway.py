@@ -1,7 +1,7 @@
 """Requests that are made to stop a gateway, or to fill its memory."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +29,18 @@ class Target(NamedTuple):
 
 @contextmanager
 def attacked(
-    temporal: str, configuration: str = "", *options: str, definition: str = HELLO, files: int | None = None, **env: str
+    temporal: str,
+    configuration: str = "",
+    *options: str,
+    definitions: Sequence[str] = (HELLO,),
+    files: int | None = None,
+    **env: str,
 ) -> Iterator[Target]:
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.env |= env
-        place.write("definitions/served.yaml", definition)
+        for number, text in enumerate(definitions):
+            place.write(f"definitions/served-{number}.yaml", text)
         place.write("swf.yaml", configuration)
         words = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal, *options]
         limit = "" if files is None else f"ulimit -n {files}; "

@@ -12,6 +12,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
+from tests.attacks.crowds import read_answer
+from tests.attacks.gateway import Target
+
 _PATIENCE: Final = 10
 _LATE: Final = 0.15
 """Seconds between a connection and the head that is sent late."""
@@ -25,22 +28,32 @@ class Served:
     seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else sum(self.seconds)
+
     def __str__(self) -> str:
-        p95 = statistics.quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else sum(self.seconds)
-        return f"p95 {p95:.3f} s, {len(self.failures)} of {len(self.seconds) + len(self.failures)} failed"
+        return f"p95 {self.p95:.3f} s, {len(self.failures)} of {len(self.seconds) + len(self.failures)} failed"
 
 
 class Others:
     """Clients that send the head of a request at once, that send it late, and that keep their connections."""
 
-    def __init__(self, host: str, port: int, path: str = "/livez", cookie: str = "") -> None:
-        self._host, self._port = host, port
-        self._request = f"GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n"
+    def __init__(self, target: Target, path: str = "/livez", header: str = "accept: */*") -> None:
+        self._host, self._port, self._pid = target
+        self._request = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\n{header}\r\n"
         self._all_are_kept = asyncio.Event()
         self.served = {kind: Served() for kind in ("head at once", "head after 150 ms", "kept connections")}
+        self.mebibytes = self.descriptors = 0
+        """By how much the memory grew that it held at most, and how many files it had open at most."""
 
     def __str__(self) -> str:
-        return "; ".join(f"{kind}: {one}" for kind, one in self.served.items())
+        told = [f"{kind}: {one}" for kind, one in self.served.items()]
+        return "; ".join([*told, f"memory {self.mebibytes:+} MiB", f"{self.descriptors} files"])
+
+    @property
+    def p95(self) -> float:
+        return max(one.p95 for one in self.served.values())
 
     @property
     def failures(self) -> list[str]:
@@ -53,6 +66,7 @@ class Others:
             self._new("head at once", 0),
             self._new("head after 150 ms", _LATE),
             *(self._kept() for _ in range(_KEEP_ALIVE)),
+            self._watch(),
         ]
         asking = [asyncio.create_task(one) for one in kinds]
         try:
@@ -99,6 +113,15 @@ class Others:
             finally:
                 writer.transport.abort()
 
+    async def _watch(self) -> None:
+        """Note what the process holds."""
+        await self._all_are_kept.wait()
+        before = _first_held(self._pid)
+        while True:
+            self.mebibytes = _held(self._pid, "VmHWM") - before
+            self.descriptors = max(self.descriptors, _open_files(self._pid))
+            await asyncio.sleep(_KEEP_ALIVE_EVERY)
+
     async def _count(self, served: Served, ask: Callable[[], Awaitable[float]]) -> bool:
         began = time.monotonic()
         try:
@@ -112,11 +135,9 @@ class Others:
 
 
 async def _answered(reader: asyncio.StreamReader) -> None:
-    head = await reader.readuntil(b"\r\n\r\n")
-    if b" 200 " not in head.partition(b"\r\n")[0]:
-        raise ValueError(head.partition(b"\r\n")[0].decode())
-    length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-    await reader.readexactly(int(length or 0))
+    status = await read_answer(reader)
+    if b" 200 " not in status:
+        raise ValueError(status.decode())
 
 
 _LONG_PATIENCE: Final = 100
@@ -149,8 +170,7 @@ def probed(url: str, pid: int) -> Iterator[Seen]:
         except Exception as error:  # noqa: BLE001 - told by the thread that waits
             failures.append(error)
 
-    Path(f"/proc/{pid}/clear_refs").write_text("5")  # the highest mark begins anew
-    before, thread = _held(pid), Thread(target=probe)
+    before, thread = _first_held(pid), Thread(target=probe)
     thread.start()
     try:
         yield seen
@@ -160,6 +180,16 @@ def probed(url: str, pid: int) -> Iterator[Seen]:
         seen.mebibytes = _held(pid, "VmHWM") - before
     if failures:
         raise failures[0]
+
+
+def _first_held(pid: int) -> int:
+    """Return the memory that a process holds; the highest mark of it begins anew."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+    return _held(pid)
+
+
+def _open_files(pid: int) -> int:
+    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
 
 
 def _held(pid: int, mark: str = "VmRSS") -> int:

@@ -3,17 +3,20 @@
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
 
 import httpx
 import jwt
 import pytest
 
 from swf_temporal.temporal.server import local_server
-from tests.attacks.crowds import CROWDS, crowding
+from tests.attacks.crowds import crowding, of_client
 from tests.attacks.gateway import ATTACKS, Attack, Target, attacked, status_of
-from tests.attacks.others import Others, probed
-from tests.attacks.streams import COOKIE, large_instance
+from tests.attacks.others import probed
+from tests.attacks.places import COOKIE, Attacked, large_instance
+from tests.attacks.rows import ROWS, Row, others_beside
+from tests.sampling import sample
 
 pytestmark = [pytest.mark.temporal, pytest.mark.skipif(sys.platform != "linux", reason="the kernel is asked")]
 
@@ -52,28 +55,44 @@ def test_a_request_is_refused_while_others_are_answered(target: Target, attack: 
     assert seen.mebibytes < MEMORY
 
 
-@pytest.mark.parametrize("crowd", [name for name in CROWDS if name != "pages"])
-async def test_a_crowd_leaves_room_for_others(target: Target, crowd: str) -> None:
-    others = Others(target.host, target.port)
-    async with crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd), others.asking():
-        await asyncio.sleep(SECONDS)
-    print(f"{crowd}: {others}")
+QUICK = [one._replace(number=NUMBERS.get(one.name, one.number)) for one in ROWS if one.files == FILES]
+
+
+@pytest.fixture(scope="module")
+async def places(temporal: str) -> AsyncIterator[Callable[[Row], Awaitable[Attacked]]]:
+    """Each process that is attacked, started when it is first needed."""
+    begun: dict[object, Attacked] = {}
+    async with AsyncExitStack() as stack:
+
+        async def place_of(row: Row) -> Attacked:
+            if row.place not in begun:
+                begun[row.place] = await stack.enter_async_context(row.place(temporal, FILES))
+            return begun[row.place]
+
+        yield place_of
+
+
+@pytest.mark.parametrize("row", sample(QUICK, "attacks", 10), ids=lambda row: row.name)
+async def test_a_crowd_leaves_room_for_others(places: Callable[[Row], Awaitable[Attacked]], row: Row) -> None:
+    others = await others_beside(row, await places(row), SECONDS)
+    print(f"{row.name}: {others}")
     assert not others.failures
     assert all(one.seconds for one in others.served.values())
+    assert others.mebibytes < row.mebibytes
+    assert others.descriptors < FILES
 
 
-async def test_others_are_answered_while_a_large_instance_is_watched(temporal: str) -> None:
-    """By more than may, with a key that may only read; they are told so, and its page shows it."""
-    async with large_instance(temporal) as watched:
-        host, port, _ = watched.target
-        others = Others(host, port, "/console/definitions", COOKIE)
-        crowd = crowding(host, port, 600, "pages", path=f"{watched.path}/stream", cookie=COOKIE)
-        async with others.asking(), crowd, client_of(watched.target) as client:
+async def test_those_who_watch_more_than_they_may_are_told_so(temporal: str) -> None:
+    """Their pages show why they are not live; those that are, and pictures, are still shown."""
+    async with large_instance(temporal) as attacked:
+        path = f"/console/instances/{attacked.instance}"
+        name, _, value = COOKIE.partition(": ")
+        crowd = of_client("GET", f"{path}/stream", COOKIE)
+        host, port, _ = attacked.target
+        async with crowding(host, port, 600, crowd), client_of(attacked.target) as client:
             await asyncio.sleep(SECONDS)
-            refused = await client.get(f"{watched.path}/stream", headers={"cookie": COOKIE})
-            drawn = await client.get(f"{watched.path}/pictures", headers={"cookie": COOKIE})
-        print(f"streams: {others}")
-    assert not others.failures
+            refused = await client.get(f"{path}/stream", headers={name: value})
+            drawn = await client.get(f"{path}/pictures", headers={name: value})
     assert refused.status_code == 429
     assert "50 pages of instances are open with this key, which is the limit" in refused.text
     assert drawn.text.count("<svg") == 2

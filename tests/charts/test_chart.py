@@ -122,6 +122,7 @@ def test_pods_are_looked_after(manifests: list[dict[str, Any]]) -> None:
         assert container["resources"]["requests"]
         assert {"name": "SWF_HEALTH_PORT", "value": "8080"} in container["env"]
         assert {port["name"] for port in container["ports"]} == {"http", "metrics"}
+        assert "--metrics=0.0.0.0:9090" in container["args"]  # which Prometheus reaches from another pod
         assert [container[f"{kind}Probe"]["httpGet"] for kind in ("startup", "liveness", "readiness")] == [
             {"path": "/livez", "port": "http"},
             {"path": "/livez", "port": "http"},
@@ -156,6 +157,18 @@ def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
     file.write_text(block.text, encoding="utf-8")
     worker = named(rendered("--values", file), "Deployment", "-worker")
     assert worker["spec"]["replicas"] == yaml.safe_load(block.text)["worker"]["replicas"]
+
+
+def test_an_image_has_a_registry_and_perhaps_a_digest() -> None:
+    for name, image in (("minimal", f":{version()}"), ("cloud", f"@sha256:{'0123456789abcdef' * 4}")):
+        [pod] = pods(rendered("--values", CHART / "ci" / f"{name}-values.yaml"))
+        assert pod["containers"][0]["image"] == f"registry.example.com/swf-temporal{image}"
+
+
+def test_the_network_is_limited_unless_a_value_says_otherwise() -> None:
+    values = ("--values", CHART / "ci" / "minimal-values.yaml")
+    assert named(rendered(*values), "NetworkPolicy", "-worker")["spec"]["ingress"] == [{"ports": [{"port": "metrics"}]}]
+    assert "NetworkPolicy" not in {one["kind"] for one in rendered(*values, "--set", "networkPolicy.enabled=false")}
 
 
 def test_a_change_of_the_configuration_starts_new_pods() -> None:
@@ -222,6 +235,8 @@ ADDITIONAL = "(?i:additional propert(?:y|ies))"
     ("settings", "told"),
     [
         ([], "temporal.address: the host and port of the Temporal server"),
+        ([], "image.repository: the image, with its registry"),
+        (["image.repository=swf-temporal"], "image[./]repository'?:? (?i:does not match pattern)"),
         (["worker.replica=3"], rf"{ADDITIONAL} '?replica'?"),
         (["gateway.searchAttributes=true"], rf"{ADDITIONAL} '?searchAttributes'?"),
         (["gateway.enabled=true"], "config.gateway: a gateway that others can reach needs tenants"),
@@ -234,8 +249,9 @@ ADDITIONAL = "(?i:additional propert(?:y|ies))"
 )
 def test_values_that_cannot_be_meant_are_refused(settings: list[str], told: str) -> None:
     """What would not work is refused before anything is deployed, with the key to change."""
-    address = [] if told.startswith("temporal.address") else ["temporal.address=temporal:7233"]
-    assert re.search(told, refusal(*address, *settings))
+    given = {"temporal.address": "temporal:7233", "image.repository": "registry.example.com/swf-temporal"}
+    others = [f"{name}={value}" for name, value in given.items() if not told.startswith(name)]
+    assert re.search(told, refusal(*others, *settings))
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from temporalio.client import Client, WorkflowHandle
 
-from tests.cli.conftest import Dev, Swf, free_port, until
+from tests.cli.conftest import Dev, Swf, free_port, listens, until
 from tests.cli.test_gateway import asked
 from tests.definitions import definition
 
@@ -139,6 +139,7 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
             url = gateway.until("http://").strip()
             status, told = asked(f"{url}/workflows/counted?wait=60", {})
             assert (status, told["status"]) == (200, "failed")
+            assert not [one for one in (port, gateway_port) if listens(one, "127.0.0.2")]
             newer = await begin_newer(dev)
             asked(f"{url}/events", {"specversion": "1.0", "id": "1", "source": "shop", "type": "unknown"}, **_EVENT)
             found = scraped(gateway_port)
@@ -151,7 +152,7 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
         second = swf("worker", *serving)
         ended = worker.stop(signal.SIGTERM)
     assert ended.out == ""  # the core of the SDK logs as it does without metrics
-    assert (second.code, f"port {port} is taken" in second.err) == (2, True)
+    assert (second.code, f"metrics cannot be served at 127.0.0.1:{port}" in second.err) == (2, True)
     ours = {name for name in found if name.startswith("swf_")}
     missing = {where: names - found.keys() - {"swf_consumed_messages_total"} for where, names in asked_for().items()}
     assert not {where: names for where, names in missing.items() if names}

@@ -3,14 +3,18 @@
 import asyncio
 import json
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+
+from tests.processes import ending_with_us
 
 ORDER = dedent("""\
     id: order
@@ -268,3 +272,56 @@ async def test_other_files_are_left_alone(editor: Editor, tmp_path: Path) -> Non
     editor.text = item.text
     editor._client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     assert await editor.states() == []
+
+
+COMMAND = (sys.executable, "-m", "swf_temporal.cli", "lsp")
+
+
+def message(method: str, **params: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).encode()
+    return f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+FIRST = message("initialize", capabilities={})
+
+
+class Ending(NamedTuple):
+    process: asyncio.subprocess.Process
+    stdin: asyncio.StreamWriter
+    stdout: asyncio.StreamReader
+
+
+@asynccontextmanager
+async def ending() -> AsyncIterator[Ending]:
+    """A server that has answered once; what is done to it in the context ends it, quietly."""
+    process = await asyncio.create_subprocess_exec(*ending_with_us(), *COMMAND, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        process.stdin.write(FIRST)
+        await process.stdout.readuntil(b"\r\n\r\n")
+        yield Ending(process, process.stdin, process.stdout)
+        told, code = await asyncio.gather(process.stderr.read(), process.wait())
+        assert (code, told.decode()) == (0, "")
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+@pytest.mark.parametrize("last", [b"", b"Content-Le", FIRST[:-1]], ids=["nothing", "half a head", "half a body"])
+async def test_an_editor_that_sends_no_more_ends_it(last: bytes) -> None:
+    async with ending() as server:
+        server.stdin.write(last)
+        server.stdin.close()
+
+
+async def test_an_editor_that_reads_no_more_ends_it() -> None:
+    async with ending() as server:
+        server.stdout._transport.close()  # type: ignore[attr-defined]  # there is no other way
+        server.stdin.write(message("shutdown"))
+
+
+async def test_it_can_be_stopped() -> None:
+    async with ending() as server:
+        server.process.terminate()

@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 from swf_temporal.temporal.server import local_server
-from tests.leaks.corpus import LEAKS
+from tests.leaks.corpus import ENCODINGS, LEAKS
+from tests.leaks.credentials import find_credentials
 from tests.leaks.finding import find
 from tests.leaks.in_examples import NAMES, find_in_examples
 from tests.leaks.places import PLACED, find_in_places
@@ -18,7 +19,9 @@ async def main() -> int:
         everywhere = await find_in_places(server, PLACED)
         with tempfile.TemporaryDirectory() as folder:
             examples = await find_in_examples(server, Path(folder), NAMES)
-        found = [*found, *everywhere, *examples]
+        with tempfile.TemporaryDirectory() as folder:
+            credentials = await find_credentials(server, Path(folder))
+        found = [*found, *everywhere, *examples, *credentials]
     for one in found:
         if one.leaked:
             sys.stdout.write(f"leaked: {one.leak.name}, in {', '.join(one.leaked)}\n")
@@ -26,7 +29,8 @@ async def main() -> int:
             sys.stdout.write(f"altered: {one.leak.name}\n")
     leaked, altered = sum(bool(one.leaked) for one in found), sum(one.altered for one in found)
     sys.stdout.write(
-        f"{len(found)} ways, {len(everywhere)} of them in all places and {len(examples)} in examples: "
+        f"{len(found)} ways, {len(everywhere)} of them in all places, {len(examples)} in examples and "
+        f"{len(credentials)} of authentication and of arguments, each in {len(ENCODINGS)} spellings: "
         f"{leaked} leaked, {altered} altered business data\n"
     )
     return int(leaked + altered > 0)

@@ -47,7 +47,7 @@ class Leak:
     """The text in which the service repeats it."""
 
 
-_ENCODINGS: Final[dict[str, Callable[[str], str]]] = {
+ENCODINGS: Final[dict[str, Callable[[str], str]]] = {
     "as it is": str,
     "in percents": lambda text: quote(text, safe=""),
     "in percents, small": lambda text: _small(quote(text, safe="")),
@@ -84,13 +84,13 @@ def _small(url: str) -> str:
 
 
 LEAKS: Final = (
-    *(Leak(f"a result {name}", repeats=encode) for name, encode in _ENCODINGS.items()),
-    *(Leak(f"an error {name}", repeats=encode, way="error") for name, encode in _ENCODINGS.items()),
+    *(Leak(f"a result {name}", repeats=encode) for name, encode in ENCODINGS.items()),
+    *(Leak(f"an error {name}", repeats=encode, way="error") for name, encode in ENCODINGS.items()),
     Leak("a result that is nothing else", within="{}"),
     Leak("a key of a result", way="key"),
     Leak("a line of the log of a library", way="log"),
     Leak("an exception, and what it came of", way="exception"),
-    Leak("an exception in JSON, and what it came of", repeats=_ENCODINGS["in JSON"], way="exception"),
+    Leak("an exception in JSON, and what it came of", repeats=ENCODINGS["in JSON"], way="exception"),
     Leak("a traceback in the log", way="traceback"),
     Leak("a weak secret that is the result", "${ $SECRETS.word }", within="{}"),
     Leak("a weak secret in an error", "${ $SECRETS.word }", way="error"),

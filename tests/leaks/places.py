@@ -44,7 +44,7 @@ from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.worker import make_worker
-from tests.cli.forked import run
+from tests.cli.forked import forking, run
 from tests.leaks.corpus import KEY, LEAKS, PASSWORD, PIN, SECRETS, Leak
 from tests.leaks.finding import QUERIES, Found, Service, logged, places_of, texts
 
@@ -172,6 +172,7 @@ class _Places:
 
 
 async def find_in_places(server: Server, leaks: Iterable[Leak]) -> list[Found]:
+    forking()  # commands are run by threads, and only this one may start it
     return [await _find(server, leak) for leak in leaks]
 
 

@@ -8,6 +8,7 @@ import pytest
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.leaks.corpus import LEAKS, Leak
+from tests.leaks.credentials import find_credentials
 from tests.leaks.finding import find
 from tests.leaks.in_examples import NAMES, find_in_examples
 from tests.leaks.places import PLACED, find_in_places
@@ -43,3 +44,9 @@ async def test_no_secret_leaks_from_an_example(server: Server, tmp_path: Path, n
     pytest.importorskip("flask", reason="see the extra 'examples'")
     [found] = await find_in_examples(server, tmp_path, [name])
     assert found.leaked == []
+
+
+@pytest.mark.timeout(300)
+async def test_no_credential_leaks_in_any_spelling(server: Server, tmp_path: Path) -> None:
+    found = await find_credentials(server, tmp_path)
+    assert [(one.leak.name, one.leaked, one.altered) for one in found if one.leaked or one.altered] == []

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from release.__main__ import obstacles
 from release.building import ROOT, build, project, version
 from release.extras import FOR_DEVELOPERS, SHOWN
+from release.images import write_digests
 from release.licences import refused
+from release.locking import LOCKED, required
 
 PROJECT = project()
 
@@ -57,6 +61,21 @@ def test_every_extra_is_tried() -> None:
     assert set(SHOWN) == set(PROJECT["optional-dependencies"]) - FOR_DEVELOPERS
 
 
+def test_what_is_locked_is_what_is_required() -> None:
+    """The image and the action install a permitted version of each requirement, and nothing without hashes."""
+    for name, requirements in required().items():
+        text = (LOCKED / name).read_text(encoding="utf-8")
+        entries = re.findall(r"^(\S+)==(\S+)[^\\\n]*((?: \\\n +--hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
+        assert len(entries) == sum(line[:1].isalnum() for line in text.splitlines()) > 0
+        versions: dict[str, list[str]] = {}
+        for package, locked, _ in entries:
+            versions.setdefault(canonicalize_name(package), []).append(locked)
+        for one in map(Requirement, requirements):
+            found = versions.get(canonicalize_name(one.name), [])
+            assert found, f"{name} has no {one.name}: make lock"
+            assert all(one.specifier.contains(each) for each in found), f"{name} has {one.name} {found}: make lock"
+
+
 def _bill(licences: Iterable[dict[str, Any]], name: str = "it") -> dict[str, Any]:
     return {"components": [{"name": name, "version": "1.0", "licenses": list(licences)}]}
 
@@ -88,20 +107,38 @@ def test_a_licence_is_permitted_for_one_alone() -> None:
 
 
 def test_what_stands_in_the_way_of_a_release_is_told(tmp_path: Path) -> None:
-    """Changes in the checkout, a tag that is there, no address of the project, and no section of the changelog."""
+    """Changes in the checkout, a tag that is there, no address of the project, images without digests, no section."""
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n", encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    _write_images(tmp_path, "python:3.12-slim")
     _git(tmp_path, "init", "--quiet")
-    assert _beginnings(tmp_path) == ["the checkout has changes", "pyproject.toml has no", "CHANGELOG.md has no section"]
+    assert _beginnings(tmp_path) == [
+        "the checkout has changes", "pyproject.toml has no",
+        *["workers/Dockerfile", "docker-compose.yml", "charts/swf-temporal/values.yaml"],
+        "CHANGELOG.md has no section",
+    ]  # fmt: skip
 
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 9.9.9 - 2026-01-01\n", encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text('[project.urls]\nSource = "https://example.com"\n', encoding="utf-8")
+    write_digests(lambda image: f"digest-of-{image}", tmp_path)
+    write_digests(lambda image: f"sha256:{len(image)}", tmp_path)
+    assert (tmp_path / "workers/Dockerfile").read_text(encoding="utf-8") == "FROM python:3.12-slim@sha256:16 AS build\n"
     _git(tmp_path, "add", ".")
     _git(tmp_path, "commit", "--quiet", "--message", "published")
     assert _beginnings(tmp_path) == []
 
     _git(tmp_path, "tag", "v9.9.9")
     assert _beginnings(tmp_path) == ["there is a tag v9.9.9"]
+
+
+def _write_images(checkout: Path, image: str) -> None:
+    for file, text in {
+        "workers/Dockerfile": f"FROM {image} AS build\n",
+        "docker-compose.yml": f"services:\n  a:\n    image: {image}\n",
+        "charts/swf-temporal/values.yaml": f"image:\n  repository: own\ngit:\n    image: {image}\n",
+    }.items():
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / file).write_text(text, encoding="utf-8")
 
 
 def _beginnings(checkout: Path) -> list[str]:

@@ -72,6 +72,10 @@ def test_the_nearest_word_wins(file: Path) -> None:
     ("worker: {maxActivities: 0}", "worker › maxActivities: it must be at least 1"),
     ("worker: {maxActivities: many}", "worker › maxActivities: it must be a whole number"),
     ("worker: {healthPort: 70000}", "worker › healthPort: it must be at most 65,535"),
+    ("worker: {metrics: ':9090'}",
+     "worker › metrics: it must be a port, or an address and a port, such as 9090 or 127.0.0.1:9090"),
+    ("worker: {metrics: 70000}",
+     "worker › metrics: it must be a port, or an address and a port, such as 9090 or 127.0.0.1:9090"),
     ("worker: {containerEndpoint: 8889}",
      "worker › containerEndpoint: it must be an address and a port, such as 127.0.0.1:8889"),
     ("worker: {containerEndpoint: 'a:0'}",
@@ -89,6 +93,13 @@ def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, m
     with pytest.raises(UsageError) as refused:
         WorkerSettings.read({}, file=path)
     assert str(refused.value) == f"{path}: {message}"
+
+
+@pytest.mark.parametrize(("text", "address"), [
+    ("9090", Address("", 9090)), ("10.0.0.7:9090", Address("10.0.0.7", 9090)), ("[::1]:9090", Address("::1", 9090)),
+])  # fmt: skip
+def test_metrics_have_a_port_and_perhaps_a_host(text: str, address: Address) -> None:
+    assert WorkerSettings.read({"SWF_METRICS": text}).metrics == address
 
 
 def test_the_version_of_a_worker() -> None:

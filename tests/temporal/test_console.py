@@ -236,6 +236,30 @@ async def test_those_who_only_look(bench: Bench, settings: Mapping[str, Any], op
     assert "Start an instance" not in definition
 
 
+async def test_a_key_that_may_not_read_is_told_refusals_alone(bench: Bench) -> None:
+    """Forms that are wrong show neither the data of an instance nor a definition."""
+    approval = named(APPROVAL)
+    tenants = {"shop": _tenant(approval, KEY, operations=frozenset(Operation) - {Operation.READ})}
+    async with working(bench, approval, console=True, tenants=tenants) as (client, worker):
+        handle = await worker.start({"item": "a secret thing", "quantity": 1})
+        await worker.awaiting(handle, "Approved")
+        await client.post("/console/login", data={"key": KEY})
+        tasks = await page(client, "/console/tasks")
+        where = f"/console/instances/{handle.id}"
+        answers = [
+            await post(client, f"{where}/send", tasks, event="Approved", __by="x"),
+            await post(client, f"{where}/send", tasks, event="Another"),
+            await post(client, f"/console/definitions/{approval.id}/start", tasks, __item="mouse", __quantity="many"),
+            await post(client, f"{where}/retry", tasks, run="x"),
+        ]
+        sent = await post(client, f"{where}/send", tasks, event="Approved", __by="boss")
+        late = await post(client, f"{where}/cancel", tasks)
+    assert [one.status_code for one in (*answers, sent, late)] == [422, 409, 422, 409, 303, 409]
+    assert not [one.url for one in (*answers, late) if "secret thing" in one.text or "Prepare" in one.text]
+    assert "Send Approved" in answers[0].text
+    assert sent.headers["location"] == "/console/tasks"
+
+
 async def test_hostile_names_stay_text(bench: Bench) -> None:
     """Whatever an author, a client or an event says is shown as it was written, and is no part of a page."""
     image = "<img src=x onerror=alert(1)>"

@@ -347,8 +347,8 @@ async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: py
                 worker.put("/var", params={"key": "own"}).status_code,
                 worker.get("/var", params={"aid": "another", "key": "own"}).status_code,
                 worker.get("/log", params={"aid": "another", "log": "no"}).status_code,
-                worker.post("/log", content=b"x" * (4 * 1024 * 1024 + 1)).status_code,
-                worker.post("/var", params={"key": "own"}, content=b"x" * (MAX_BYTES + 1)).status_code,
+                worker.post("/var", params={"key": "own"}, content=iter([b"x" * (MAX_BYTES + 1)])).status_code,
+                _refused_before_it_is_sent(address, f"/log?aid={asked.action_id}", 4 * 1024 * 1024 + 1),
             ]
             worker.get("/log", params={"log": "by a parameter"})
             worker.post("/log", content="by a body\nof two lines")
@@ -368,6 +368,12 @@ async def test_a_function_asks_its_worker(bench: Bench, shared: Path, caplog: py
     lines = [record.getMessage() for record in caplog.records if record.name == "swf.function"]
     assert [line.rpartition(" [")[0] for line in lines] == ["f: by a parameter", "f: by a body\\nof two lines"]
     assert all(f"[{instance.id}/" in line for line in lines)
+
+
+def _refused_before_it_is_sent(address: Address, path: str, size: int) -> int:
+    with socket.create_connection((address.host, address.port)) as connection:
+        connection.sendall(f"POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {size}\r\n\r\n".encode())
+        return int(connection.recv(1024).split()[1])
 
 
 ROOT = Path(__file__).parents[2]

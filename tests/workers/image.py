@@ -72,11 +72,9 @@ def install(into: Path) -> None:
                 shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy(ROOT / name, source)
-    extras = next(each.partition("=")[2] for each in instructions("ARG") if each.startswith("EXTRAS="))
-    run = next(each for each in instructions("RUN") if each.startswith("pip install"))
-    words = shlex.split(run.replace("${EXTRAS}", extras).replace("/installed", str(into / "installed")))
-    offline = ["--no-deps", "--no-build-isolation", "--quiet", "--ignore-installed", "--no-index"]
-    subprocess.run([sys.executable, "-m", *words, *offline], cwd=source, check=True)
+    run = next(each for each in instructions("RUN") if each.endswith(" ."))
+    words = shlex.split(run.replace("/installed", str(into / "installed")))
+    subprocess.run([sys.executable, "-m", *words, "--quiet", "--ignore-installed"], cwd=source, check=True)
 
 
 @dataclass(frozen=True)

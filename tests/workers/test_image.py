@@ -49,6 +49,14 @@ def test_the_image_says_what_it_is() -> None:
     assert re.findall(r"image\.(\w+)=", instructions("LABEL")[0]) == ["title", "description", "licenses", "version"]
 
 
+def test_everything_that_it_installs_is_known_by_its_hash() -> None:
+    installing = [one for each in instructions("RUN") for one in each.split("&&") if "pip install" in one]
+    assert len(installing) == 3
+    for one in installing:
+        own = {"--no-index", "--no-deps", "--no-build-isolation"}
+        assert "--require-hashes" in one or own <= set(one.split()), one
+
+
 @pytest.mark.temporal
 async def test_the_image_works_with_a_root_that_cannot_be_written(folder: Path) -> None:
     """Its worker, of two processes, and its gateway become healthy, as the image's check sees it, and end when told."""

@@ -44,6 +44,11 @@ emptyDir: {}
 {{- end }}
 {{- end }}
 
+{{- define "swf.image" -}}
+{{- $name := required "image.repository: the image, with its registry" .Values.image.repository }}
+{{- with .Values.image }}{{ $name }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}{{ end }}
+{{- end }}
+
 {{- define "swf.unprivileged" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true

@@ -54,7 +54,7 @@ spec:
   {{- end }}
   containers:
     - name: {{ .name }}
-      image: {{ printf "%s:%s" $values.image.repository ($values.image.tag | default .root.Chart.AppVersion) }}
+      image: {{ include "swf.image" .root }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
       workingDir: {{ if $git.repository }}{{ clean (printf "/definitions/git/checkout/%s" $git.folder) }}{{ else }}/definitions{{ end }}
       args:
@@ -64,7 +64,7 @@ spec:
         - --port=8080
         {{- end }}
         {{- if $values.metrics.enabled }}
-        - --metrics={{ $values.metrics.port }}
+        - --metrics=0.0.0.0:{{ $values.metrics.port }}
         {{- end }}
         - --task-queue={{ $values.temporal.taskQueue }}
         {{- if $isControlled }}

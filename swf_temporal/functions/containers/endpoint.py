@@ -17,13 +17,16 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
 from swf_temporal.functions.containers.running_calls import RunningCall, RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
 
-_NOT_FOUND, _BAD_REQUEST, _TOO_LARGE, _UNAVAILABLE = 404, 400, 413, 503
+_NOT_FOUND, _BAD_REQUEST, _SLOW, _TOO_LARGE, _UNAVAILABLE = 404, 400, 408, 413, 503
+_CLOSE: Final = {"connection": "close"}
+"""The rest of the body is not read."""
 
 
 class _RefusedError(Exception):
@@ -39,7 +42,7 @@ def endpoint(running: RunningCalls, variables: VariableStore) -> Starlette:
         call = _call(request, running)
         text = request.query_params.get("log", "")
         if request.method == "POST":
-            text = (await _body(request, MAX_LINE_BYTES)).decode(errors="replace") or text
+            text = (await body_of(request, MAX_LINE_BYTES)).decode(errors="replace") or text
         if text:
             call.log(text)
         return Response()
@@ -51,7 +54,7 @@ def endpoint(running: RunningCalls, variables: VariableStore) -> Starlette:
     async def write(request: Request) -> Response:
         of = _variable(request, running)
         mime_type = request.headers.get("content-type") or BYTES_TYPE
-        value = Variable(await _body(request, MAX_BYTES), mime_type)
+        value = Variable(await body_of(request, MAX_BYTES), mime_type)
         await variables.write_variables({of: value}, uuid4().hex)
         return Response()
 
@@ -74,6 +77,10 @@ def _answering(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             return PlainTextResponse(f"{error}\n", error.status)
         except PayloadTooLarge as error:
             return PlainTextResponse(f"{error}\n", _TOO_LARGE)
+        except BodyTooLargeError as error:
+            return PlainTextResponse(f"{error}\n", _TOO_LARGE, _CLOSE)
+        except SlowBodyError as error:
+            return PlainTextResponse(f"{error}\n", _SLOW, _CLOSE)
         except StoreUnavailable as error:
             return PlainTextResponse(f"{error}\n", _UNAVAILABLE)
         except ClientDisconnect:
@@ -99,12 +106,3 @@ def _variable(request: Request, running: RunningCalls) -> VariableRef:
     if not key:
         raise _RefusedError(_BAD_REQUEST, "the name of the variable is missing: see 'key'")
     return of
-
-
-async def _body(request: Request, most: int) -> bytes:
-    content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > most:
-            raise _RefusedError(_TOO_LARGE, f"the body is larger than {most:,} bytes")
-    return bytes(content)

@@ -22,6 +22,7 @@ from temporalio.converter import DataConverter
 
 from swf_temporal.base.errors import PayloadUnavailable
 from swf_temporal.base.grammar import counted
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.http.authentication import (
     JwtVerifier,
@@ -30,7 +31,6 @@ from swf_temporal.http.authentication import (
     bearer_token,
     is_same,
 )
-from swf_temporal.http.requests import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.sdk.http_connections import UNDER_WAY, TooManyRequestsError
 from swf_temporal.sdk.logs import in_one_line
 from swf_temporal.settings.http import CodecServerSettings

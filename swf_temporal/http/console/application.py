@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from markupsafe import Markup
@@ -12,18 +12,19 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from swf_temporal.base.errors import UsageError
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.http.console import definitions, instances
 from swf_temporal.http.console.drawing import Drawing
-from swf_temporal.http.console.forms import Awaited, awaited_of, fields_of, filled, refilled
+from swf_temporal.http.console.forms import awaited_of, filled, forms_of, refilled
 from swf_temporal.http.console.instances import shown
 from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
 from swf_temporal.http.console.visits import MAX_KEY_BYTES, EndedSessions, Session, Show, Visit, redirect
 from swf_temporal.http.console.watching import WatchedInstance, Watching
+from swf_temporal.http.gateway.authentication import refuse_operation
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
-from swf_temporal.http.requests import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open
 from swf_temporal.operations.rerunning import plan_retry
@@ -39,7 +40,6 @@ _SECONDS: Final = 300.0
 
 async def stream(visit: Visit) -> Response:
     """Stream the changes to an instance's page as server-sent events, until the instance has ended."""
-    visit.refuse(Operation.READ)
     request = visit.asked.request.scope[UNDER_WAY]
     try:
         visit.watching.count(visit.asked.tenant, request)
@@ -78,7 +78,6 @@ def _own_parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> d
 
 async def pictures(visit: Visit) -> Response:
     """Show the diagram of an instance's definition with what it has done, and its timeline."""
-    visit.refuse(Operation.READ)
     found = await _instance(visit)
     drawn, why = list[str](), ""
     try:
@@ -99,7 +98,7 @@ _RUN: Final = "run"
 
 async def show_plan(visit: Visit) -> Response:
     """Show the plan of a retry: what is repeated, and what was done outside."""
-    visit.refuse(Operation.RERUN)
+    visit.refuse(Operation.RERUN)  # where the console is read-only, there is nothing to plan
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
     try:
         plan = await plan_retry(visit.asked.client, found.instance.id)
@@ -110,7 +109,6 @@ async def show_plan(visit: Visit) -> Response:
 
 async def retry(visit: Visit) -> Response:
     """Retry an instance, unless it has progressed since the plan was shown."""
-    visit.refuse(Operation.RERUN)
     given = await visit.form()
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
     try:
@@ -128,21 +126,13 @@ _MAX_TASKS: Final = 100
 
 
 async def list_tasks(visit: Visit) -> Response:
-    refuse_reading(visit)
+    """List the tasks of running instances, with their forms."""
     found = await tasks_for(visit.asked, None, _MAX_TASKS)
-    forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
-    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more)
-
-
-def refuse_reading(visit: Visit) -> None:
-    """Raise Refused if the person may not see tasks; where the console is read-only, they can still be seen."""
-    if Operation.TASKS not in visit.asked.tenant.operations:
-        visit.refuse(Operation.TASKS)
+    return visit.page("tasks.html", awaited=forms_of(found.tasks), silent=found.silent, more=found.more, refusal=None)
 
 
 async def send(visit: Visit) -> Response:
     """Send an instance the event that it waits for, with the data of the form."""
-    visit.refuse(Operation.TASKS)
     given = await visit.form()
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
     instance_id, event = found.instance.id, given.get("event", "")
@@ -159,8 +149,11 @@ async def send(visit: Visit) -> Response:
         except UsageError as error:
             refusal = refusal_of(error)
         else:
-            return redirect(f"/console/instances/{segment(instance_id)}?done=sent")
+            may_read = visit.may(Operation.READ)
+            return redirect(f"/console/instances/{segment(instance_id)}?done=sent" if may_read else "/console/tasks")
     sent = refilled(wanted, given, got)
+    if not visit.may(Operation.READ):
+        return visit.page("tasks.html", refusal.status, awaited=[sent], silent=(), more=0, refusal=refusal)
     return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])
 
 
@@ -183,21 +176,30 @@ Asked = Callable[[Request, str], Awaitable[RequestContext]]
 """Returns the context of a request with this key. Raises Refused."""
 RefusalOf = Callable[[Exception, Request], Refused]
 
-_PAGES: Final[dict[tuple[str, str], Show]] = {
-    ("GET", "/console/definitions"): definitions.list_definitions,
-    ("GET", "/console/definitions/{id}"): definitions.show_definition,
-    ("GET", "/console/definitions/{id}/source"): definitions.show_source,
-    ("POST", "/console/definitions/{id}/start"): definitions.start,
-    ("GET", "/console/instances"): instances.list_instances,
-    ("GET", "/console/instances/{id}"): instances.show_instance,
-    ("GET", "/console/instances/{id}/stream"): stream,
-    ("GET", "/console/instances/{id}/pictures"): pictures,
-    ("POST", "/console/instances/{id}/send"): send,
-    ("GET", "/console/instances/{id}/retry"): show_plan,
-    ("POST", "/console/instances/{id}/retry"): retry,
-    ("POST", "/console/instances/{id}/{action}"): instances.act,
-    ("GET", "/console/tasks"): list_tasks,
+
+class Page(NamedTuple):
+    """A page: what shows it, or carries out its form, and the operation that this needs permission for."""
+
+    show: Show
+    permits: Operation
+
+
+PAGES: Final[dict[tuple[str, str], Page]] = {
+    ("GET", "/console/definitions"): Page(definitions.list_definitions, Operation.READ),
+    ("GET", "/console/definitions/{id}"): Page(definitions.show_definition, Operation.READ),
+    ("GET", "/console/definitions/{id}/source"): Page(definitions.show_source, Operation.READ),
+    ("POST", "/console/definitions/{id}/start"): Page(definitions.start, Operation.START),
+    ("GET", "/console/instances"): Page(instances.list_instances, Operation.READ),
+    ("GET", "/console/instances/{id}"): Page(instances.show_instance, Operation.READ),
+    ("GET", "/console/instances/{id}/stream"): Page(stream, Operation.READ),
+    ("GET", "/console/instances/{id}/pictures"): Page(pictures, Operation.READ),
+    ("POST", "/console/instances/{id}/send"): Page(send, Operation.TASKS),
+    ("GET", "/console/instances/{id}/retry"): Page(show_plan, Operation.RERUN),
+    ("POST", "/console/instances/{id}/retry"): Page(retry, Operation.RERUN),
+    ("POST", "/console/instances/{id}/{action}"): Page(instances.act, Operation.END),
+    ("GET", "/console/tasks"): Page(list_tasks, Operation.TASKS),
 }
+"""The pages for people who have logged in, by method and path."""
 
 
 class Console:
@@ -223,8 +225,8 @@ class Console:
             Route(_LOGIN, self._guarded(self._log_in), methods=["POST"]),
             Route("/console/logout", self._guarded(self._log_out), methods=["POST"]),
             *(
-                Route(path, self._guarded(self._visited(show)), methods=[method])
-                for (method, path), show in _PAGES.items()
+                Route(path, self._guarded(self._visited(method, one)), methods=[method])
+                for (method, path), one in PAGES.items()
             ),
             Route("/console/{rest:path}", self._guarded(self._unknown)),
         ]
@@ -247,15 +249,19 @@ class Console:
 
         return endpoint
 
-    def _visited(self, show: Show) -> Callable[[Request], Awaitable[Response]]:
+    def _visited(self, method: str, visited: Page) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             session, is_new = self._session_of(request), False
             if session is None:
                 session, is_new = Session(), True
             visit = Visit(await self._asked(request, session.key), session, self._watching, self._drawing)
+            if method == "GET":  # where the console is read-only, what forms change can still be seen
+                refuse_operation(visit.asked.tenant, visited.permits)
+            else:
+                visit.refuse(visited.permits)
             with refusals_as_usage_errors():
                 async with asyncio.timeout(PATIENCE):
-                    response = await show(visit)
+                    response = await visited.show(visit)
             if is_new:  # there is no login
                 session.keep(request, response)
             return response

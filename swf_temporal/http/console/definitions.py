@@ -32,7 +32,7 @@ _MAX_LINES: Final = 5000
 
 
 async def list_definitions(visit: Visit) -> Response:
-    visit.refuse(Operation.READ)
+    """List the definitions, with warnings about them."""
     found = latest_of(visit.asked.catalogue)
     rows = [(one, await asyncio.to_thread(_problems_of, _Text(one))) for one in sorted(found, key=lambda one: one.id)]
     unreadable = visit.asked.catalogue.unreadable if visit.asked.sees_everything else None
@@ -40,13 +40,12 @@ async def list_definitions(visit: Visit) -> Response:
 
 
 async def show_definition(visit: Visit) -> Response:
-    visit.refuse(Operation.READ)
+    """Show a definition, with its diagram, its form and its latest instances."""
     return await _shown(visit, definition_of(visit.asked))
 
 
 async def show_source(visit: Visit) -> Response:
     """Answer with the source of a definition, as a download."""
-    visit.refuse(Operation.READ)
     definition = definition_of(visit.asked)
     ending = "json" if definition.source.text.lstrip().startswith("{") else "yaml"
     return visit.download(definition.source.text, f"{definition.id}.{ending}")
@@ -54,7 +53,6 @@ async def show_source(visit: Visit) -> Response:
 
 async def start(visit: Visit) -> Response:
     """Start an instance with the data of the form."""
-    visit.refuse(Operation.START)
     definition, given = definition_of(visit.asked), await visit.form()
     got = filled(definition.input_schema, given)
     chosen = given.get("id", "").strip()
@@ -93,6 +91,8 @@ async def _shown(
     given: Mapping[str, str] | None = None,
     got: Filled | None = None,
 ) -> Response:
+    if not visit.may(Operation.READ):
+        raise refusal or Refused(422, "bad-form", f"invalid fields: {', '.join(got.errors if got else ())}")
     text, schema = _Text(definition), definition.input_schema
     problems = await asyncio.to_thread(_problems_of, text)
     is_form = given is not None and RAW not in given

@@ -32,6 +32,8 @@ _SMALL: Final = 128 * 1024
 """The size of histories that are replayed in this process, in bytes: that takes about as long as starting another."""
 _PATIENCE: Final = 60.0
 """Seconds after which a picture is given up."""
+_AT_ONCE: Final = 4
+"""The number of histories that are held at once."""
 _IDLE: Final = 60.0
 """Seconds without work after which the process is ended."""
 LENGTH: Final = Struct(">I")
@@ -65,9 +67,10 @@ class Order(NamedTuple):
 
 
 class Drawing:
-    """Draws instances, large ones one after the other."""
+    """Draws instances, a few at once, and large ones one after the other."""
 
     def __init__(self) -> None:
+        self._places = asyncio.Semaphore(_AT_ONCE)
         self._turn = asyncio.Lock()
         self._process: Process | None = None
         self._ending: asyncio.TimerHandle | None = None
@@ -77,16 +80,20 @@ class Drawing:
 
         Raises UsageError if it cannot be drawn.
         """
-        history = await (history_of_run(client, workflow_id, run_id) if run_id else history_of(client, workflow_id))
+        try:
+            async with asyncio.timeout(_PATIENCE), self._places:
+                found = history_of_run(client, workflow_id, run_id) if run_id else history_of(client, workflow_id)
+                return await self._pictures(await found, client)
+        except TimeoutError:
+            raise UsageError("drawing it takes too long here", "`swf graph --instance` draws it") from None
+
+    async def _pictures(self, history: InstanceHistory, client: Client) -> list[str]:
         converter = client.temporal.data_converter
         is_known = client.payloads is not None or converter is CONVERTER
         if history.size <= _SMALL or not is_known:
             return await _drawn(history, converter)
-        try:
-            async with asyncio.timeout(_PATIENCE), self._turn:
-                return await self._drawn_elsewhere(Order.of(history, client))
-        except TimeoutError:
-            raise UsageError("drawing it takes too long here", "`swf graph --instance` draws it") from None
+        async with self._turn:
+            return await self._drawn_elsewhere(Order.of(history, client))
 
     async def _drawn_elsewhere(self, order: Order) -> list[str]:
         if self._ending is not None:

@@ -3,7 +3,7 @@
 A form only helps: the schema itself validates the data once it is sent.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import unquote
@@ -86,8 +86,9 @@ class _Form:
         self._root = root
         self._given = given
         self._errors = errors
-        self._count = self._length = 0
-        self._choices: dict[int, tuple[tuple[str, str], ...]] = {}
+        self._count = self.length = 0
+        self._choices: dict[int, tuple[tuple[tuple[str, str], ...], bool]] = {}
+        """The values of each schema to choose from, and whether they are too long for a menu, by its identity."""
         self._lists: dict[int, str] = {}
         """The names of the fields that have a list of values, by the identity of their schema, as above."""
 
@@ -104,8 +105,8 @@ class _Form:
             is_required = isinstance(required, list) and name in required
             pointer = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
             field = self._field(self._resolved(one), name, pointer, depth, is_required=is_required)
-            self._length += _length(field)
-            if self._length > _MAX_LENGTH:
+            self.length += _length(field)
+            if self.length > _MAX_LENGTH:
                 return
             yield field
 
@@ -136,10 +137,11 @@ class _Form:
 
     def _choice(self, choices: list[Any], said: dict[str, Any], common: dict[str, Any]) -> Field:
         """Return a field with a menu of *choices*, or if that would be long, one that proposes them from a list."""
-        options = self._choices.get(id(said))
-        if options is None:
-            options = self._choices[id(said)] = tuple((show_json(one), _shown(one)) for one in choices)
-        if sum(len(shown) for _, shown in options) <= _MAX_CHOICE:
+        if id(said) not in self._choices:
+            made = tuple((show_json(one), _shown(one)) for one in choices)
+            self._choices[id(said)] = made, sum(len(shown) for _, shown in made) > _MAX_CHOICE
+        options, is_long = self._choices[id(said)]
+        if not is_long:
             return Field(kind="choice", options=options, value=self._value(common["name"], said, show_json), **common)
         list_of = self._lists.setdefault(id(said), common["name"])
         value = self._value(common["name"], said, _shown)
@@ -218,7 +220,18 @@ def awaited_of(instance_id: str, definition: str, status: Mapping[str, Any]) -> 
     if "awaiting" not in status:
         return []
     tasks = {one.event: one for one in tasks_in(instance_id, {**status, "workflow": definition})}
-    return [Awaited(one, fields_of(one.data_schema)) for one in tasks.values()]
+    return forms_of(tasks.values())
+
+
+def forms_of(tasks: Iterable[Task]) -> list[Awaited]:
+    """Return the forms of *tasks* on a page. Together they are as long as one may be; the rest is entered as JSON."""
+    found, length = list[Awaited](), 0
+    for one in tasks:
+        form = _Form(one.data_schema, None, {})
+        fields = tuple(form.fields(one.data_schema, "", 0)) if length <= _MAX_LENGTH else ()
+        length += min(form.length, _MAX_LENGTH)
+        found.append(Awaited(one, fields if length <= _MAX_LENGTH else ()))
+    return found
 
 
 def refilled(one: Awaited, given: Mapping[str, str], got: Filled) -> Awaited:

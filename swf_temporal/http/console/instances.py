@@ -96,7 +96,7 @@ def _quoted(text: str) -> str:
 
 
 async def list_instances(visit: Visit) -> Response:
-    visit.refuse(Operation.READ)
+    """List instances, by the filters in the URL."""
     query = {name: visit.query(name) for name in ("definition", "status", "since", "id", "attribute", "value", "after")}
     known = visit.asked.known()
     chosen = visit.asked.known(query["definition"]) if query["definition"] else known
@@ -155,7 +155,6 @@ async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict
 
 async def show_instance(visit: Visit) -> Response:
     """Show an instance, or one of its runs."""
-    visit.refuse(Operation.READ)
     found, run = await _instance(visit), visit.query("run")
     return await (_show_run(visit, found, run) if run else shown(visit, found))
 
@@ -193,7 +192,12 @@ def _run_row(run: RunFacts) -> dict[str, Any]:
 async def shown(
     visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
 ) -> Response:
-    """Show an instance, with the reason for a refusal, and the forms as they were sent."""
+    """Show an instance, with the reason for a refusal, and the forms as they were sent.
+
+    Those who may not read are only told the refusal, which is raised.
+    """
+    if refusal is not None and not visit.may(Operation.READ):
+        raise refusal
     live = await live_of(visit.asked.client, found)
     if forms is not None or not visit.may(Operation.TASKS):
         live["awaited"] = forms or []
@@ -263,7 +267,6 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
 
 async def act(visit: Visit) -> Response:
     """Carry out an action on an instance: cancel, terminate, pause or resume."""
-    visit.refuse(Operation.END)
     given, found = await visit.form(), await _instance(visit)
     what = str(visit.asked.request.path_params["action"])
     reason = given.get("reason", "").strip() or None

@@ -15,6 +15,7 @@ from temporalio.converter import DataConverter
 from swf_temporal.base.strict_json import NotJSON, read_written, show_beginning, show_json
 from swf_temporal.drawing.svg import STYLE
 from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.http.gateway.written import PLAIN_JSON
 
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -124,12 +125,11 @@ def static(name: str) -> Response | None:
 _TOKEN: Final = re.compile(r'\{\s*\}|\[\s*\]|[{}\[\],:]|"(?:[^"\\]+|\\.)*"?|[^\s{}\[\],:"]+', re.DOTALL)
 _WIDEST: Final = 6
 """The number of bytes that a character can take in JSON."""
-_JSON: Final = b"json/plain"
 
 
 def shown_payload(payload: Payload, converter: DataConverter) -> str:
     """Return the decoded *payload* as indented JSON, truncated if it is long; *converter* decodes it."""
-    if payload.metadata.get("encoding") == _JSON:
+    if payload.metadata.get("encoding") == PLAIN_JSON:
         return cut(*indented(payload.data, MAX_SHOWN))
     return shown_json(next(iter(converter.payload_converter.from_payloads([payload])), None))
 

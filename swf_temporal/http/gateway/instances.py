@@ -26,7 +26,8 @@ from swf_temporal.http.gateway.answers import (
 )
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import RequestContext
-from swf_temporal.operations.client import Instance
+from swf_temporal.http.gateway.written import object_with, output_of
+from swf_temporal.operations.client import Client, Instance
 from swf_temporal.operations.instances import described, facts_of
 from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
@@ -103,7 +104,7 @@ async def show_result(asked: RequestContext) -> Response:
     instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
     until = time.monotonic() + seconds
     found = await instance_of(asked, instance_id, max(seconds, _PATIENCE))
-    return await outcome(found, max(0.0, until - time.monotonic()))
+    return await outcome(asked.client, found, max(0.0, until - time.monotonic()))
 
 
 async def cancel_instance(asked: RequestContext) -> Response:
@@ -155,19 +156,19 @@ async def _go_on(asked: RequestContext, planned: Plan) -> Response:
     return JSONResponse(plan.facts() | {"runId": run}, 202, {"Location": link_to(plan.workflow_id)})
 
 
-async def outcome(found: TenantInstance, seconds: float) -> Response:
+async def outcome(client: Client, found: TenantInstance, seconds: float) -> Response:
     """Answer with the outcome of an instance if it ends within *seconds*, or else with where to poll."""
     answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
     try:
         # One that has ended answers at once.
         async with asyncio.timeout(seconds if is_open(found.status) else None):
-            output = await found.instance.result()
+            output = await output_of(client, found.instance)
     except TimeoutError:
         link = link_to(found.instance.id)
         return JSONResponse(answer, 202, {"Location": link})
     except RunEnded as ended:
         return JSONResponse(answer | {"status": ended.how, "error": _error(ended)})
-    return JSONResponse(answer | {"status": "completed", "output": output})
+    return object_with(answer | {"status": "completed"}, "output", output)
 
 
 def _error(ended: RunEnded) -> Fault:

@@ -12,10 +12,10 @@ from starlette.requests import Request
 from temporalio.common import MetricMeter
 
 from swf_temporal.base.data import JSON
+from swf_temporal.base.request_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.http.gateway.answers import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
 from swf_temporal.http.gateway.cloud_events import json_of_body
 from swf_temporal.http.gateway.refusals import Refused
-from swf_temporal.http.requests import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client

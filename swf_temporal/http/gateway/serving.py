@@ -93,7 +93,7 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
 
     With *waits*, wait at the start until a Temporal server answers.
     """
-    export_metrics(prepared.settings.metrics_port)
+    export_metrics(prepared.settings.metrics, prepared.settings.address.host)
     stopping = stop_signal()
     clients = await connected(lambda: clients_of(prepared), stopping, waits=waits)
     if clients is None:

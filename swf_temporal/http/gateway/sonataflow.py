@@ -4,28 +4,30 @@ A request that starts an instance is answered once it ends, or waits for the fir
 """
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
-from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData
-from swf_temporal.http.gateway.answers import MAX_ACTIVE, WorkflowData
+from swf_temporal.http.gateway.answers import MAX_ACTIVE
 from swf_temporal.http.gateway.authentication import refuse_workflow
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.http.gateway.workflows import definition_of, show_input_schema, started
+from swf_temporal.http.gateway.written import current_data_of, object_with, objects_with, output_of
 from swf_temporal.operations.client import Instance
-from swf_temporal.operations.instances import PATIENCE, data_of, resting
+from swf_temporal.operations.instances import PATIENCE, resting
 from swf_temporal.operations.listing import filter_of, is_open, listed
 from swf_temporal.operations.tasks import answers_of
 from swf_temporal.temporal.client import change_data
 from swf_temporal.temporal.statuses import OPEN
 
 _DATA: Final = "workflowdata"
+_NONE: Final = b"null"
 _START_FROM: Final = "X-KOGITO-StartFromNode"
 _STATUS_CODES: Final = ("400", "403", "404", "409", "412")
 """The fault codes that are also used as the status of the answer."""
@@ -33,7 +35,7 @@ ERROR_MESSAGE: Final = "ErrorMessage"
 """The name of the error when a message in a state's metadata makes an instance fail."""
 _OF_DATA: Final = (ExpressionFailed, SchemaMismatch, WrongData)
 """Faults that SonataFlow attributed to the request."""
-_MIN_PAUSE, _MAX_PAUSE = 0.02, 0.5
+_MIN_PAUSE, _MAX_PAUSE = 0.02, 2.0
 """Seconds between two checks whether an instance waits."""
 
 
@@ -46,7 +48,7 @@ async def start_and_wait(asked: RequestContext) -> Response:
     instance = await started(asked, definition, data, 400)
     link = {"Location": f"/{quote(definition.id, safe='')}/{quote(instance.id, safe='')}"}
     try:
-        data = await _data_after(asked, instance)
+        output = await _data_after(asked, instance)
     except RunEnded as ended:
         told = {"id": instance.id, "message": ended.message}
         return Refused(_status_of(ended), "instance-failed", str(ended), headers=link, facts=told).response()
@@ -55,7 +57,7 @@ async def start_and_wait(asked: RequestContext) -> Response:
         refusal.hint = f"the instance {instance.id!r} was started: GET {link['Location']}"
         refusal.headers = link  # without Retry-After: a repetition would start another one
         raise refusal from None
-    return JSONResponse(WorkflowData(id=instance.id, workflowdata=data), 201, link)
+    return _shown(instance.id, output, 201, link)
 
 
 async def list_active(asked: RequestContext) -> Response:
@@ -63,8 +65,8 @@ async def list_active(asked: RequestContext) -> Response:
     definition = definition_of(asked)
     found = await listed(asked.client, filter_of(None, definition.id, OPEN), asked.number(MAX_ACTIVE))
     ids = [one["id"] for one in found.rows]
-    data = await answers_of(ids, lambda instance_id: _data(asked, instance_id))
-    return JSONResponse([WorkflowData(id=one, workflowdata=its) for one, its in zip(ids, data, strict=True)])
+    data = await answers_of(ids, lambda instance_id: current_data_of(asked.client, instance_id))
+    return objects_with({one: its or _NONE for one, its in zip(ids, data, strict=True)}, "id", _DATA)
 
 
 async def show_schema(asked: RequestContext) -> Response:
@@ -75,8 +77,7 @@ async def show_schema(asked: RequestContext) -> Response:
 async def show_data(asked: RequestContext) -> Response:
     """Show the data of an instance that has not ended."""
     found = await _active(asked)
-    data = await _data(asked, found.instance.id)
-    return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
+    return _shown(found.instance.id, await current_data_of(asked.client, found.instance.id))
 
 
 async def abort_instance(asked: RequestContext) -> Response:
@@ -85,10 +86,10 @@ async def abort_instance(asked: RequestContext) -> Response:
     await found.instance.cancel()
     try:
         async with asyncio.timeout(asked.seconds_to_wait(always=True)):
-            data = await found.instance.result()
+            data = await output_of(asked.client, found.instance)
     except (RunEnded, TimeoutError):
         data = await _data_if_shown(asked, found.instance.id)
-    return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
+    return _shown(found.instance.id, data)
 
 
 async def change_instance(asked: RequestContext) -> Response:
@@ -98,7 +99,7 @@ async def change_instance(asked: RequestContext) -> Response:
         raise Refused(422, "bad-body", "the body is not an object", "send what changes, with null for what to remove")
     await change_data(asked.client.temporal, found.instance.id, patch, PATIENCE)
     data = await _data_if_shown(asked, found.instance.id)
-    return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
+    return _shown(found.instance.id, data)
 
 
 async def _active(asked: RequestContext) -> TenantInstance:
@@ -112,12 +113,12 @@ async def _active(asked: RequestContext) -> TenantInstance:
     return found
 
 
-async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
+async def _data_after(asked: RequestContext, instance: Instance) -> bytes:
     """Return the output of an instance, or its data once it waits or the request has waited its limit.
 
     Raises RunEnded if it has failed.
     """
-    ending = asyncio.ensure_future(instance.result())
+    ending = asyncio.ensure_future(output_of(asked.client, instance))
     both = (ending, asyncio.ensure_future(_first_wait(asked, instance)))
     try:
         seconds = asked.seconds_to_wait(always=True)
@@ -126,24 +127,23 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
             return ending.result()
         for each in done:
             each.result()
-        return await _data(asked, instance.id)
+        return await current_data_of(asked.client, instance.id)
     finally:
         for each in both:
             each.cancel()
         await asyncio.gather(*both, return_exceptions=True)
 
 
-async def _data(asked: RequestContext, instance_id: str) -> JSON:
-    """Return the data of an instance, also of one that has ended meanwhile. Raises UsageError if no worker responds."""
-    return await data_of(asked.client, instance_id, PATIENCE)
-
-
-async def _data_if_shown(asked: RequestContext, instance_id: str) -> JSON:
-    """Return the data of an instance that has been changed; None if it cannot be shown, since the change stays."""
+async def _data_if_shown(asked: RequestContext, instance_id: str) -> bytes:
+    """Return the data of an instance that has been changed; null if it cannot be shown, since the change stays."""
     try:
-        return await _data(asked, instance_id)
+        return await current_data_of(asked.client, instance_id)
     except UsageError:
-        return None
+        return _NONE
+
+
+def _shown(instance_id: str, data: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return object_with({"id": instance_id}, _DATA, data, status, headers)
 
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:

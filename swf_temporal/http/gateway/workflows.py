@@ -54,7 +54,7 @@ async def start_workflow(asked: RequestContext) -> Response:
     definition, seconds = definition_of(asked), asked.seconds_to_wait()
     instance = await started(asked, definition, await asked.json(), 422)
     if seconds:
-        ended = await outcome(TenantInstance(instance, definition.id, RUNNING), seconds)
+        ended = await outcome(asked.client, TenantInstance(instance, definition.id, RUNNING), seconds)
         if ended.status_code == 200:  # noqa: PLR2004 - not always set
             return ended
     answer: Outcome = {"id": instance.id, "definition": definition.id, "status": RUNNING}

@@ -13,6 +13,7 @@ from temporalio.common import RetryPolicy
 from swf_temporal import RunEnded
 from swf_temporal.base.calls import Function
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall
@@ -64,7 +65,7 @@ async def test_what_comes_with_the_input_is_refused(bench: Bench) -> None:
     assert worker.scripted.calls == []
 
 
-FORGED_EVENT = {"lifecycle": {"untold": [{"id": "1", "source": "s", "type": "forged"}]}}
+FORGED_EVENT: dict[str, JSON] = {"lifecycle": {"untold": [{"id": "1", "source": "s", "type": "forged"}]}}
 
 
 def forged() -> dict[str, Pin]:

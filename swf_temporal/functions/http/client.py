@@ -11,6 +11,7 @@ from http import HTTPStatus
 
 import httpx
 
+from swf_temporal import __version__
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.function_types import Callee
@@ -34,6 +35,15 @@ _MAX_KEPT_BYTES = 2000
 _MAX_REDIRECTS = 20
 _HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that are kept on a redirect to another origin. Any other might be a credential."""
+_ASKS_FOR_GET = frozenset({httpx.codes.FOUND, httpx.codes.SEE_OTHER})
+"""The statuses of redirects after which other methods than HEAD become GET, as in browsers."""
+_USUAL_HEADERS = (
+    ("Accept", "application/json, text/plain;q=0.9, */*;q=0.5"),
+    ("Accept-Encoding", "gzip, deflate"),
+    ("Connection", "keep-alive"),
+    ("User-Agent", f"swf-temporal/{__version__}"),
+)
+"""The headers of every request that does not set them otherwise."""
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """Headers about the length of a body, which HTTP sets itself: those of a definition could only contradict it."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
@@ -174,7 +184,7 @@ class Http:
         response, content = await self._whole(request)
         try:
             body = read_answer(content, response.headers.get("content-type", ""))
-            return HttpResponse(response.status_code, dict(response.headers), body, is_empty=not content)
+            return HttpResponse(response.status_code, dict(response.headers.items()), body, is_empty=not content)
         except ValueError as error:
             message = f"{request}: the answer says that it is JSON, but it is not: {error}"
             text = content[:_MAX_KEPT_BYTES].decode(errors="replace")
@@ -192,7 +202,7 @@ class Http:
     async def request_raw(self, request: Request) -> tuple[bytes, dict[str, str]]:
         """Return the raw body of the answer, and its headers in lower case. Raises CallFailed as `request` does."""
         response, content = await self._whole(request)
-        return content, dict(response.headers)
+        return content, dict(response.headers.items())
 
     async def download(self, request: Request, limit: int) -> tuple[bytes, str]:
         """Return a document of at most *limit* bytes, and its URL after redirects on the same service.
@@ -237,8 +247,7 @@ class Http:
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()
                     async with asyncio.timeout(left), self._answer(sent, there) as response:
-                        target = response.next_request if request.is_safe else None
-                        following = None if target is None else redirected(sent, target)
+                        following = redirected(sent, response) if request.is_safe else None
                         # A body, and the effect of a POST, are meant for one service only.
                         if following is None or (following.is_foreign and following.content):
                             yield response, there.options
@@ -266,19 +275,22 @@ class Http:
     @asynccontextmanager
     async def _answer(self, request: Request, there: "_There") -> AsyncIterator[httpx.Response]:
         self._settings.network.check(there.host, there.port)
-        client = self._connections.to(there.url, there.options)
+        transport = self._connections.to(there.url, there.options)
         with traced(request.method, there.host, there.port) as trace:
             headers = _with_configured(request, there.options)
             given = {name.lower() for name, _ in headers}
-            headers += [(name, value) for name, value in trace.headers.items() if name not in given]
-            prepared = client.build_request(
+            more = (one for one in (*_USUAL_HEADERS, *trace.headers.items()) if one[0].lower() not in given)
+            prepared = httpx.Request(
                 request.method,
                 there.url,
-                headers=[(name.encode(), value.encode()) for name, value in headers],
+                headers=[(name.encode(), value.encode()) for name, value in (*more, *headers)],
                 content=request.content,
                 extensions={RESEND: there.options.retry_on_closed_connection and request.is_repeatable},
             )
-            response = await client.send(prepared, stream=True)
+            if there.url.userinfo:
+                next(httpx.BasicAuth(there.url.username, there.url.password).auth_flow(prepared))
+            response = await transport.handle_async_request(prepared)
+            response.request = prepared
             trace.answered(response.status_code)
             try:
                 _check_coding(response)
@@ -316,8 +328,10 @@ def _check_coding(response: httpx.Response) -> None:
 
 async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     """Return at most *limit* bytes of the body, decompressed, and whether that is all of it."""
+    is_coded = "content-encoding" in response.headers
+    assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - the transport made it
     content = bytearray()
-    async for chunk in response.aiter_bytes():
+    async for chunk in response.aiter_bytes() if is_coded else response.stream:
         content += chunk
         if len(content) > limit:
             return bytes(content[:limit]), False
@@ -328,7 +342,7 @@ def _refused(request: Request, response: httpx.Response, content: bytes) -> Http
     body = read_error_answer(content, response.headers.get("content-type", ""))
     text = body if isinstance(body, str) else show_json(body)
     shown = "" if body is None else f": {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}"
-    answer = HttpResponse(response.status_code, dict(response.headers), body, is_empty=not content)
+    answer = HttpResponse(response.status_code, dict(response.headers.items()), body, is_empty=not content)
     message = f"{request} answered {_status(answer.status)}{shown}"
     return HttpStatusError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))
 
@@ -340,13 +354,32 @@ def _status(status: int) -> str:
         return str(status)
 
 
-def redirected(request: Request, target: httpx.Request) -> Request:
-    """Return the request for a redirect: to another origin without anything that could be secret."""
-    if not is_same_service(request.url, str(target.url)):
+def redirected(request: Request, answer: httpx.Response) -> Request | None:
+    """Return the request that *answer* redirects to, without anything that could be secret to another origin.
+
+    None if it is not a redirect. Raises RemoteProtocolError and InvalidURL if it leads to no URL.
+    """
+    if not answer.has_redirect_location:
+        return None
+    url = str(_target(httpx.URL(request.url), answer.headers["Location"]))
+    if not is_same_service(request.url, url):
         headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
         request = replace(request, headers=headers, callee=None, is_foreign=True)
-    content = request.content if target.method == request.method else None
-    return replace(request, method=target.method, url=str(target.url), content=content)
+    if answer.status_code in _ASKS_FOR_GET and request.method not in ("GET", "HEAD"):
+        return replace(request, method="GET", url=url, content=None)
+    return replace(request, url=url)
+
+
+def _target(asked: httpx.URL, location: str) -> httpx.URL:
+    """Return the URL at *location*, which may be relative to the URL that was *asked*."""
+    try:
+        found = httpx.URL(location)
+    except httpx.InvalidURL as error:
+        raise httpx.RemoteProtocolError(f"Invalid URL in location header: {error}.") from None
+    if found.scheme and not found.host:
+        found = found.copy_with(host=asked.host)
+    found = asked.join(found) if found.is_relative_url else found
+    return found.copy_with(fragment=asked.fragment) if asked.fragment and not found.fragment else found
 
 
 def is_same_service(asked: str, found: str) -> bool:

@@ -21,7 +21,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.importing import Origin, origin_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.http.connections import Backend, Transport
+from swf_temporal.functions.http.connections import Transport
 from swf_temporal.functions.rpc.channels import library
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.settings.network import Tls, looked_up
@@ -87,7 +87,7 @@ class Rerouted(httpx.AsyncBaseTransport):
 
     def __init__(self, ports: Mapping[Origin, int]) -> None:
         self._ports = ports
-        self._transport = Transport(Tls().context(), _MAX_CONNECTIONS, Backend(looked_up))
+        self._transport = Transport(Tls().context(), _MAX_CONNECTIONS, looked_up)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request* to the stub server of its origin. Raises CallFailed if the origin has none."""

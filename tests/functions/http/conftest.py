@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.http import streams
+from swf_temporal.functions.http import http11
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.network import Tls
@@ -24,7 +24,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer
 @pytest.fixture
 async def client(server: RawServer, tmp_path: Path) -> AsyncIterator[Callable[..., Http]]:
     """Return what makes clients that trust the server. Nothing of its port was logged: that may have been another's."""
-    streams._tell.cache_clear()
+    http11._tell.cache_clear()
     tls = Tls(ca=str(tmp_path / "ca.pem") if server.context else None)
     proxy = server.url.replace("https", "http") if server.is_proxy else None
     async with AsyncExitStack() as stack:

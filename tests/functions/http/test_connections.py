@@ -3,21 +3,19 @@
 import asyncio
 import socket
 import ssl
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpcore
-import httpx
 import pytest
 import trustme
 
 from swf_temporal.base.data import JSON
-from swf_temporal.functions.http.connections import Transport
 from swf_temporal.settings.calls import HostOptions, Options, Settings, read_settings
-from swf_temporal.settings.network import Network, Tls, read_pattern
+from swf_temporal.settings.network import Network, read_pattern
 from tests.failing import fault_of
 from tests.functions.conftest import Calling, Service, http_call
 from tests.listening import Quiet, listening
@@ -126,37 +124,52 @@ async def test_one_forbidden_address_of_several_is_enough(
     assert service.requests == []
 
 
-FAULTS_BELOW = [
-    kind
-    for name in httpcore.__all__
-    if isinstance(kind := getattr(httpcore, name), type)
-    and issubclass(kind, Exception)
-    and kind is not httpcore.ConnectionNotAvailable  # of the library itself
-]
-
-
-@pytest.mark.parametrize("kind", FAULTS_BELOW)
-async def test_faults_of_the_library_below_are_those_of_the_one_above(kind: type[Exception]) -> None:
-    """What a connection raises has the name that the rest of the code knows."""
-
-    class Broken(httpcore.AsyncNetworkBackend):
-        async def connect_tcp(self, *_: Any, **__: Any) -> Any:
-            raise kind("so it is")
-
-    transport = Transport(Tls().context(), 1, Broken())
-    async with httpx.AsyncClient(transport=transport) as client:
-        with pytest.raises(httpx.TransportError, match="so it is") as caught:
-            await client.get("http://127.0.0.1:1/")
-
-    assert type(caught.value).__name__ == kind.__name__
-
-
 async def test_no_more_connections_than_allowed(calling: Calling, service: Service) -> None:
     service.answers_with("GET", "/a", {})
     functions = calling(settings=Settings(max_connections=2))
     await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
     assert len({request.connection for request in service.requests}) <= 2
     assert len(service.requests) == 8
+
+
+async def test_an_idle_connection_makes_room_for_another_origin(calling: Calling) -> None:
+    """At no time are there more connections than allowed, idle ones included."""
+    is_open, most = 0, 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal is_open, most
+        is_open += 1
+        most = max(most, is_open)
+        while await reader.readline():
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}")
+        is_open -= 1
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        functions = calling(settings=Settings(max_connections=1))
+        for host in ("127.0.0.1", "localhost", "127.0.0.1"):
+            assert await functions.call(http_call("GET", f"http://{host}:{port}/a")) == {}
+            await asyncio.sleep(0.01)
+        assert (is_open, most) == (1, 1)
+
+
+async def test_credentials_in_a_url_are_sent(calling: Calling, service: Service) -> None:
+    """Those of a service go to the service, and those of a proxy to the proxy."""
+    service.answers_with("GET", "/a", {})
+    await calling().call(http_call("GET", f"{service.url.replace('//', '//ada:pw%201@')}/a"))
+    assert service.last.headers["authorization"] == f"Basic {b64encode(b'ada:pw 1').decode()}"
+    proxy = service.url.replace("//", "//bo:pw-2@")
+    await calling(settings=read_settings({"SWF_PROXY": proxy})).call(http_call("GET", "http://api.invalid/a"))
+    assert service.last.headers["proxy-authorization"] == f"Basic {b64encode(b'bo:pw-2').decode()}"
+    assert "authorization" not in service.last.headers
+
+
+async def test_a_proxy_of_another_kind(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://proxy.invalid:1080")
+    doing = calling().call(http_call("GET", "http://api.invalid/a"))
+    await fault_of(doing, "ProxyFailed", "not at socks5://", retryable=False)
 
 
 async def test_credentials_stay_with_their_origin(calling: Calling, service: Service) -> None:

@@ -99,12 +99,20 @@ def operation_type(name: str) -> OperationType | None:
 
 def callee_of(function: Function) -> Callee:
     """Return the callee of *function*, whose metadata are evaluated for the call."""
-    said, kind = function.metadata.get(CONFIGURED_AS), operation_type(function.type)
-    services = () if kind is None else kind.services(function.operation)
+    said, operation = function.metadata.get(CONFIGURED_AS), function.operation
     if isinstance(said, str) and said:
-        services = (said,)
+        services: tuple[str, ...] = (said,)
+    else:
+        # A text is taken apart once: every call asks several times.
+        services = (_services_of if isinstance(operation, str) else _services_of.__wrapped__)(function.type, operation)
     chosen = function.metadata.get(CONFIG_KEY)
     return Callee(function.name, services if chosen is None else tuple(f"{one}.{chosen}" for one in services))
+
+
+@lru_cache(maxsize=4096)
+def _services_of(kind: str, operation: JSON) -> tuple[str, ...]:
+    found = operation_type(kind)
+    return () if found is None else found.services(operation)
 
 
 def path_of(document: str) -> str:

@@ -34,7 +34,7 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
 def fill_auth_of(call: FunctionCall) -> FillAuth:
     """Return the function that fills in the secrets in the credentials of *call*."""
-    return language_named(call.language).fill_auth if call.language else fill_plain_auth
+    return language_named(call.language).fill_auth if call.language and call.auth else fill_plain_auth
 
 
 def delay_after(

@@ -186,6 +186,7 @@ def _plain(host: str) -> str:
     return host.strip("[]").rstrip(".").lower()
 
 
+@lru_cache(maxsize=1024)
 def _literal(name: str) -> Address | None:
     """Return *name* as an address, also in old notations such as `127.1`, or None."""
     try:

@@ -29,8 +29,8 @@ from swf_temporal.base.records import Record
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.runtime.correlation import is_like
 from swf_temporal.runtime.ids import DIGITS
-from swf_temporal.runtime.waiting import is_like
 
 CorrelationKey: TypeAlias = Mapping[str, str]
 """The values of the context attributes that correlate events, by the names of the attributes in lower case."""

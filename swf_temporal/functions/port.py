@@ -6,7 +6,6 @@ makes from `Services` makes the calls. A custom type only needs `perform`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -19,14 +18,16 @@ from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.function_types import OperationProblem, OperationType, path_of
 from swf_temporal.base.importing import module_named
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.limits import RateLimits
-from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     import httpx
 
     from swf_temporal.functions.auth.oauth2 import Tokens
     from swf_temporal.functions.http.client import Http
+    from swf_temporal.functions.limits import RateLimits
+    from swf_temporal.settings.calls import Settings
 
 
 MAX_THREADS = 200
@@ -77,15 +78,16 @@ class Services:
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: "Settings | None" = None,
         custom: Mapping[str, Callable[..., Any]] | None = None,
         transport: "httpx.AsyncBaseTransport | None" = None,
         max_threads: int = MAX_THREADS,
     ) -> None:
+        from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - heavy, and validation has no services
+
         self.settings = settings or Settings()
         self.custom = {} if custom is None else custom
         """The Python functions that workflows may call by name."""
-        self.limits = RateLimits(self.settings)
         self._transport = transport
         self._max_threads = max_threads
 
@@ -97,8 +99,17 @@ class Services:
         return Http(self.settings, self._transport, self.limits)
 
     @cached_property
-    def threads(self) -> ThreadPoolExecutor:
+    def limits(self) -> "RateLimits":
+        """The limits of concurrency and rate."""
+        from swf_temporal.functions.limits import RateLimits  # noqa: PLC0415 - of calls alone
+
+        return RateLimits(self.settings)
+
+    @cached_property
+    def threads(self) -> "ThreadPoolExecutor":
         """Threads for functions that are not async, which must not exhaust the default executor."""
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as above
+
         return ThreadPoolExecutor(self._max_threads, "function")
 
     @cached_property

@@ -19,9 +19,9 @@ from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.events.routing import never_taken
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.waiting import DEFAULT_SOURCE, is_like
 from swf_temporal.temporal.constants import AWAITED, EVENT, EVENT_REFUSED, INBOX_FULL, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of

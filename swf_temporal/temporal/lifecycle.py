@@ -24,9 +24,9 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import PUBLISH_LIMIT
-from swf_temporal.runtime.waiting import DEFAULT_SOURCE
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options

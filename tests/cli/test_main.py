@@ -51,6 +51,7 @@ CASES: list[tuple[list[str], int, Sequence[str]]] = [
     (["validate", ORDERS], 0,
      ["temporalio", "httpx", "rich", "swf_temporal.functions.http.client", OTHER_LANGUAGE,
       "swf_temporal.cli.annotations", "swf_temporal.migration.report"]),
+    (["validate", INVOICE], 0, ["asyncio", "temporalio"]),
     (["run", "--simulate", INVOICE, "--input", f"@{GIVEN}"], 0,
      ["temporalio", "httpx", "rich", "swf_temporal.functions.calling", OTHER_LANGUAGE]),
     *((command, 2, OF_DEFINITIONS) for command in OF_SERVERS),

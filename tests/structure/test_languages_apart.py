@@ -20,7 +20,7 @@ TABLE: Final = "swf_temporal/languages/known.py"
 
 OTHER_MEANINGS: Final = {
     "serverlessworkflow": {
-        "swf_temporal/runtime/waiting.py": "the source of events whose definition names none is a URL",
+        "swf_temporal/runtime/correlation.py": "the source of events whose definition names none is a URL",
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {

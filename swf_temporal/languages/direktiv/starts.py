@@ -22,7 +22,7 @@ from swf_temporal.languages.direktiv.model.workflow import (
     kinds_awaited,
 )
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.runtime.waiting import Taken, assigned, usable
+from swf_temporal.runtime.correlation import Taken, assigned, usable
 from swf_temporal.text.located import plain
 
 

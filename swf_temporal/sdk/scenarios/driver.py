@@ -19,7 +19,7 @@ from swf_temporal.base.client_errors import NoAnswerError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.port import EventUse
-from swf_temporal.runtime.waiting import is_like
+from swf_temporal.runtime.correlation import is_like
 from swf_temporal.sdk.scenarios.family import Due, Family, Member
 from swf_temporal.sdk.scenarios.virtual_time import CLOCK
 from swf_temporal.simulation.clock import MICROSECOND

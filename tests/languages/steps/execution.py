@@ -9,6 +9,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, merge
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import TimedOut, WorkflowFault
+from swf_temporal.runtime.correlation import CorrelationKeys, KeyRule
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.iterations import MAX_AT_ONCE, DetachedBranches, Iterations, begin_front, first_to_succeed
@@ -17,7 +18,7 @@ from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.progress import Front, Value
 from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
 from swf_temporal.runtime.run import Run, walk
-from swf_temporal.runtime.waiting import CorrelationKeys, EventSelector, KeyRule, TakenEvents, next_event, next_of_each
+from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event, next_of_each
 from tests.languages.steps.expressions import SECRETS
 from tests.languages.steps.faults import problem_of
 from tests.languages.steps.frames import LeftFrame, ListFrame, StepFrame, StepsFrame

@@ -10,7 +10,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
-from swf_temporal.runtime.waiting import KeyRule
+from swf_temporal.runtime.correlation import KeyRule
 
 
 def rules_of(definition: Event) -> tuple[KeyRule, ...]:

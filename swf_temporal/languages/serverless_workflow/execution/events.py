@@ -14,9 +14,10 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ProduceEvent
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import WaitingFrame
-from swf_temporal.runtime.waiting import DEFAULT_SOURCE, drop_all, next_event, put_back, take_kept
+from swf_temporal.runtime.waiting import drop_all, next_event, put_back, take_kept
 
 
 def as_read(definition: Event) -> Event:

@@ -35,11 +35,11 @@ from swf_temporal.languages.serverless_workflow.execution.search_attributes impo
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
+from swf_temporal.runtime.correlation import CorrelationKeys
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.iterations import DetachedBranches
 from swf_temporal.runtime.progress import TimedFrame, Value
 from swf_temporal.runtime.run import Run, walk
-from swf_temporal.runtime.waiting import CorrelationKeys
 
 _MESSAGE: Final = "errorMessage"
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
     from swf_temporal.languages.serverless_workflow.execution.step import Ended
     from swf_temporal.languages.serverless_workflow.model.states import State
-    from swf_temporal.runtime.waiting import CorrelationKeys
+    from swf_temporal.runtime.correlation import CorrelationKeys
 
 T = TypeVar("T")
 F_co = DefaultTypeVar("F_co", bound=Record, covariant=True, default=Record)

@@ -34,8 +34,9 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     scopes_of,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
+from swf_temporal.runtime.correlation import is_like
 from swf_temporal.runtime.retrying import ErrorName, RetryRule, names_of
-from swf_temporal.runtime.waiting import EventSelector, is_like
+from swf_temporal.runtime.waiting import EventSelector
 
 
 @dataclass(frozen=True, slots=True)

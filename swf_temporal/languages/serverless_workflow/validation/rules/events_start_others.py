@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import EventRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, ProduceEvent
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.runtime.waiting import DEFAULT_SOURCE, is_like
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 
 _HINT = "give it another type or source, or make sure that the data end the chain"
 

@@ -1,8 +1,9 @@
 """`python -m bench.processes`: `swf worker --processes 2` against one process, and what a process that is killed costs.
 
 The work is for the worker alone: many expressions, and neither calls nor waits. A batch of instances is run, twenty at
-once, for one worker and for the other in turn. What is told is the median of the rounds. Then each of the two processes
-is killed with -9 under the same load: the time until both are ready again, and what became of the instances.
+once, for one worker and for the other in turn. What is told is the median of the rounds, and the proportional set size
+of all processes of a command before there is any work, with those that evaluate expressions. Then each of the two
+processes is killed with -9 under the same load: the time until both are ready again, and what became of the instances.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,8 @@ class Figures:
     """Seconds after which both processes were ready again, once one was killed."""
     lost: int
     """How many of the instances that ran meanwhile came to something else than their output."""
+    idle: Mapping[int, float]
+    """By the number of processes, the memory of all before there is any work, in MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,11 @@ class _Serving:
 
     def processes(self) -> list[int]:
         """Return the ids of the processes that work."""
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text(encoding="ascii")
-        return [int(one) for one in children.split() if b"SWF_WORKER_PROCESS=" in _environment(int(one))]
+        return _children(self.pid)
+
+    def memory(self) -> float:
+        """Return the proportional set size of all its processes, in MiB."""
+        return sum(map(_proportional, [self.pid, *_below(self.pid)])) / 1024
 
 
 def _free_port() -> int:
@@ -128,8 +134,19 @@ def _free_port() -> int:
         return port
 
 
-def _environment(pid: int) -> bytes:
-    return Path(f"/proc/{pid}/environ").read_bytes()
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(one) for task in tasks for one in (task / "children").read_text(encoding="ascii").split()]
+
+
+def _below(pid: int) -> list[int]:
+    return [one for child in _children(pid) for one in (child, *_below(child))]
+
+
+def _proportional(pid: int) -> int:
+    """Return the proportional set size of a process, in KiB."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
 def _write(folder: Path) -> None:
@@ -167,6 +184,7 @@ async def measure(rounds: int, batch: int, steps: int) -> Figures:
             _serving(server.client, Path(folder), steps, 1) as one,
             _serving(server.client, Path(folder), steps, 2) as two,
         ):
+            idle = {1: one.memory(), 2: two.memory()}
             lost = 0
             for number in range(rounds + 1):
                 for processes, serving in ((1, one), (2, two)):
@@ -180,7 +198,7 @@ async def measure(rounds: int, batch: int, steps: int) -> Figures:
                 number += 1
                 lost += await two.batch(f"beside-{number}", batch)
             back = await killing
-    return Figures(rates, back, lost)
+    return Figures(rates, back, lost, idle)
 
 
 async def _kill_each(serving: _Serving) -> list[float]:
@@ -201,8 +219,8 @@ def table(figures: Figures) -> str:
     ratio = median(b / a for a, b in zip(one, two, strict=True))
     back = ", ".join(f"{seconds:.1f}" for seconds in figures.back)
     return (
-        "| processes | instances a second |\n|---|---|\n"
-        f"| 1 | {median(one):.1f} |\n| 2 | {median(two):.1f} |\n\n"
+        "| processes | instances a second | idle memory (PSS), MiB |\n|---|---|---|\n"
+        f"| 1 | {median(one):.1f} | {figures.idle[1]:.0f} |\n| 2 | {median(two):.1f} | {figures.idle[2]:.0f} |\n\n"
         f"two do {ratio:.2f} times as much as one, the median of {len(one)} rounds\n"
         f"each killed in turn under load: both ready again after {back} s; {figures.lost} instances lost"
     )

@@ -47,9 +47,11 @@ def worker(
     if WorkerProcess.own() is None:
         read = WorkerSettings.read(file=config, arguments=settings)
         if read.processes != "1":
-            from swf_temporal.sdk.processes import supervised
-
-            raise typer.Exit(run_until_stopped(supervised(read)))
+            with default_sigint():
+                from swf_temporal.cli.main import main
+                from swf_temporal.sdk import serving  # noqa: F401 - the processes share what is imported here
+                from swf_temporal.sdk.processes import supervised
+            raise typer.Exit(run_until_stopped(supervised(read, main)))
     with default_sigint():
         from swf_temporal.sdk.serving import Sources, prepare, serve
     prepared = prepare(

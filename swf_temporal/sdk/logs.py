@@ -211,8 +211,11 @@ _WITH_DATA = (
 """Loggers that would write payloads, headers or frames at the level DEBUG."""
 
 
-def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
-    """Log to stderr, one line for each event. SWF_DEBUG=1 logs everything but data, with tracebacks."""
+def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO, *, uses_server: bool = True) -> None:
+    """Log to stderr, one line for each event. SWF_DEBUG=1 logs everything but data, with tracebacks.
+
+    A process that never *uses_server* does not start the threads of Temporal's SDK.
+    """
     handler = logging.StreamHandler(sys.stderr)
     if form is LogFormat.JSON:
         handler.setFormatter(JsonLine())
@@ -233,7 +236,8 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
     if is_tracing():
         handler.addFilter(TraceIds())
     logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
-    _forward()
+    if uses_server:
+        _forward()
 
 
 def be_quiet() -> None:

@@ -1,15 +1,17 @@
 """Several worker processes under one command: a process that dies is restarted, and they appear as one.
 
-Each process runs the given command again, with its number and ports (`WorkerProcess`) in the environment. It serves
-health and metrics on its own ports, on loopback; the parent process aggregates them.
+This process imports what a worker needs, and forks: the processes share the memory for that. It has no other threads,
+and no connection to a server. Each process runs the same command, with its number and ports (`WorkerProcess`) in the
+environment. It serves health and metrics on its own ports, on loopback; the parent process aggregates them.
 """
 
 import asyncio
+import gc
 import logging
 import os
+import signal
 import socket
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,7 +22,8 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.stopping import stop_signal
-from swf_temporal.expressions.guarding.helper import WORKER_PROCESS
+from swf_temporal.expressions.guarding import guard
+from swf_temporal.expressions.guarding.helper import WORKER_PROCESS, EvaluationLimits
 from swf_temporal.sdk.health import answering
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
@@ -34,6 +37,14 @@ _LONG: Final = 60.0
 """Seconds after which the death of a process no longer counts as early."""
 _PATIENCE: Final = 2.0
 """Seconds within which a process has to answer a health check."""
+_FIRST_OWN: Final = 3
+"""The first file descriptor after those of the standard streams."""
+_USUAL_HANDLERS: Final = {
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGCHLD: signal.SIG_DFL,
+}
+"""What handles signals at the start of a process, for those that this one handles itself."""
 _log = logging.getLogger("swf")
 
 
@@ -50,20 +61,31 @@ def wanted(processes: str) -> int:
 class _Child:
     number: int
     count: int
-    process: asyncio.subprocess.Process | None = None
+    pid: int | None = None
+    """None unless it is running."""
+    code: "asyncio.Future[int] | None" = None
+    """Its exit code, or the negative number of the signal that killed it."""
     place: WorkerProcess | None = None
     was_ready: bool = False
     serves: str | None = None
     """Its answer to a health check once it is ready, with a digest of its definitions."""
     pause: float = _FIRST_PAUSE
 
-    async def start(self, command: Sequence[str]) -> None:
+    def start(self, work: Callable[[], int]) -> "asyncio.Future[int]":
         health, metrics = free_ports()
         self.place = WorkerProcess(self.number, self.count, health, metrics, os.getpid())
         self.serves = None
-        env = {**os.environ, WORKER_PROCESS: self.place.said()}
-        # In a new session: Ctrl-C in a terminal is for the parent process, which passes it on.
-        self.process = await asyncio.create_subprocess_exec(*command, env=env, start_new_session=True)
+        self.code = asyncio.get_running_loop().create_future()
+        self.pid = _forked(work, self.place)
+        return self.code
+
+    def notice_end(self) -> None:
+        """Set its exit code if it has ended."""
+        if self.pid is not None and self.code is not None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.pid = None
+                self.code.set_result(os.waitstatus_to_exitcode(status))
 
     def can_listen(self) -> bool:
         """Return whether the ports assigned to the process are still free, long before it listens there."""
@@ -75,7 +97,7 @@ class _Child:
         return False
 
     async def get(self, path: str, client: httpx.AsyncClient) -> httpx.Response | None:
-        if self.place is None or self.process is None or self.process.returncode is not None:
+        if self.place is None or self.pid is None:
             return None
         port = self.place.metrics_port if path == "/metrics" else self.place.health_port
         with suppress(httpx.HTTPError):
@@ -89,19 +111,45 @@ class _Child:
         self.was_ready, self.serves = True, answer.text
         return True
 
-    def stop(self) -> None:
+    def stop(self, how: int = signal.SIGTERM) -> None:
         """Ask the process to end when its calls have ended, if it is running."""
-        if self.process is not None and self.process.returncode is None:
-            with suppress(ProcessLookupError):
-                self.process.terminate()
+        if self.pid is not None:
+            os.kill(self.pid, how)
+
+
+def _forked(work: Callable[[], int], place: WorkerProcess) -> int:
+    """Do *work* in a new process at *place*, which ends with its exit code; return the id of the process."""
+    gc.collect()
+    gc.freeze()  # a collection would write to the shared memory
+    signal.pthread_sigmask(signal.SIG_BLOCK, _USUAL_HANDLERS)
+    pid = os.fork()
+    if pid == 0:
+        code: int = ExitCode.BUG
+        try:
+            # The event loop is not for this process, nor are its signals and sockets, nor Ctrl-C in a terminal.
+            os.setsid()
+            signal.set_wakeup_fd(-1)
+            for number, usual in _USUAL_HANDLERS.items():
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, usual)
+            asyncio._set_running_loop(None)  # noqa: SLF001 - documented for event loops
+            os.closerange(_FIRST_OWN, os.sysconf("SC_OPEN_MAX"))
+            os.environ[WORKER_PROCESS] = place.said()
+            guard.configure(EvaluationLimits())  # its share of the cores
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _USUAL_HANDLERS)
+            code = work()
+        finally:
+            os._exit(code)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _USUAL_HANDLERS)
+    return pid
 
 
 @dataclass(slots=True)
 class Processes:
     """The processes that a command runs in."""
 
-    command: Sequence[str]
-    """The command that each of them runs."""
+    work: Callable[[], int]
+    """What each of them does; it returns the exit code."""
     count: int
     health_port: int | None = None
     metrics: Address | None = None
@@ -114,6 +162,7 @@ class Processes:
         A process that ends is restarted; but if one cannot start, by a mistake that all would make, all end.
         """
         stopping = stop_signal()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGCHLD, self._notice_ends)
         self._children = [_Child(number, self.count) for number in range(1, self.count + 1)]
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._client)
@@ -140,10 +189,9 @@ class Processes:
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
-            await child.start(self.command)
-            assert child.process is not None  # noqa: S101 - it was started
+            ended = child.start(self.work)
             watcher = asyncio.create_task(self._notice_ready(child))
-            code = await child.process.wait()
+            code = await asyncio.shield(ended)
             watcher.cancel()
             if code == ExitCode.USAGE and not child.was_ready and child.can_listen():
                 return code
@@ -166,17 +214,20 @@ class Processes:
         for other in others:
             other.stop()
 
+    def _notice_ends(self) -> None:
+        for child in self._children:
+            child.notice_end()
+
     async def _end(self) -> None:
         """Ask all to stop, and wait for them: each has the grace period of its settings."""
-        running = [one.process for one in self._children if one.process is not None and one.process.returncode is None]
-        for child in self._children:
+        running = [one for one in self._children if one.pid is not None]
+        for child in running:
             child.stop()
         try:
-            await asyncio.gather(*(process.wait() for process in running))
+            await asyncio.gather(*(asyncio.shield(one.code) for one in running if one.code is not None))
         except asyncio.CancelledError:
-            for process in running:
-                with suppress(ProcessLookupError):
-                    process.kill()
+            for child in running:
+                child.stop(signal.SIGKILL)
             raise
 
     async def _answer(self, path: str) -> tuple[int, str]:
@@ -209,13 +260,8 @@ def merged(texts: Iterable[str]) -> str:
     return "".join(f"{line}\n" for family in heads for line in (*heads[family], *samples.get(family, ())))
 
 
-async def supervised(settings: WorkerSettings) -> int:
-    """Run the command of this process in the number of processes in *settings*; return the exit code."""
-    log_lines(settings.log_format, settings.log_level)
-    processes = Processes(own_command(), wanted(settings.processes), settings.health_port, settings.metrics)
+async def supervised(settings: WorkerSettings, work: Callable[[], int]) -> int:
+    """Do *work* in the number of processes in *settings*; return the exit code."""
+    log_lines(settings.log_format, settings.log_level, uses_server=False)
+    processes = Processes(work, wanted(settings.processes), settings.health_port, settings.metrics)
     return await processes.run()
-
-
-def own_command() -> list[str]:
-    """Return the command line of this process, to run it again."""
-    return [sys.executable, "-m", "swf_temporal.cli", *sys.argv[1:]]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -31,9 +31,10 @@ WORKER_PROCESS: Final = "SWF_WORKER_PROCESS"
 """The variable for the number of a process of `swf worker --processes`, and the number of processes."""
 
 
-def _processes() -> int:
-    """Return the number of processes of one worker that share the machine."""
-    return int(os.environ.get(WORKER_PROCESS, "1/1").split("/")[1])
+def _share_of_cores() -> int:
+    """Return the number of cores for each process of a worker, of which several may share the machine."""
+    processes = int(os.environ.get(WORKER_PROCESS, "1/1").split("/")[1])
+    return max(1, (os.cpu_count() or 1) // processes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class EvaluationLimits:
     """The limit of address space in bytes, including jq and Python."""
     output: int = 8 << 20
     """The limit of all outputs together, in characters of JSON."""
-    processes: int = max(1, (os.cpu_count() or 1) // _processes())
+    processes: int = field(default_factory=_share_of_cores)
 
 
 class Engine(NamedTuple):

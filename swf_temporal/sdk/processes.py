@@ -11,10 +11,10 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -39,7 +39,7 @@ _PATIENCE: Final = 2.0
 """Seconds within which a process has to answer a health check."""
 _FIRST_OWN: Final = 3
 """The first file descriptor after those of the standard streams."""
-_USUAL_HANDLERS: Final = {
+_USUAL_HANDLERS: Final[Mapping[signal.Signals, Any]] = {
     signal.SIGTERM: signal.SIG_DFL,
     signal.SIGINT: signal.default_int_handler,
     signal.SIGCHLD: signal.SIG_DFL,

@@ -43,9 +43,18 @@ def _workers(folder: Path) -> dict[int, int]:
     return {pid: parent for pid, parent in sorted(parents.items()) if parent in parents}
 
 
+def _shared(pid: int) -> int:
+    """Return how much of what a process has written itself it shares with others, in KiB."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Shared_Dirty:"))
+
+
 @pytest.mark.temporal
 def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: Dev) -> None:
-    """Health and metrics are answered for all; where the process above is gone, each stops by itself."""
+    """Health and metrics are answered for all; where the process above is gone, each stops by itself.
+
+    What is imported is in memory once.
+    """
     swf.write("hello.yaml", HELLO)
     health, metrics = free_port(), free_port()
     options = ("--processes", "2", "--health", str(health), "--metrics", str(metrics), "--address", dev.address)
@@ -57,6 +66,7 @@ def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: D
         assert 'process="2"' in text
         before = _workers(swf.folder)
         first, second = before
+        assert min(map(_shared, before)) > 10_000
         os.kill(first, signal.SIGKILL)
         assert "1 of 2" in _until(health, 503)
         _until(health, 200)

@@ -16,6 +16,8 @@ _log = logging.getLogger("swf")
 _MAX_HEAD = 100 * 1024
 """The size limit of the head of an answer, in bytes."""
 _MAX_TOLD = 1024
+_SWITCHING = 101
+"""The status of an answer after which no further one comes by HTTP/1.1."""
 
 
 class UnansweredError(httpx.RemoteProtocolError):
@@ -54,7 +56,7 @@ class Connection:
         with suppress(httpx.WriteError):  # a service that refuses a large body may answer before it has read all of it
             await self._connected.write(sent)
         await self._receive()
-        while type(event := await self._next()) is h11.InformationalResponse and event.status_code != SWITCHING:
+        while type(event := await self._next()) is h11.InformationalResponse and event.status_code != _SWITCHING:
             pass
         return event
 
@@ -122,10 +124,6 @@ class Connection:
             raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
         self._is_unanswered = False
         self._http.receive_data(received)
-
-
-SWITCHING = 101
-"""The status of an answer after which no further one comes by HTTP/1.1."""
 
 
 @lru_cache(maxsize=_MAX_TOLD)

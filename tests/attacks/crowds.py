@@ -53,7 +53,7 @@ CROWDS: Final = {
     "kept connections": Crowd("GET /livez"),
 }
 """What clients without a key do, by name."""
-LARGE: Final = Crowd("POST /events", ("content-type: application/cloudevents-batch+json",), body=7_900_000)
+LARGE: Final = Crowd("POST /events", ("content-type: application/cloudevents-batch+json",), body=7_900_000, rest=_LONG_REST)
 """Batches of events, of which only the end is missing."""
 
 

@@ -34,6 +34,8 @@ _MAX_MESSAGE: Final = 4000
 """The length limit of a message in a header, in bytes: HTTP clients refuse long headers."""
 _MAX_BODY: Final = 32 * 1024 * 1024
 """The size limit of an input, in bytes."""
+_MAX_INPUTS: Final = 1024 * 1024 * 1024
+"""The same of all calls in progress, each of which may take long."""
 _MAX_CALLS: Final = 1000
 """The number of calls in progress; further ones wait for their turn."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -142,7 +144,7 @@ async def serve_function(
     hint = "choose another with --port, or another address with --host"
     with TemporaryDirectory(prefix="functions-", ignore_cleanup_errors=True) as folders:
         server = FunctionServer(function, tell, folders, is_local=host in LOOPBACK)
-        async with asgi_server(server.application, Address(host, port), hint) as address:
+        async with asgi_server(server.application, Address(host, port), hint, _MAX_INPUTS) as address:
             try:
                 ready(f"http://{address}/")
                 await asyncio.Event().wait()

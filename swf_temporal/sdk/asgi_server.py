@@ -9,7 +9,15 @@ from typing import Any, Final
 import uvicorn
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.sdk.http_connections import AT_ONCE, CONNECTION, UNDER_WAY, Connections, ListeningSocket, watched
+from swf_temporal.sdk.http_connections import (
+    AT_ONCE,
+    CONNECTION,
+    MAX_HELD_BYTES,
+    UNDER_WAY,
+    Connections,
+    ListeningSocket,
+    watched,
+)
 from swf_temporal.settings.values import Address
 
 _GRACE = 5
@@ -104,12 +112,15 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def asgi_server(application: Any, address: Address, hint: str, **options: Any) -> AsyncIterator[Address]:
+async def asgi_server(
+    application: Any, address: Address, hint: str, max_held: int = MAX_HELD_BYTES, /, **options: Any
+) -> AsyncIterator[Address]:
     """Serve *application* at *address*, whose port may be 0, within the context; yield the actual address.
 
-    *options* are uvicorn's. Raises UsageError with *hint* if the address cannot be used.
+    The bodies of all requests in progress have at most *max_held* bytes. *options* are uvicorn's. Raises UsageError
+    with *hint* if the address cannot be used.
     """
-    stopping, connections = asyncio.Event(), Connections()
+    stopping, connections = asyncio.Event(), Connections(max_held)
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
         scope[STOPPING], connection = stopping, scope["state"][CONNECTION]

@@ -131,7 +131,8 @@ class Connection:
 class Connections:
     """The connections of a server."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_held: int = MAX_HELD_BYTES) -> None:
+        """Bound what has arrived of all bodies to *max_held* bytes."""
         files = open_files()
         self.most = MAX_CONNECTIONS if files is None else min(files * 3 // 4, MAX_CONNECTIONS)
         self._few = 1 + self.most // 100
@@ -140,7 +141,7 @@ class Connections:
         """The accepted sockets that may not have completed their handshake (TLS) yet, by file descriptor."""
         self._told = -_QUIET
         self._senders = Counter[str]()
-        self._held = 0
+        self._held, self._max_held = 0, max_held
 
     def accepted(self, accepted: socket.socket) -> None:
         """Register a connection that may still have to complete its handshake; close the oldest of too many."""
@@ -188,8 +189,8 @@ class Connections:
         """
         request.held += size
         self._held += size
-        if self._held > MAX_HELD_BYTES:
-            while self._held > max(MAX_HELD_BYTES * 7 // 8, request.held):
+        if self._held > self._max_held:
+            while self._held > max(self._max_held * 7 // 8, request.held):
                 self._give_up_body(connection)
 
     def _give_up_body(self, newest: Connection) -> None:

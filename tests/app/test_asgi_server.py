@@ -35,9 +35,11 @@ def test_answers_are_sent_at_once(host: str) -> None:
 
 
 @asynccontextmanager
-async def served(answer: Callable[[Request], Awaitable[Response]], **options: Any) -> AsyncIterator[Address]:
+async def served(
+    answer: Callable[[Request], Awaitable[Response]], max_held: int = http_connections.MAX_HELD_BYTES, **options: Any
+) -> AsyncIterator[Address]:
     application: Any = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
-    async with asgi_server.asgi_server(application, Address("127.0.0.1", 0), "", **options) as address:
+    async with asgi_server.asgi_server(application, Address("127.0.0.1", 0), "", max_held, **options) as address:
         yield address
 
 
@@ -132,9 +134,8 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
         assert (await client.get("/a")).status_code == 200
 
 
-async def test_bodies_under_way_have_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bodies_under_way_have_so_many_bytes() -> None:
     """Of the sender with the most bytes, the first body gives way of those that still arrive."""
-    monkeypatch.setattr(http_connections, "MAX_HELD_BYTES", 80)
     may_answer = asyncio.Event()
 
     async def answer(request: Request) -> Response:
@@ -149,7 +150,7 @@ async def test_bodies_under_way_have_so_many_bytes(monkeypatch: pytest.MonkeyPat
     def post(size: int, sent: int, path: str = "/") -> bytes:
         return f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-length: {size}\r\n\r\n{'x' * sent}".encode()
 
-    async with served(answer) as address, AsyncExitStack() as stack:
+    async with served(answer, max_held=80) as address, AsyncExitStack() as stack:
 
         async def connect(sent: bytes, source: str = "127.0.0.1") -> asyncio.StreamReader:
             found = await stack.enter_async_context(connected(address, sent, source))
@@ -168,13 +169,11 @@ async def test_bodies_under_way_have_so_many_bytes(monkeypatch: pytest.MonkeyPat
         assert (await large.read(1000)).endswith(b"20")
 
 
-async def test_a_body_may_be_larger_than_all_are_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_connections, "MAX_HELD_BYTES", 80)
-
+async def test_a_body_may_be_larger_than_all_are_together() -> None:
     async def answer(request: Request) -> Response:
         return PlainTextResponse(str(len(await body_of(request, 1000))))
 
-    async with served(answer) as address, httpx.AsyncClient(trust_env=False) as client:
+    async with served(answer, max_held=80) as address, httpx.AsyncClient(trust_env=False) as client:
         answers = [await client.post(f"http://{address}", content=b"x" * 900) for _ in range(2)]
     assert [one.text for one in answers] == ["900", "900"]
 

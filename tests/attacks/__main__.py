@@ -10,28 +10,33 @@ from collections.abc import Sequence
 from typing import Final
 
 from swf_temporal.temporal.server import local_server
-from tests.attacks import gateway
-from tests.attacks.gateway import ATTACKS, status_of
+from tests.attacks.gateway import ATTACKS, OF_FUNCTION, Attack, status_of
 from tests.attacks.others import probed
+from tests.attacks.places import Attacked, open_gateway, served_function
 from tests.attacks.rows import ROWS, others_beside
 
 _MAX_SECONDS: Final = 0.1
 """The p95 of what others wait."""
 
 
-def _requests(address: str, words: Sequence[str]) -> list[str]:
+async def _requests(address: str, words: Sequence[str]) -> list[str]:
     """Make the single requests; return what is wrong."""
-    chosen = [one for one in ATTACKS if _is_chosen(one.name, words)]
     wrong = list[str]()
-    if chosen:
-        with gateway.attacked(address) as target:
-            for attack in chosen:
-                with probed(f"http://{target.host}:{target.port}/livez", target.pid) as seen:
-                    status = status_of(attack, target.host, target.port)
-                print(f"{attack.name}: {status or 'closed'}; {seen}", flush=True)
-                if status not in attack.statuses:
-                    wrong.append(f"{attack.name} is answered with {status}")
+    for place, attacks in ((open_gateway, ATTACKS), (served_function, OF_FUNCTION)):
+        chosen = [one for one in attacks if _is_chosen(one.name, words)]
+        if chosen:
+            async with place(address, None) as attacked:
+                for attack in chosen:
+                    wrong += await asyncio.to_thread(_made, attack, attacked)
     return wrong
+
+
+def _made(attack: Attack, attacked: Attacked) -> list[str]:
+    target = attacked.target
+    with probed(f"http://{target.host}:{target.port}{attacked.path}", target.pid) as seen:
+        status = status_of(attack, target.host, target.port)
+    print(f"{attack.name}: {status or 'closed'}; {seen}", flush=True)
+    return [] if status in attack.statuses else [f"{attack.name} is answered with {status}"]
 
 
 async def _crowds(address: str, words: Sequence[str], seconds: float) -> list[str]:
@@ -57,7 +62,7 @@ def _is_chosen(name: str, words: Sequence[str]) -> bool:
 async def _main(words: Sequence[str], seconds: float) -> int:
     async with local_server() as server:
         address = server.client.service_client.config.target_host
-        wrong = [*_requests(address, words), *await _crowds(address, words, seconds)]
+        wrong = [*await _requests(address, words), *await _crowds(address, words, seconds)]
     print(*(f"wrong: {one}" for one in wrong), f"{len(wrong)} things are wrong", sep="\n")
     return int(bool(wrong))
 

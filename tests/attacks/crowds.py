@@ -17,6 +17,7 @@ _LONG_REST: Final = 5
 _PIECE: Final = b"x" * 65_536
 _FORM: Final = "content-type: application/x-www-form-urlencoded"
 _CLOUD_EVENT: Final = "content-type: application/cloudevents+json"
+_BATCH: Final = "content-type: application/cloudevents-batch+json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ CROWDS: Final = {
     "kept connections": Crowd("GET /livez"),
 }
 """What clients without a key do, by name."""
-LARGE: Final = Crowd("POST /events", ("content-type: application/cloudevents-batch+json",), body=7_900_000)
+LARGE: Final = Crowd("POST /events", (_BATCH,), body=7_900_000, rest=_LONG_REST)
 """Batches of events, of which only the end is missing."""
 
 

@@ -65,6 +65,12 @@ def posted(content_type: str, body: bytes, *headers: str) -> Callable[[], Iterat
     return lambda: iter([head, body])
 
 
+def asked(line: str, *headers: str) -> Callable[[], Iterator[bytes]]:
+    """Return a request without the body that *headers* may tell of."""
+    head = "\r\n".join([f"{line} HTTP/1.1", *headers, "connection: close", "", ""]).encode()
+    return lambda: iter([head])
+
+
 def endless(beginning: bytes, repeated: bytes) -> Callable[[], Iterator[bytes]]:
 
     def pieces() -> Iterator[bytes]:
@@ -77,7 +83,10 @@ def endless(beginning: bytes, repeated: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 _BEGUN: Final = b"POST /events HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-_CHUNKED: Final = _BEGUN + b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+_IN_CHUNKS: Final = b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+_CHUNKED: Final = _BEGUN + _IN_CHUNKS
+_CHUNK: Final = b"400\r\n" + b"1" * 1024 + b"\r\n"
+_HOST, _EVIL = "host: 127.0.0.1", "origin: https://evil.example"
 
 ATTACKS: Final = (
     Attack("punycode", posted(f"{STRUCTURED}; charset=punycode", b"a" * 1_000_000), (415,)),
@@ -91,7 +100,21 @@ ATTACKS: Final = (
     Attack("endless trailers", endless(_CHUNKED + b"0\r\n", b"a: b\r\n"), (400, 415, 0)),
     Attack("endless trailer", endless(_CHUNKED + b"0\r\na: ", b"b" * 1000), (400, 415, 0)),
     Attack("endless chunk extension", endless(_CHUNKED + b"1;", b"b" * 1000), (400, 415, 0)),
+    Attack("endless body", endless(_CHUNKED.replace(b"/json", b"/cloudevents+json"), _CHUNK), (413, 0)),
+    Attack("two hosts", asked("GET /workflows", _HOST, "host: evil.example"), (400,)),
+    Attack("another host", asked("GET /workflows", "host: evil.example"), (421,)),
+    Attack("a page of another origin", asked("POST /workflows/hello", _HOST, _EVIL, "content-length: 0"), (403,)),
+    Attack("a login from another origin", asked("POST /console/login", _HOST, _EVIL, "content-length: 0"), (403,)),
+    Attack("a page token", asked("GET /console/instances?after=wrong", _HOST), (422,)),
 )
+"""Those on a gateway with a console."""
+OF_FUNCTION: Final = (
+    Attack("a page of another origin", asked("POST /", _HOST, _EVIL, "content-type: text/plain"), (403,)),
+    Attack("another host", asked("POST /", "host: evil.example", "content-length: 0"), (421,)),
+    Attack("a body of 300 MiB", asked("POST /", _HOST, "content-length: 314572800"), (413,)),
+    Attack("endless body", endless(b"POST / HTTP/1.1\r\nhost: 127.0.0.1\r\n" + _IN_CHUNKS, _CHUNK), (413, 0)),
+)
+"""Those on a served function."""
 
 
 def status_of(attack: Attack, host: str, port: int) -> int:

@@ -99,7 +99,8 @@ async def served_function(_: str, files: int | None) -> AsyncIterator[Attacked]:
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.write("served.py", _FUNCTION)
-        limited = ["sh", "-c", f'ulimit -n {files}; exec "$@" 2>log', "-"]
+        limit = "" if files is None else f"ulimit -n {files}; "
+        limited = ["sh", "-c", f'{limit}exec "$@" 2>log', "-"]
         words = ["serve-function", "served.py:answer", "--port", "0"]
         with place.running(*words, command=[*limited, *COMMAND], stream="stdout") as function:
             url = urlsplit(function.until("http://").strip())

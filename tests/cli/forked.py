@@ -41,11 +41,8 @@ def forking() -> str:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen(64)
-    # So that commands hear it, even if the tests run where it is ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [*ending_with_us(), sys.executable, "-m", __name__, str(listener.fileno())]
     process = subprocess.Popen(command, cwd=_ROOT, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
-    signal.signal(signal.SIGINT, before)
     listener.close()
 
     def end() -> None:
@@ -81,6 +78,8 @@ def run(
 
 
 def _serve(listener: socket.socket) -> NoReturn:
+    # Commands hear it, even if the tests run where it is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in _IMPORTED:
         package = importlib.import_module(f"swf_temporal.{name}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

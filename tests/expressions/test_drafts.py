@@ -90,6 +90,8 @@ EARLY_PATHS_DATA: JSON = {
     ("$.order.line-items[7]", [], "line-items"),
     ("$['a].c-d']", [4], "a].c-d"),
     ("$.order['x].y'][*]", [], "order"),
+    ("$['order'].line-items[*].id", [1, 2], "id"),
+    ("$.order.line-items[?(@['ok'])].id", [1], "id"),
 ])  # fmt: skip
 def test_finds(text: str, found: list[JSON], key: str | None) -> None:
     """A path finds what it leads to, and knows the key that this is known by."""

@@ -65,6 +65,7 @@ CUBIC = 150
     ("map(.a * .b) | add", NEVER),
     (".a * 2 * .b", NEVER),
     (".a *= .b", NEVER),
+    (".a? - .b", QUADRATIC),
     ("walk([., .])", NEVER),
     ('"a" * 1000000000', NEVER),
     (".[1000000000] = 1", NEVER),

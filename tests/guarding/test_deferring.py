@@ -98,6 +98,7 @@ async def test_work_is_done_again_once_what_it_needs_was_found() -> None:
     (jsonpath_bound("$.a[?match(@.b, '(a+)+')]"), 0),
     (schema_bound('{"type": "object", "properties": {"a": {"type": "string"}}}'), 26_000),
     (schema_bound('{"anyOf": [{"type": "object"}, {"type": "string"}]}'), 13_000),
+    (schema_bound('{"anyOf": [{"not": {"type": "object"}}, {"allOf": [{"type": "string"}]}]}'), 6_500),
     (schema_bound('{"pattern": "(a+)+$"}'), 0),
     (schema_bound('{"$ref": "#"}'), 0),
 ])  # fmt: skip

@@ -1,6 +1,7 @@
 """What is migrated, whatever it is: properties, lists of Kubernetes, reports, and projects that are broken."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,10 @@ def test_reports_say_the_same() -> None:
         "a.yaml: needs a hand", "  differs    line 3: <b> (do)", "  by hand    m", "b.yaml: runs as it is", "",
         "2 definitions: 1 runs as it is, 1 needs a hand",
     ]  # fmt: skip
+    many = as_text(
+        Migration(("a.yaml", "b.yaml", "c.yaml", "d.yaml"), (*findings, replace(findings[1], file="c.yaml")), ())
+    )
+    assert many.splitlines()[-1] == "4 definitions: 2 run as they are, 2 need a hand"
     assert as_data(migration)["findings"][0] == {
         "file": "a.yaml", "kind": "differs", "message": "<b>", "line": 3, "hint": "do",
     }  # fmt: skip

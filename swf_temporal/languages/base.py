@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.base.calls import Auth, fill_plain_auth
@@ -39,8 +39,8 @@ class Upgraded:
     version: str
     """The version of the original."""
     changes: tuple[UpgradeChange, ...] = ()
-    to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Python functions to write in place of other code: the names of their parameters, by function name."""
+    to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Python functions to write in place of other code: the name and the parameters of each, once for each use."""
     properties: tuple[str, ...] = ()
     """The application properties that became constants."""
     to: str = ""

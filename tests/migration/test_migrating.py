@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,6 +137,26 @@ def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
     project_of(count(60, 1500), tmp_path / "project")
     write(migrate(tmp_path / "project"), tmp_path / "migrated")
     assert changed_again(tmp_path / "migrated") == []
+
+
+def test_functions_to_write_are_registered_as_what_is_called(tmp_path: Path) -> None:
+    """One is for all scripts in Java. One that is called with different arguments takes them as one."""
+    for name, operation in {"a": "script:java", "b": "script", "c": "camel:direct:a", "d": "class:x"}.items():
+        call = f"{{functionRef: {{refName: f, arguments: {{{name}: 1}}}}}}"
+        (tmp_path / f"{name}.sw.yaml").write_text(
+            f"{{id: {name}, start: A, functions: [{{name: f, type: custom, operation: '{operation}'}}], "
+            f"states: [{{name: A, type: operation, actions: [{call}], end: true}}]}}"
+        )
+    files = {one.path: one.content.decode() for one in migrate(tmp_path).files}
+    made: dict[str, Any] = {}
+    exec(files["functions.py"], made)  # noqa: S102 - written by this migration
+    registry = made["registry"]
+    assert list(registry) == ["camel:direct:a", "class:x", "script:java"]
+    assert made["camel_direct_a"] is registry["camel:direct:a"]
+    with pytest.raises(NotImplementedError, match="script:java is to be written"):
+        registry["script:java"]({"a": 1})
+    with pytest.raises(NotImplementedError, match="camel:direct:a is to be written"):
+        registry["camel:direct:a"](c=1)
 
 
 def test_what_keeps_no_comments_is_told(tmp_path: Path) -> None:

@@ -269,7 +269,7 @@ def _named(value: Any) -> list[str]:
     return _CONSTANT.findall(value) if isinstance(value, str) else []
 
 
-_BEFORE = (tolerated.upgrade, upgrade, functions.extensions, functions.operations)
+_BEFORE = (tolerated.upgrade, upgrade, functions.extensions, functions.scripts, functions.registered)
 _AFTER = (effects.report_differences, report_results)
 
 
@@ -288,10 +288,11 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
-    java = dict(functions.java_functions(document.root))
     constants = Constants(document.root, report, properties)
     for step in _BEFORE:
         step(document.root, report)
+    to_write = tuple(functions.to_write(document.root))
+    functions.operations(document.root, report)
     functions.clients(document.root, report, properties)
     expressions.mark(document.root, report, constants)
     declare(document.root, report, properties)
@@ -303,4 +304,4 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, version.name, tuple(report.changes), java, constants.properties)
+    return Upgraded(text, version.name, tuple(report.changes), to_write, constants.properties)

@@ -127,7 +127,8 @@ class Sharing:
 
 
 _KINDS: dict[str, Kind] = {
-    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
+    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "refused": "differs",
+    "inexpressible": "by hand",
 }  # fmt: skip
 _TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
 """The codes of problems that have another finding already, or that change nothing."""

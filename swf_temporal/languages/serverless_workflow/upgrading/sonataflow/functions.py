@@ -8,7 +8,15 @@ from urllib.parse import parse_qsl
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, braced, called, children, name_of
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    actions,
+    braced,
+    called,
+    children,
+    function_of,
+    name_of,
+)
 from swf_temporal.text.properties import DESCRIBED, document_of, name_by, strategy_of
 from swf_temporal.text.round_trip import add, replace
 
@@ -161,7 +169,7 @@ def registered(root: Tree, report: UpgradeReport) -> None:
         return
     names = {name_of(one) for one in children(root, "functions")}
     for _, action in actions(root):
-        name, _ = _called(root, action)
+        name = function_of(action)
         if name is None or name in names or _HANDLER.match(name) is None:
             continue
         names.add(name)
@@ -284,6 +292,5 @@ def _of_body(inner: str, *, is_path: bool) -> str:
 
 def _called(root: Tree, action: Tree) -> tuple[str | None, Tree]:
     """Return the name of the function that *action* calls, and the function."""
-    reference = action.get("functionRef")
-    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
+    name = function_of(action)
     return name, next((one for one in children(root, "functions") if name is not None and name_of(one) == name), {})

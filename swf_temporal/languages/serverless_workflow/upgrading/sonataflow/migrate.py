@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
@@ -23,6 +23,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     called,
     children,
     free_name,
+    function_of,
     name_of,
     states,
 )
@@ -72,9 +73,7 @@ def _at(data: Any, keys: list[str]) -> Any:
 
 def _operation(action: Tree, functions: dict[Any, Tree]) -> Any:
     """Return the expression of the expression function that *action* calls."""
-    reference = action.get("functionRef")
-    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
-    function = functions.get(name, {})
+    function = functions.get(function_of(action), {})
     return function.get("operation") if function.get("type") == "expression" else None
 
 
@@ -304,4 +303,13 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, version.name, tuple(report.changes), to_write, constants.properties)
+    problems = tuple(_warnings(source, report)) if keeps_effects else ()
+    return Upgraded(text, version.name, tuple(report.changes), to_write, constants.properties, problems)
+
+
+def _warnings(source: Source, report: UpgradeReport) -> Iterator[Problem]:
+    """Yield a warning of each part that SonataFlow refuses."""
+    for one in report.changes:
+        if one.kind == "refused":
+            place = Position(one.line or 1, 1)
+            yield source.problem("sonataflow-refuses", one.message, place, one.hint, Severity.WARNING)

@@ -49,7 +49,7 @@ def check(
         return _check_bytes(text, name, folder, resources)
     if resources is None and folder is not None:
         resources = Resources.from_environment(os.environ)
-    source, problems = Source(_text_of(text), name), ()
+    source, problems = Source(_text_of(text), name), tuple[Problem, ...]()
     if resources is not None and resources.mode is not None:
         with suppress(InvalidDefinition):  # problems are reported when it is read
             upgraded = migrate(source, _properties(resources, folder), keeps_effects=True)

@@ -6,12 +6,14 @@ interpolation, `Got: \(.id)`. It is one only as a whole: `Got ${ .id }` is plain
 
 import re
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any, Final
 
 from swf_temporal.base.function_types import CONFIG_KEY
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
-from swf_temporal.expressions.lexing import tokens
+from swf_temporal.expressions.kinds import ANY
+from swf_temporal.expressions.lexing import assigns, tokens
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
@@ -51,15 +53,21 @@ _VARIABLE: Final = re.compile(r"\$SECRET\b")
 
 def expressions_of(root: Tree) -> Expressions:
     """Return a compiler for the expressions of *root*, with SonataFlow's variables and functions."""
-    functions = {
+    items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
+    named = root.get("expressionLang")
+    language = named if named in LANGUAGES else "jq"  # validation reports others
+    return Expressions(
+        variables={*VARIABLES, *items, "item", "SECRET"}, functions=functions_of(root), language=language
+    )
+
+
+def functions_of(root: Tree) -> dict[str, str]:
+    """Return the expression functions of *root* by name."""
+    return {
         str(name_of(one)): one["operation"]
         for one in children(root, "functions")
         if one.get("type") == "expression" and isinstance(one.get("operation"), str) and name_of(one) is not None
     }
-    items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
-    named = root.get("expressionLang")
-    language = named if named in LANGUAGES else "jq"  # validation reports others
-    return Expressions(variables={*VARIABLES, *items, "item", "SECRET"}, functions=functions, language=language)
 
 
 class Marking:
@@ -68,6 +76,7 @@ class Marking:
     def __init__(self, root: Tree, report: UpgradeReport, constants: Constants) -> None:
         self._root, self._report, self._constants = root, report, constants
         self._expressions = expressions_of(root)
+        self._functions = functions_of(root)
 
     def run(self) -> None:
         """Mark all expressions."""
@@ -145,19 +154,54 @@ class Marking:
         return text if self._expressions.is_jq or not inner or inner[0] in "$@" else f"$.{inner}"
 
     def _condition(self, node: Tree, who: str) -> None:
-        """Mark a condition, and report one that may yield something other than true or false."""
-        self._field(node, "condition", who)
-        text = node.get("condition")
-        if not isinstance(text, str) or not self._expressions.is_jq or _TRUTH.search(text) is not None:
+        """Mark a condition, and compare one that does not yield true or false as SonataFlow does, if that is known."""
+        written = node.get("condition")
+        text = show_json(written) if isinstance(written, int | float) and not isinstance(written, bool) else written
+        if not isinstance(text, str):
             return
-        try:
-            kinds = self._expressions.condition(text).kinds
-        except BadExpression:
-            return
-        if not kinds <= {"boolean", "null"}:
-            message = f"{who}: {_short(text)} holds for all values but false and null; SonataFlow requires true"
+        marked = self._expression(self._from_root(text), who, node) or text
+        kinds = self._kinds(marked)
+        compared = None if kinds is None else self._compared(marked, kinds)
+        self._put(node, "condition", compared or marked, f"{who}: condition")
+        if kinds is not None and compared is None and not kinds <= {"boolean", "null"}:
+            message = f"{who}: {_short(marked)} holds for all values but false and null; SonataFlow requires true"
             hint = "compare it if it can be something other than true and false, as in '.count > 0'"
             self._report.differs(message, hint, node)
+
+    def _kinds(self, condition: str) -> frozenset[str] | None:
+        """Return the kinds of values that a condition in jq may yield; None for one that is true or false by its form."""
+        if not self._expressions.is_jq or _TRUTH.search(condition) is not None:
+            return None
+        with suppress(BadExpression):
+            return frozenset(self._expressions.condition(condition).kinds)
+        return None
+
+    def _compared(self, text: str, kinds: frozenset[str]) -> str | None:
+        """Return the condition *text*, which yields values of *kinds*, as one that is true where it holds in SonataFlow.
+
+        That is for true, the text "true", and numbers except 0. Return None if it is one already, or yields anything.
+        """
+        found = _MARKED.fullmatch(text)
+        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        if inner.startswith("fn:"):
+            inner = str(self._functions.get(inner.removeprefix("fn:").strip(), "")).strip()
+            if not inner or _MARKED.fullmatch(inner) is not None or inner.startswith("fn:"):
+                return None
+        if kinds == ANY:
+            if not assigns(inner):
+                return None
+            kinds = frozenset({"object"})  # the data, with what was assigned
+        elif "boolean" in kinds and kinds <= {"boolean", "null"}:
+            return None
+        if kinds == {"number"}:
+            compared = f"({inner}) != 0"
+        elif kinds == {"string"}:
+            compared = f'({inner}) == "true"'
+        elif not {"number", "string"} & kinds:
+            compared = f"({inner}) == true"
+        else:
+            compared = f'({inner}) | . == true or . == "true" or (type == "number" and . != 0)'
+        return braced(compared) if self._compiles(compared) else None
 
     def _value(self, node: Any, key: Any, who: str, *, is_argument: bool = False) -> None:
         """Mark the expressions among the texts under *key*."""

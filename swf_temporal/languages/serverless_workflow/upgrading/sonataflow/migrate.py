@@ -178,8 +178,8 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
     _constants(root, report)
     _times(root, report)
     for state in states(root):
-        if state.get("type") == "operation" and not state.get("actions"):
-            _without_actions(state, report)
+        if state.get("type") == "operation":
+            _without_actions(state, called(state), report)
         if state.get("type") == "parallel":
             _branches(state, report)
     for event in children(root, "events"):
@@ -229,11 +229,15 @@ def _time(node: Tree, key: str, who: str, report: UpgradeReport) -> None:
     report.reshaped(f"{who}: {key} {value!r} is {node[key]!r}", node)
 
 
-def _without_actions(state: Tree, report: UpgradeReport) -> None:
-    """Add an empty list of actions to a state without actions."""
-    if "actions" not in state and "type" in state:
-        add(state, "actions", [], "type")
-        report.reshaped(f"{called(state)}: actions is an empty list", state)
+def _without_actions(node: Tree, who: str, report: UpgradeReport) -> None:
+    """Add an empty list of actions to a state or a branch without actions."""
+    if node.get("actions") is not None:
+        return
+    if "actions" in node:
+        node["actions"] = []
+    else:
+        add(node, "actions", [], "type" if "type" in node else "name")
+    report.reshaped(f"{who}: actions is an empty list", node)
 
 
 def _branches(state: Tree, report: UpgradeReport) -> None:
@@ -245,6 +249,7 @@ def _branches(state: Tree, report: UpgradeReport) -> None:
             taken.add(name)
             add(branch, "name", name)
             report.reshaped(f"{called(state)}: a branch is called {name!r}", branch)
+        _without_actions(branch, f"{called(state)}, branch {branch['name']!r}", report)
 
 
 def _constants(root: Tree, report: UpgradeReport) -> None:

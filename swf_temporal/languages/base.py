@@ -23,8 +23,8 @@ class UpgradeChange:
     """One change that rewriting a definition made, or could not make."""
 
     kind: Literal["respelled", "changed", "differs", "refused", "inexpressible"]
-    """Renamed only; expressed in another form; unchanged, though its effect differs; unchanged, though the other runtime
-    refuses it; not expressible and unchanged."""
+    """Renamed only; expressed in another form; unchanged, though its effect differs; unchanged, though the other
+    runtime refuses it; not expressible and unchanged."""
     message: str
     line: int | None = None
     """The line of its first occurrence, if known."""

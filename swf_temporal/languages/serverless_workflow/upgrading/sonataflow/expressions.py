@@ -154,7 +154,7 @@ class Marking:
         return text if self._expressions.is_jq or not inner or inner[0] in "$@" else f"$.{inner}"
 
     def _condition(self, node: Tree, who: str) -> None:
-        """Mark a condition, and compare one that does not yield true or false as SonataFlow does, if that is known."""
+        """Mark a condition; one that is known not to yield true or false is compared as SonataFlow does."""
         written = node.get("condition")
         text = show_json(written) if isinstance(written, int | float) and not isinstance(written, bool) else written
         if not isinstance(text, str):
@@ -169,7 +169,7 @@ class Marking:
             self._report.differs(message, hint, node)
 
     def _kinds(self, condition: str) -> frozenset[str] | None:
-        """Return the kinds of values that a condition in jq may yield; None for one that is true or false by its form."""
+        """Return the kinds of values that a condition in jq may yield; None if its form shows that it is a truth."""
         if not self._expressions.is_jq or _TRUTH.search(condition) is not None:
             return None
         with suppress(BadExpression):
@@ -177,7 +177,7 @@ class Marking:
         return None
 
     def _compared(self, text: str, kinds: frozenset[str]) -> str | None:
-        """Return the condition *text*, which yields values of *kinds*, as one that is true where it holds in SonataFlow.
+        """Return the condition *text*, which yields values of *kinds*, as one that is true if it holds in SonataFlow.
 
         That is for true, the text "true", and numbers except 0. Return None if it is one already, or yields anything.
         """

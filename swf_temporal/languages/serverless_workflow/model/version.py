@@ -60,6 +60,8 @@ class LanguageVersion:
     that ends can fail the instance with a message in its metadata."""
     narrow_truths: bool = False
     """Whether conditions hold only for true, the text "true" and numbers except 0, not for all but false and null."""
+    filters_objects: bool = False
+    """Whether a filter in a JSONPath applies to an object itself, and not to its members."""
     defines_errors: bool = True
     """Whether errors must be defined, and not just named where they are handled."""
     has_semantic_versions: bool = False

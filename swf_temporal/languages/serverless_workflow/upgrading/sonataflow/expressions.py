@@ -49,6 +49,8 @@ _TRUTH: Final = re.compile(
 )
 """An expression whose last filter yields true or false."""
 _VARIABLE: Final = re.compile(r"\$SECRET\b")
+_OF_ELEMENT: Final = re.compile(r"\[-?\d+\]\s*\.?\[\s*\?")
+"""A filter in a JSONPath that is applied to an element of an array, which often is an object."""
 
 
 def expressions_of(root: Tree) -> Expressions:
@@ -98,9 +100,11 @@ class Marking:
     def _operation(self, function: Tree) -> None:
         """Rewrite the expression of an expression function, which needs no braces."""
         text = function.get("operation")
-        if function.get("type") == "expression" and isinstance(text, str) and self._expressions.is_jq:
-            who = f"function {function.get('name')!r}"
-            self._look_at(text, who, function)
+        if function.get("type") != "expression" or not isinstance(text, str):
+            return
+        who = f"function {function.get('name')!r}"
+        self._look_at(text, who, function)
+        if self._expressions.is_jq:
             self._put(function, "operation", self._constants.written(text, who, function), who)
 
     def _state(self, state: Tree) -> None:
@@ -278,10 +282,15 @@ class Marking:
         return True
 
     def _look_at(self, text: str, who: str, node: Any) -> None:
-        """Report fields of `$WORKFLOW` in the expression *text* that do not exist here."""
+        """Report fields of `$WORKFLOW` in the expression *text* that do not exist here, and filters of an element."""
+        place = node if isinstance(node, Mapping) else None
+        if not self._expressions.is_jq and _OF_ELEMENT.search(text) is not None:
+            message = (
+                f"{who}: the filter in {_short(text)} applies to the members of an object; SonataFlow tries itself"
+            )
+            self._report.differs(message, "filter the array that has the object", place)
         if "$WORKFLOW" not in text:
             return
-        place = node if isinstance(node, Mapping) else None
         for word in tokens(text):
             if word.kind == "variable" and (found := _WORD.match(text, word.offset)) and found[1] in _UNKNOWN_HERE:
                 self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])

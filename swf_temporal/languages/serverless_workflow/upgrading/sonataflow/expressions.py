@@ -20,9 +20,11 @@ from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants i
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     action_lists,
+    actions,
     braced,
     called,
     children,
+    function_of,
     leavings,
     name_of,
     states,
@@ -83,7 +85,9 @@ class Marking:
     def run(self) -> None:
         """Mark all expressions."""
         root = self._root
-        for function in children(root, "functions"):
+        for function in list(children(root, "functions")):
+            if self._is_inserted(function):
+                continue
             self._operation(function)
             for metadata in children(function, "metadata"):
                 self._field(metadata, CONFIG_KEY, f"function {function.get('name')!r}")
@@ -96,6 +100,37 @@ class Marking:
         for timeouts in (root, *states(root)):
             for holder in children(timeouts, "timeouts"):
                 self._field(holder, "eventTimeout", "timeouts")
+
+    def _is_inserted(self, function: Tree) -> bool:
+        """Insert an expression function that uses secrets into arguments, which may; return True if that is all."""
+        name, text = str(function.get("name")), self._functions.get(str(function.get("name")))
+        if text is None or not self._expressions.is_jq or not self._constants.exposes(text):
+            return False
+        inserted = [
+            self._insert(reference, "arguments", name, text)
+            for _, action in actions(self._root)
+            for reference in children(action, "functionRef")
+            if function_of(action) not in self._functions
+        ]
+        if any(inserted):
+            self._report.reshaped(
+                f"function {name!r}: its expression is inserted into the arguments that name it", function
+            )
+        if name in map(function_of, (action for _, action in actions(self._root))) or _names(self._root, name):
+            return False
+        self._root["functions"].remove(function)
+        return True
+
+    def _insert(self, node: Any, key: Any, name: str, text: str) -> bool:
+        """Write the expression *text* for `fn:name` under *key*; return True if it is named there."""
+        value = node.get(key) if isinstance(node, Mapping) else node[key]
+        if isinstance(value, MutableMapping | list):
+            inside = list(value) if isinstance(value, MutableMapping) else range(len(value))
+            return sum(self._insert(value, one, name, text) for one in inside) > 0  # all of them, unlike any()
+        is_named = isinstance(value, str) and _is_named(value, name)
+        if is_named:
+            node[key] = braced(text)
+        return is_named
 
     def _operation(self, function: Tree) -> None:
         """Rewrite the expression of an expression function, which needs no braces."""
@@ -294,6 +329,19 @@ class Marking:
         for word in tokens(text):
             if word.kind == "variable" and (found := _WORD.match(text, word.offset)) and found[1] in _UNKNOWN_HERE:
                 self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])
+
+
+def _names(value: Any, name: str) -> bool:
+    """Return True if a text in *value* is the expression function *name*."""
+    if isinstance(value, Mapping | list):
+        return any(_names(one, name) for one in (value.values() if isinstance(value, Mapping) else value))
+    return isinstance(value, str) and _is_named(value, name)
+
+
+def _is_named(text: str, name: str) -> bool:
+    found = _MARKED.fullmatch(text)
+    inner = text if found is None else found["jq"] or found["old"] or ""
+    return inner.strip().startswith("fn:") and inner.strip().removeprefix("fn:").strip() == name
 
 
 def mark(root: Tree, report: UpgradeReport, constants: Constants) -> None:

@@ -132,6 +132,8 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
 """The codes of problems that have another finding already, or that change nothing."""
+_REPEATED = frozenset({"expression-syntax", "secrets-in-expression"})
+"""The codes of problems that are told once of a part, if it is by hand already."""
 
 
 def migrate(path: Path) -> Migration:
@@ -184,7 +186,9 @@ class _Migrating:
         self._taken.update(upgraded.properties)
         resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
         checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
-        self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
+        told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
+        others = [one for one in checked.problems if one.code not in _REPEATED or not one.message.startswith((*told,))]
+        self._problems(part, others, is_rewritten=upgraded.text != part.text)
 
     def _application(self, definition: Any) -> str | None:
         """Return the id of a *definition* in a file if it has its own ConfigMap."""

@@ -292,15 +292,21 @@ class InstanceIdentity:
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
-    """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`."""
+    """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`, and in
+    `variables` those of the iterations that it is part of."""
+
+
+REQUEST_KEYS: Final = ("headers", "identity", "variables")
+"""The keys of a memo with facts of the request."""
 
 
 def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return the facts of the request that started an instance, from its *memo*, as `InstanceIdentity` has them."""
-    headers, identity = memo.get("headers"), memo.get("identity")
+    headers, identity, variables = (memo.get(key) for key in REQUEST_KEYS)
     return {
         **({"headers": headers} if isinstance(headers, dict) else {}),
         **({"identity": identity} if isinstance(identity, str) else {}),
+        **({"variables": variables} if isinstance(variables, dict) else {}),
     }
 
 

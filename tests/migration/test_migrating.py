@@ -139,6 +139,19 @@ def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
     assert changed_again(tmp_path / "migrated") == []
 
 
+def test_what_is_by_hand_is_told_once(tmp_path: Path) -> None:
+    """An expression function with a secret, or with a variable of an iteration, is not told of again as invalid."""
+    (tmp_path / "a.sw.yaml").write_text(
+        "{id: a, start: A, functions: [{name: f, type: expression, operation: $SECRET.api_key}, "
+        "{name: g, type: expression, operation: $number * 2}], "
+        "states: [{name: A, type: operation, actions: [{functionRef: f}, {functionRef: g}], end: true}]}"
+    )
+    assert [one.message for one in migrate(tmp_path).of("by hand")] == [
+        "function 'f': $SECRET.api_key outside of arguments of functions",
+        "function 'g': $number of an iteration that calls this workflow",
+    ]
+
+
 def test_functions_to_write_are_registered_as_what_is_called(tmp_path: Path) -> None:
     """One is for all scripts in Java. One that is called with different arguments takes them as one."""
     for name, operation in {"a": "script:java", "b": "script", "c": "camel:direct:a", "d": "class:x"}.items():

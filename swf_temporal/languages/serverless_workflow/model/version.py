@@ -13,6 +13,7 @@ LANGUAGE_NAME: Final = "serverless-workflow"
 REQUEST_FACTS: Final[Mapping[str, JSON]] = {
     "headers": {}, "identity": "anonymous",
     "prevActionResult": None, "statusCode": None, "statusMessage": None, "responseHeaders": {}, "python": {},
+    "variables": {},
 }  # fmt: skip
 """The further fields of `$WORKFLOW` if a version `tells_of_requests`, with their initial values."""
 

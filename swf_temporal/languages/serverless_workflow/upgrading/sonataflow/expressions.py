@@ -5,7 +5,7 @@ interpolation, `Got: \(.id)`. It is one only as a whole: `Got ${ .id }` is plain
 """
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -51,18 +51,17 @@ _TRUTH: Final = re.compile(
 )
 """An expression whose last filter yields true or false."""
 _VARIABLE: Final = re.compile(r"\$SECRET\b")
+_UNDEFINED: Final = re.compile(r"\$(\w+) is not defined")
 _OF_ELEMENT: Final = re.compile(r"\[-?\d+\]\s*\.?\[\s*\?")
 """A filter in a JSONPath that is applied to an element of an array, which often is an object."""
 
 
 def expressions_of(root: Tree) -> Expressions:
     """Return a compiler for the expressions of *root*, with SonataFlow's variables and functions."""
-    items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
+    items = {str(state.get("iterationParam", "item")) for state in states(root) if state.get("type") == "foreach"}
     named = root.get("expressionLang")
     language = named if named in LANGUAGES else "jq"  # validation reports others
-    return Expressions(
-        variables={*VARIABLES, *items, "item", "SECRET"}, functions=functions_of(root), language=language
-    )
+    return Expressions(variables={*VARIABLES, *items, "SECRET"}, functions=functions_of(root), language=language)
 
 
 def functions_of(root: Tree) -> dict[str, str]:
@@ -77,8 +76,9 @@ def functions_of(root: Tree) -> dict[str, str]:
 class Marking:
     """Puts the expressions of one definition into `${ }`."""
 
-    def __init__(self, root: Tree, report: UpgradeReport, constants: Constants) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport, constants: Constants, *, keeps_effects: bool) -> None:
         self._root, self._report, self._constants = root, report, constants
+        self._keeps_effects = keeps_effects
         self._expressions = expressions_of(root)
         self._functions = functions_of(root)
 
@@ -89,6 +89,7 @@ class Marking:
             if self._is_inserted(function):
                 continue
             self._operation(function)
+            self._expressions, self._functions = expressions_of(root), functions_of(root)
             for metadata in children(function, "metadata"):
                 self._field(metadata, CONFIG_KEY, f"function {function.get('name')!r}")
         for state in states(root):
@@ -140,7 +141,64 @@ class Marking:
         who = f"function {function.get('name')!r}"
         self._look_at(text, who, function)
         if self._expressions.is_jq:
+            found = _MARKED.fullmatch(text)
+            inner = text if found is None else (found["jq"] or found["old"] or "").strip()
+            defined = self._defined(inner, who, function, self._arguments_of(function.get("name")))
+            text = text if defined == inner else defined
             self._put(function, "operation", self._constants.written(text, who, function), who)
+
+    def _arguments_of(self, name: Any) -> set[str]:
+        """Return the names of the arguments of calls of the function *name*."""
+        given = (
+            reference.get("arguments")
+            for _, action in actions(self._root)
+            for reference in children(action, "functionRef")
+            if function_of(action) == name
+        )
+        return {str(key) for one in given if isinstance(one, Mapping) for key in one}
+
+    def _defined(
+        self, text: str, who: str, node: Any, arguments: Collection[str] = (), *, or_text: bool = False
+    ) -> str:
+        """Return the expression *text* with variables that it does not define itself, if it compiles so.
+
+        They are the *arguments* of an expression function, or of iterations that call the workflow. Without such an
+        iteration the expression fails, or with *or_text* is the text itself, as SonataFlow sends it.
+        """
+        defined, inherited = text, list[str]()
+        while (undefined := self._undefined_in(defined)) is not None:
+            inherited += [] if undefined in arguments else [undefined]
+            holder = "args" if undefined in arguments else "WORKFLOW.variables"
+            before, defined = defined, _renamed(defined, undefined, f"{holder}.{undefined}")
+            if defined == before:
+                return text
+        if not self._compiles(defined):
+            return text
+        if not inherited:
+            return defined
+        name, place = f"${inherited[0]}", node if isinstance(node, Mapping) else None
+        hint = f"pass it where the workflow is called, 'fromStateData: . + {{{name[1:]}: {name}}}', and use .{name[1:]} here"
+        if or_text:
+            message = (
+                f"{who}: {_short(text)} is read as text; if an iteration calls this workflow, SonataFlow knows {name}"
+            )
+            self._report.differs(message, hint, place)
+        else:
+            self._report.inexpressible(f"{who}: {name} of an iteration that calls this workflow", place, hint)
+        if not self._keeps_effects:
+            return text
+        has = " and ".join(f'has("{one}")' for one in inherited)
+        other = show_json(text) if or_text else f"error({show_json(f'{name} is not defined')})"
+        return f"if $WORKFLOW.variables | {has} then {defined} else {other} end"
+
+    def _undefined_in(self, text: str) -> str | None:
+        """Return the name of a variable that the expression *text* uses, and that is not defined."""
+        try:
+            self._expressions.expression(braced(text))
+        except BadExpression as bad:
+            found = _UNDEFINED.fullmatch(bad.message)
+            return None if found is None else found[1]
+        return None
 
     def _state(self, state: Tree) -> None:
         who = called(state)
@@ -252,7 +310,7 @@ class Marking:
             for index in range(len(value)):
                 self._value(value, index, who, is_argument=is_argument)
         elif isinstance(value, str):
-            found = self._expression(value, who, node, is_argument=is_argument)
+            found = self._expression(value, who, node, is_argument=is_argument, is_text=True)
             if found is not None:
                 self._put(node, key, found, f"{who}: {key!r}" if isinstance(key, str) else who)
             elif "${" in value and _MARKED.fullmatch(value) is None:
@@ -280,12 +338,19 @@ class Marking:
                 f"{what}: {_short(old)} is {_short(text)}", node if isinstance(node, Mapping) else None
             )
 
-    def _expression(self, text: str, who: str, node: Any, *, is_argument: bool = False) -> str | None:
-        """Return *text* in `${ }` if SonataFlow evaluates it, else None. Arguments may use secrets."""
+    def _expression(
+        self, text: str, who: str, node: Any, *, is_argument: bool = False, is_text: bool = False
+    ) -> str | None:
+        """Return *text* in `${ }` if SonataFlow evaluates it, else None; *is_text* if it may be a text as it is.
+
+        Arguments may use secrets.
+        """
         found = _MARKED.fullmatch(text)
-        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        written = inner = (text if found is None else found["jq"] or found["old"] or "").strip()
         if not inner or (not self._expressions.is_jq and found is None and not inner.startswith("$")):
             return None
+        if self._expressions.is_jq:
+            inner = self._defined(inner, who, node, or_text=is_text)
         if not self._compiles(inner):
             if not self._expressions.is_jq:
                 if found is not None:
@@ -299,7 +364,7 @@ class Marking:
         self._look_at(inner, who, node)
         place = node if isinstance(node, Mapping) else None
         changed = _VARIABLE.sub("$SECRETS", inner) if is_argument else self._constants.written(inner, who, place)
-        if found is not None and found["jq"] is not None and changed == inner:
+        if found is not None and found["jq"] is not None and changed == written:
             return text
         return braced(changed)
 
@@ -331,6 +396,17 @@ class Marking:
                 self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])
 
 
+def _renamed(text: str, variable: str, name: str) -> str:
+    """Return the expression *text* with another *name* for a *variable*."""
+    made, end = "", 0
+    with suppress(BadExpression):
+        for word in tokens(text):
+            if word.kind == "variable" and word.text == f"${variable}":
+                made += f"{text[end : word.offset]}${name}"
+                end = word.offset + len(word.text)
+    return made + text[end:]
+
+
 def _names(value: Any, name: str) -> bool:
     """Return True if a text in *value* is the expression function *name*."""
     if isinstance(value, Mapping | list):
@@ -344,9 +420,9 @@ def _is_named(text: str, name: str) -> bool:
     return inner.strip().startswith("fn:") and inner.strip().removeprefix("fn:").strip() == name
 
 
-def mark(root: Tree, report: UpgradeReport, constants: Constants) -> None:
+def mark(root: Tree, report: UpgradeReport, constants: Constants, *, keeps_effects: bool) -> None:
     """Put the expressions of *root* into `${ }`, with *constants* for properties."""
-    Marking(root, report, constants).run()
+    Marking(root, report, constants, keeps_effects=keeps_effects).run()
 
 
 def _short(text: Any) -> str:

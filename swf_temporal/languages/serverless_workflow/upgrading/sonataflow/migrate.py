@@ -298,7 +298,7 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     to_write = tuple(functions.to_write(document.root))
     functions.operations(document.root, report)
     functions.clients(document.root, report, properties)
-    expressions.mark(document.root, report, constants)
+    expressions.mark(document.root, report, constants, keeps_effects=keeps_effects)
     declare(document.root, report, properties)
     for step in _AFTER:
         step(document.root, report)

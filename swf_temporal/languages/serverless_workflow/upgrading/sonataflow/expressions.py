@@ -177,7 +177,8 @@ class Marking:
         if not inherited:
             return defined
         name, place = f"${inherited[0]}", node if isinstance(node, Mapping) else None
-        hint = f"pass it where the workflow is called, 'fromStateData: . + {{{name[1:]}: {name}}}', and use .{name[1:]} here"
+        passed = f"'fromStateData: . + {{{name[1:]}: {name}}}'"
+        hint = f"pass it where the workflow is called, {passed}, and use .{name[1:]} here"
         if or_text:
             message = (
                 f"{who}: {_short(text)} is read as text; if an iteration calls this workflow, SonataFlow knows {name}"

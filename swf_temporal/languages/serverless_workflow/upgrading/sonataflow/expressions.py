@@ -41,6 +41,7 @@ _UNKNOWN_HERE: Final = {
     "python": "return the value from the function, and keep it with toStateData",
 }
 """The fields of `$WORKFLOW` in SonataFlow only, with hints."""
+_WHOLE: Final = "name the fields that are needed, as in '$WORKFLOW.id'"
 _WORD: Final = re.compile(r"\$WORKFLOW\.(\w+)")
 _QUOTED: Final = re.compile(r'\$\{ "(?:[^"\\]|\\[^(])*" \}')
 """A text in quotes, which evaluates to itself."""
@@ -393,7 +394,12 @@ class Marking:
         if "$WORKFLOW" not in text:
             return
         for word in tokens(text):
-            if word.kind == "variable" and (found := _WORD.match(text, word.offset)) and found[1] in _UNKNOWN_HERE:
+            if word.kind != "variable" or word.text != "$WORKFLOW":
+                continue
+            found = _WORD.match(text, word.offset)
+            if found is None:
+                self._report.differs(f"{who}: $WORKFLOW has no {', '.join(_UNKNOWN_HERE)} here", _WHOLE, place)
+            elif found[1] in _UNKNOWN_HERE:
                 self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])
 
 

@@ -228,6 +228,8 @@ class SubflowCall(CallFacts):
     """The variables of the scope `thread` that it shares with its caller, as `InstanceIdentity` has them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
     """The request that started the instance, as `InstanceIdentity` has it."""
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    """The variables of iterations, as `InstanceIdentity` has them."""
 
 
 class Host(Protocol):
@@ -292,21 +294,17 @@ class InstanceIdentity:
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
-    """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`, and in
-    `variables` those of the iterations that it is part of."""
-
-
-REQUEST_KEYS: Final = ("headers", "identity", "variables")
-"""The keys of a memo with facts of the request."""
+    """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`."""
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    """The variables of the iterations of its callers, if their language shares them."""
 
 
 def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return the facts of the request that started an instance, from its *memo*, as `InstanceIdentity` has them."""
-    headers, identity, variables = (memo.get(key) for key in REQUEST_KEYS)
+    headers, identity = memo.get("headers"), memo.get("identity")
     return {
         **({"headers": headers} if isinstance(headers, dict) else {}),
         **({"identity": identity} if isinstance(identity, str) else {}),
-        **({"variables": variables} if isinstance(variables, dict) else {}),
     }
 
 

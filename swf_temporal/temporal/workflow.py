@@ -12,7 +12,7 @@ a start.
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -31,7 +31,6 @@ from swf_temporal.base.errors import (
 from swf_temporal.base.records import MalformedRecord, Record
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import (
-    REQUEST_KEYS,
     Completed,
     ContinuedAs,
     InstanceIdentity,
@@ -67,13 +66,15 @@ from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
 from swf_temporal.temporal.workflow_input import read_input
 
+_KEYS: Final = ("headers", "identity")
+
 
 def request_of_workflow() -> dict[str, JSON]:
     """Return the facts about its request from the memo of the running workflow; invalid values are ignored."""
-    if not any(key in workflow.info().raw_memo for key in REQUEST_KEYS):
+    if not any(key in workflow.info().raw_memo for key in _KEYS):
         return {}
     try:
-        return request_in({key: workflow.memo_value(key, None) for key in REQUEST_KEYS})
+        return request_in({key: workflow.memo_value(key, None) for key in _KEYS})
     except (RuntimeError, ValueError, TypeError):  # written by another client, in another form
         return {}
 
@@ -243,7 +244,8 @@ class Interpreter:
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info, pin = self._info, self._pin
         host = self._begun(definition)
-        instance = InstanceIdentity(info.workflow_id, info.run_id, pin.lineage.thread, request_of_workflow())
+        lineage, request = pin.lineage, request_of_workflow()
+        instance = InstanceIdentity(info.workflow_id, info.run_id, lineage.thread, request, lineage.variables)
         progress = pin.progress or ProgressRecord(inbox=pin.start.inbox, numbers=pin.start.numbers).to_json()
         while True:
             run = Run(program, host, self._data, instance, progress, pin.start.limit)

@@ -273,7 +273,8 @@ async def _run_subflow(
             state=lane.state_path,
             action=name,
             fire_and_forget=fire_and_forget,
-            request=_shared_request(lane),
+            request=lane.execution.request,
+            variables=_shared_variables(lane),
             parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
             long_wait=long_wait_of_subflow(ref, lane),
         )
@@ -294,17 +295,13 @@ async def _run_subflow(
     return NOTHING if fire_and_forget else result
 
 
-def _shared_request(lane: Lane) -> Mapping[str, JSON]:
-    """Return the facts of the request for a sub-workflow, in versions with them, and the variables of iterations."""
-    request = lane.execution.request
+def _shared_variables(lane: Lane) -> Mapping[str, JSON]:
+    """Return the variables of iterations for a sub-workflow; none in most language versions."""
     if not lane.program.workflow.language_version.tells_of_requests:
-        return request
-    inherited, of_iterations = request.get("variables"), lane.program.expressions.declared - VARIABLES
-    variables = {
-        **(inherited if isinstance(inherited, dict) else {}),
-        **{name: value for name, value in lane.variables.items() if name in of_iterations},
-    }
-    return {**request, "variables": variables} if variables else request
+        return {}
+    of_iterations = lane.program.expressions.declared - VARIABLES
+    own = {name: value for name, value in lane.variables.items() if name in of_iterations}
+    return {**lane.run.instance.variables, **own}
 
 
 def _call_id(name: str, lane: Lane[ActionFrame]) -> str:

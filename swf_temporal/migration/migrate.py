@@ -133,7 +133,7 @@ _KINDS: dict[str, Kind] = {
 _TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
 """The codes of problems that have another finding already, or that change nothing."""
 _REPEATED = frozenset({"expression-syntax", "secrets-in-expression"})
-"""The codes of problems that are told once of a part, if it is by hand already."""
+"""The codes of problems that repeat a finding of the same part, which is by hand already."""
 
 
 def migrate(path: Path) -> Migration:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.grammar import listed
 from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.project import Called, Found, Owners
 from swf_temporal.migration.report import Finding, Kind
@@ -192,7 +193,8 @@ class _Reading:
         names = dict.fromkeys(_UNKNOWN.findall(value))
         if names:
             hint = "write the value that it has there into swf.yaml"
-            self._find("by hand", key, f"{key} names {', '.join(names)}, which is not among the properties", hint)
+            are = "is" if len(names) == 1 else "are"
+            self._find("by hand", key, f"{key} names {listed([*names])}, which {are} not among the properties", hint)
 
     def _strategy(self, key: str, _: str) -> bool:
         if self._owners.strategy == BY_TITLE:

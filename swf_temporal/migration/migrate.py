@@ -7,12 +7,13 @@ import keyword
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.base.files import refuse_outside
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.loading import check
@@ -27,18 +28,32 @@ from swf_temporal.text.properties import Owner, PropertiesText, in_production
 from swf_temporal.text.yaml_text import write_yaml
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
-_HEAD: Final = '''"""What the definitions called in Java: each function is to be written.
+_NO_WORD: Final = re.compile(r"\W+|^(?=\d)")
+_FUNCTIONS: Final = "functions.py"
+_HEAD: Final = '''"""What the definitions call that has no counterpart, such as Java: each function is to be written.
 
 Run a worker with `--functions functions.py`.
 """
 
 from typing import Any
+
+from swf_temporal import Registry
+
+registry = Registry()
 '''
 
 
-def stubs(functions: Mapping[str, tuple[str, ...]]) -> str:
-    """Return a module with a function for each name, whose parameters have the names given."""
-    return _HEAD + "".join(_stub(name, parameters) for name, parameters in sorted(functions.items()))
+def stubs(functions: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """Return a module that registers a function under each name, whose parameters have the names given.
+
+    One that is named with different parameters takes all of them as one.
+    """
+    parameters: dict[str, set[tuple[str, ...]]] = {}
+    for name, taken in functions:
+        parameters.setdefault(name, set()).add(taken)
+    return _HEAD + "".join(
+        _stub(name, () if len(several) > 1 else several.pop()) for name, several in sorted(parameters.items())
+    )
 
 
 def _stub(name: str, parameters: tuple[str, ...]) -> str:
@@ -49,7 +64,12 @@ def _stub(name: str, parameters: tuple[str, ...]) -> str:
         taken = ", ".join(f"{one}: Any" for one in plain)
     else:
         taken = "arguments: Any = None"
-    return f'\n\ndef {name}({taken}) -> Any:\n    raise NotImplementedError("{name} is to be written")\n'
+    word = _NO_WORD.sub("_", name)
+    called = f"{word}_" if keyword.iskeyword(word) else word
+    return (
+        f"\n\n@registry.custom({show_json(name)})\ndef {called}({taken}) -> Any:\n"
+        f"    raise NotImplementedError({show_json(f'{name} is to be written')})\n"
+    )
 
 
 _Place: TypeAlias = tuple[tuple[str, str], Option]
@@ -107,10 +127,13 @@ class Sharing:
 
 
 _KINDS: dict[str, Kind] = {
-    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
+    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "refused": "differs",
+    "inexpressible": "by hand",
 }  # fmt: skip
 _TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
 """The codes of problems that have another finding already, or that change nothing."""
+_REPEATED = frozenset({"expression-syntax", "secrets-in-expression"})
+"""The codes of problems that repeat a finding of the same part, which is by hand already."""
 
 
 def migrate(path: Path) -> Migration:
@@ -124,7 +147,7 @@ class _Migrating:
         self._findings: list[Finding] = []
         self._files: dict[str, bytes] = {}
         self._functions: list[Called] = []
-        self._java: dict[str, tuple[str, ...]] = {}
+        self._to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self._taken: set[str] = set()
         """The properties that are used by constants of definitions."""
 
@@ -142,8 +165,8 @@ class _Migrating:
             self._files["swf.yaml"] = write_yaml(settings).encode()
         if secrets:
             self._files["secrets.example.yaml"] = write_yaml(secrets).encode()
-        if self._java:
-            self._files["functions.py"] = stubs(self._java).encode()
+        if self._to_write and not (self._project.root / _FUNCTIONS).exists():  # it may be written already
+            self._files[_FUNCTIONS] = stubs(self._to_write).encode()
         files = tuple(MigratedFile(place, content) for place, content in sorted(self._files.items()))
         names = tuple(part.name for part in self._project.parts)
         return Migration(names, tuple(self._findings), files)
@@ -159,11 +182,13 @@ class _Migrating:
         self._note(part, upgraded)
         data = _data(upgraded.text)
         self._functions += functions_of(data, part.name, part.workflow or self._application(data))
-        self._java |= upgraded.to_write
+        self._to_write += upgraded.to_write
         self._taken.update(upgraded.properties)
         resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
         checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
-        self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
+        told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
+        others = [one for one in checked.problems if one.code not in _REPEATED or not one.message.startswith((*told,))]
+        self._problems(part, others, is_rewritten=upgraded.text != part.text)
 
     def _application(self, definition: Any) -> str | None:
         """Return the id of a *definition* in a file if it has its own ConfigMap."""

@@ -15,6 +15,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import ENDINGS, read_bytes, refuse_outside, why_unreadable
 from swf_temporal.base.function_types import CONFIG_KEY, callee_of, environment_name, operation_type
+from swf_temporal.base.grammar import listed
 from swf_temporal.languages.known import looks_like_definition
 from swf_temporal.text.located import Object, UnreadableText, plain
 from swf_temporal.text.origin import Source
@@ -324,9 +325,10 @@ class Owners:
         for owner in owners.values():
             others = [one for one in self._everybody if has_settings_of(one, owner) and not is_meant(one, key)]
             if others:
-                told = ", ".join(dict.fromkeys(f"{one.name!r} ({one.operation})" for one in others))
+                told = list(dict.fromkeys(f"{one.name!r} ({one.operation})" for one in others))
                 hint = "let other workers serve these, or call one of them otherwise"
-                return Found(reason=f"{owner} would be the name of what {told} calls, too", hint=hint)
+                calls = "calls" if len(told) == 1 else "call"
+                return Found(reason=f"{owner} would be the name of what {listed(told)} {calls}, too", hint=hint)
         return Found(tuple(owners.values()))
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from swf_temporal.expressions.evaluation import BadExpression
-from swf_temporal.expressions.lexing import tokens
+from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.text.properties import resolved
@@ -32,7 +32,9 @@ _CREDENTIAL: Final = re.compile(
     re.IGNORECASE,
 )
 """Matches a value that is or contains a credential, such as a long run of letters and digits."""
-_EXPOSED: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
+_EXPOSED: Final = (
+    "a secret would become data, which is stored and shown: use it in the arguments of the function that needs it"
+)
 
 
 class Constants:
@@ -53,16 +55,10 @@ class Constants:
 
         *who* names the owner of the expression, at *place*.
         """
-        try:
-            words = [one for one in tokens(text) if one.kind == "variable" and one.text in _VARIABLES]
-        except BadExpression:
-            return text
         made, end = "", 0
-        for word in words:
+        for word, used, name in _properties_in(text):
             made += text[end : word.offset]
             end = word.offset + len(word.text)
-            used = _USED.match(text, word.offset)
-            name = "" if used is None else ".".join(one or other for one, other in _NAME.findall(used[1]))
             if used is not None and self._has(name, f"{who}: {used[0]}", place):
                 made += _constant(name)
                 end = used.end()
@@ -70,25 +66,34 @@ class Constants:
                 made += "$SECRETS"
         return made + text[end:]
 
+    def exposes(self, text: str) -> bool:
+        """Return True if the expression *text* uses a property that cannot be a constant."""
+        return any(isinstance(self._counterpart(name), str) for _, _, name in _properties_in(text))
+
     def _has(self, name: str, what: str, place: Any) -> bool:
         """Return True if the property *name* has a constant now; else report *what*, with a hint."""
+        found = self._counterpart(name)
+        if isinstance(found, str):
+            self._report.inexpressible(f"{what} outside of arguments of functions", place, found)
+        elif found is not None:
+            self._add(name, *found)
+        return not isinstance(found, str)
+
+    def _counterpart(self, name: str) -> tuple[str, str] | str | None:
+        """Return the key and value for a constant *name*, None if there is one, or a hint if it cannot be one."""
         if name in self._added:
-            return True
+            return None
         key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
         constants = self._root.get("constants", {})
         value = None if key is None else _public_value(key, self._properties)
         hint = f"if it is not a secret, write it into 'constants' and use {_constant(name)}"
         if is_secret(name):
-            hint = _EXPOSED
-        elif isinstance(constants, dict) and name in constants:
-            hint = f"there is another constant {name!r}: write it into 'constants' under a different name"
-        elif key is not None and value is None:
-            hint = f"its value contains a credential, or refers to a secret or an unknown property: {hint}"
-        elif key is not None and value is not None and isinstance(constants, dict):
-            self._add(name, key, value)
-            return True
-        self._report.inexpressible(f"{what} outside of arguments of functions", place, hint)
-        return False
+            return _EXPOSED
+        if isinstance(constants, dict) and name in constants:
+            return f"there is another constant {name!r}: write it into 'constants' under a different name"
+        if key is not None and value is None:
+            return f"its value contains a credential, or refers to a secret or an unknown property: {hint}"
+        return (key, value) if key is not None and value is not None and isinstance(constants, dict) else hint
 
     def _add(self, name: str, key: str, value: str) -> None:
         if "constants" in self._root:
@@ -97,6 +102,20 @@ class Constants:
             add(self._root, "constants", {name: value}, "id")
         self._added[name] = key
         self._report.reshaped(f"the property {key!r} is the constant {name!r}")
+
+
+def _properties_in(text: str) -> list[tuple[Token, re.Match[str] | None, str]]:
+    """Return each use of properties in the expression *text*: the variable, the place with the name, and the name."""
+    try:
+        words = [one for one in tokens(text) if one.kind == "variable" and one.text in _VARIABLES]
+    except BadExpression:
+        return []
+    uses = [(word, _USED.match(text, word.offset)) for word in words]
+    return [(word, used, "" if used is None else _name_in(used[1])) for word, used in uses]
+
+
+def _name_in(path: str) -> str:
+    return ".".join(one or other for one, other in _NAME.findall(path))
 
 
 def is_secret(name: str) -> bool:

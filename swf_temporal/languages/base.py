@@ -43,6 +43,8 @@ class Upgraded:
     """Python functions to write in place of other code: the names of their parameters, by function name."""
     properties: tuple[str, ...] = ()
     """The application properties that became constants."""
+    secrets: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+    """What its functions are given of secrets, by path; the property that it was, or None if there is none."""
     to: str = ""
     """The version of the result, if it is another one."""
 
@@ -110,6 +112,13 @@ class LanguageBase(ABC):
         """Raise UsageError: the language has no other versions."""
         raise UsageError(f"{source.name}: definitions of {self.title} cannot be upgraded")
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as above
+    def migrate(
+        self,
+        source: Source,
+        properties: Mapping[str, str],
+        *,
+        keeps_effects: bool = False,
+        application: str = "",  # noqa: ARG002 - as above
+    ) -> Upgraded:
         """Return it unchanged: it means the same to other runtimes."""
         return Upgraded(source.text, "")

@@ -9,6 +9,9 @@ from typing import Any, Final, Literal
 from swf_temporal.base.grammar import counted
 
 Kind = Literal["rewritten", "differs", "by hand"]
+Task = Literal["files", "definitions", "functions", "settings", "secrets"]
+TASKS: Final[tuple[Task, ...]] = ("files", "definitions", "functions", "settings", "secrets")
+"""What manual work is about, in the order in which it is done."""
 KINDS: Final[tuple[Kind, ...]] = ("rewritten", "differs", "by hand")
 """Same meaning in another form; left unchanged, with other behaviour; needs manual work. From best to worst."""
 
@@ -24,6 +27,18 @@ class Finding:
     message: str
     hint: str | None = None
     """Advice on what to write or to check."""
+    start: str | None = None
+    """The beginning of what to write or to run, to be copied."""
+    task: Task = "settings"
+    """What it is about, if it needs manual work."""
+    written: str | None = None
+    """The path of the file that is written, if the line is one of that file."""
+
+    @property
+    def place(self) -> str:
+        """Its file, which may be the one that is written, and the line if that is known."""
+        file = self.written or self.file.partition("#")[0]
+        return file if self.line is None else f"{file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,12 @@ class Migration:
     def of(self, kind: Kind) -> Sequence[Finding]:
         """Return the findings of a *kind*."""
         return [one for one in self.findings if one.kind == kind]
+
+    @property
+    def tasks(self) -> Sequence[Finding]:
+        """What needs manual work, in the order in which it is done: one that several files need is there once."""
+        found = sorted(self.of("by hand"), key=lambda one: TASKS.index(one.task))
+        return list({(one.place, one.message): one for one in reversed(found)}.values())[::-1]
 
 
 MEANINGS: Final = {
@@ -99,11 +120,20 @@ def as_text(migration: Migration) -> str:
     for file in files:
         lines.append(f"{file}: {told[file]}" if file in told else file)
         lines += [f"  {_line(one)}" for one in migration.findings if one.file == file]
-    return "\n".join([*lines, "", summary(migration), ""])
+    return "\n".join([*lines, "", summary(migration), *tasks_as_text(migration), ""])
+
+
+def tasks_as_text(migration: Migration) -> list[str]:
+    """Return lines with what is left to do, in order, each with its place and the beginning of it."""
+    lines = []
+    for number, one in enumerate(migration.tasks, 1):
+        lines.append(f"{number:3}. {one.place}: {one.message}{f' ({one.hint})' if one.hint else ''}")
+        lines += [f"       {line}" for line in (one.start or "").splitlines()]
+    return ["", "What is left to do:", *lines] if lines else []
 
 
 def _line(one: Finding) -> str:
-    place = "" if one.line is None else f"line {one.line}: "
+    place = "" if one.line is None else f"line {one.line}: " if one.written is None else f"written line {one.line}: "
     hint = f" ({one.hint})" if one.hint else ""
     return f"{one.kind:9}  {place}{one.message}{hint}"
 
@@ -117,8 +147,17 @@ def as_data(migration: Migration) -> dict[str, Any]:
                 "file": one.file, "kind": one.kind, "message": one.message,
                 **({} if one.line is None else {"line": one.line}),
                 **({} if one.hint is None else {"hint": one.hint}),
+                **({} if one.start is None else {"start": one.start}),
+                **({} if one.written is None else {"written": one.written}),
             }
             for one in migration.findings
+        ],
+        "tasks": [
+            {
+                "task": one.task, "place": one.place, "message": one.message,
+                **({} if one.start is None else {"start": one.start}),
+            }
+            for one in migration.tasks
         ],
         "files": [one.path for one in migration.files],
     }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.migration.configuration import configuration
 from swf_temporal.migration.migrate import migrate
-from swf_temporal.migration.project import Called
+from swf_temporal.migration.owners import Called
 from swf_temporal.migration.report import Migration
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.properties import PropertiesText
@@ -123,21 +123,40 @@ _URL = "quarkus.rest-client.a_yaml.url=http://"
 _LOGIN = "quarkus.openapi-generator.a_yaml.auth.login.password="
 
 
-@pytest.mark.parametrize(("one", "other", "settings", "told"), [
+@pytest.mark.parametrize(("one", "other", "settings", "secrets"), [
     (f"{_URL}a", f"{_URL}a", {"services": {"a.yaml": {"baseUrl": "http://a"}}}, None),
-    (f"{_URL}a", f"{_URL}b", None, "quarkus.rest-client.a_yaml.url: 'a.yaml'"),
-    (f"{_URL}a", "other=1", None, "quarkus.rest-client.a_yaml.url"),
-    ("quarkus.rest-client.read-timeout=1000", "other=1", None, "all calls"),
-    (f"{_LOGIN}x", f"{_LOGIN}y", None, "the secret 'a.yaml.login'"),
-    (f"{_LOGIN}x", f"{_LOGIN}x", None, None),
+    (f"{_URL}a", f"{_URL}b",
+     {"services": {"first/a.yaml": {"baseUrl": "http://a"}, "second/a.yaml": {"baseUrl": "http://b"}}}, None),
+    (f"{_URL}a", "other=1", {"services": {"first/a.yaml": {"baseUrl": "http://a"}}}, None),
+    ("quarkus.rest-client.read-timeout=1000", "other=1", {"services": {"first/a.yaml": {"timeout": "PT1S"}}}, None),
+    (f"{_LOGIN}x", f"{_LOGIN}y", None, ["first/a.yaml.login", "second/a.yaml.login"]),
+    (f"{_LOGIN}x", f"{_LOGIN}x", None, ["a.yaml.login"]),
 ])  # fmt: skip
-def test_applications_of_one_worker_agree(
-    tmp_path: Path, one: str, other: str, settings: Any, told: str | None
+def test_applications_of_one_worker_may_differ(
+    tmp_path: Path, one: str, other: str, settings: Any, secrets: list[str] | None
 ) -> None:
+    """Where they do, the names of their services begin with those of the applications."""
     migration = manifests(tmp_path, first=one, second=other)
     assert written(migration, "swf.yaml") == settings
-    found = [each.message for each in migration.findings if "one worker serves them all" in each.message]
-    assert [told is not None and told in each for each in found] == ([] if told is None else [True])
+    assert list(written(migration, "secrets.example.yaml") or ()) == (secrets or [])
+    assert not any("one worker serves them all" in each.message for each in migration.findings)
+    for name in ("first", "second"):
+        [function] = written(migration, f"{name}.sw.yaml")["functions"]
+        alias = function.get("metadata", {}).get("configuredAs")
+        assert alias == (None if one == other else f"{name}/a.yaml")
+
+
+def test_what_applications_cannot_have_apart_is_told(tmp_path: Path) -> None:
+    """A property that functions are given as a secret has one value."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "application.properties").write_text(f"api.token={name}\n")
+        (tmp_path / name / "flow.sw.yaml").write_text(
+            f"{{id: {name}, start: A, functions: [{{name: f, type: custom}}], states: [{{name: A, type: operation, "
+            "actions: [{functionRef: {refName: f, arguments: {a: $SECRET.api.token}}}], end: true}]}"
+        )
+    told = [one.message for one in migrate(tmp_path).tasks]
+    assert "the secret 'api' is not the same for all workflows that have it, and one worker serves them all" in told
 
 
 def test_a_secret_for_each_document_and_scheme(tmp_path: Path) -> None:

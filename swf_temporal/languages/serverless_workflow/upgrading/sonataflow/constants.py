@@ -6,7 +6,6 @@ their value are written as constants.
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Final
 
 from swf_temporal.expressions.evaluation import BadExpression
@@ -15,23 +14,13 @@ from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeR
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.text.properties import resolved
 from swf_temporal.text.round_trip import add
+from swf_temporal.text.secrecy import has_credential, is_secret
 
 _VARIABLES: Final = ("$SECRET", "$SECRETS")
 _USED: Final = re.compile(r'\$SECRETS?((?:\.\w+|\."[^"\\]+"|\.?\["[^"\\]+"\])+)')
 _NAME: Final = re.compile(r'\.(\w+)|"([^"]+)"')
+_VARIABLE: Final = re.compile(r"\$SECRET\b")
 _PLAIN: Final = re.compile(r"[A-Za-z_]\w*")
-_BETWEEN_WORDS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_SECRET: Final = re.compile(
-    r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key|webhook)s?|"
-    r"authorization|bearer|cert|certificate|cookie|hmac|jwt|otp|p12|pass|passcode|pem|pfx|pin|private|salt|seed|session|"
-    r"signature|signing|keystore|truststore",
-)
-_CREDENTIAL: Final = re.compile(
-    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN|"
-    r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}",
-    re.IGNORECASE,
-)
-"""Matches a value that is or contains a credential, such as a long run of letters and digits."""
 _EXPOSED: Final = "a secret would become data, which is stored and shown: pass it to a function instead"
 
 
@@ -42,39 +31,50 @@ class Constants:
         self._root, self._report, self._properties = root, report, properties
         self._added: dict[str, str] = {}
         """The properties that became constants, by the names of the constants."""
+        self.secrets: dict[tuple[str, ...], str | None] = {}
+        """The secrets in arguments, by their paths, and the properties that they were."""
 
     @property
     def properties(self) -> tuple[str, ...]:
         """The properties that became constants."""
         return tuple(self._added.values())
 
-    def written(self, text: str, who: str, place: Any) -> str:
+    def written(self, text: str, who: str, place: Any, *, is_argument: bool = False) -> str:
         """Return the expression *text* with properties replaced by constants, or by `$SECRETS` if that is not possible.
 
-        *who* names the owner of the expression, at *place*.
+        *who* names the owner of the expression, at *place*. In an argument of a function it may have secrets.
         """
         try:
             words = [one for one in tokens(text) if one.kind == "variable" and one.text in _VARIABLES]
         except BadExpression:
-            return text
+            return _VARIABLE.sub("$SECRETS", text) if is_argument else text
         made, end = "", 0
         for word in words:
             made += text[end : word.offset]
             end = word.offset + len(word.text)
             used = _USED.match(text, word.offset)
-            name = "" if used is None else ".".join(one or other for one, other in _NAME.findall(used[1]))
-            if used is not None and self._has(name, f"{who}: {used[0]}", place):
+            path = () if used is None else tuple(one or other for one, other in _NAME.findall(used[1]))
+            name = ".".join(path)
+            what = None if is_argument or used is None else f"{who}: {used[0]}"
+            if used is not None and self._has(name, what, place):
                 made += _constant(name)
                 end = used.end()
             else:
                 made += "$SECRETS"
+                key = self._key(name)
+                if is_argument and path and (key is not None or word.text == "$SECRET"):
+                    self.secrets[path] = key
         return made + text[end:]
 
-    def _has(self, name: str, what: str, place: Any) -> bool:
-        """Return True if the property *name* has a constant now; else report *what*, with a hint."""
+    def _key(self, name: str) -> str | None:
+        """Return the property that *name* is: that of the workflow alone counts before that of all."""
+        return next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
+
+    def _has(self, name: str, what: str | None, place: Any) -> bool:
+        """Return True if the property *name* has a constant now; else report *what*, if there is one, with a hint."""
         if name in self._added:
             return True
-        key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
+        key = self._key(name)
         constants = self._root.get("constants", {})
         value = None if key is None else _public_value(key, self._properties)
         hint = f"if it is not a secret, write it into 'constants' and use {_constant(name)}"
@@ -87,7 +87,8 @@ class Constants:
         elif key is not None and value is not None and isinstance(constants, dict):
             self._add(name, key, value)
             return True
-        self._report.inexpressible(f"{what} outside of arguments of functions", place, hint)
+        if what is not None:
+            self._report.inexpressible(f"{what} outside of arguments of functions", place, hint)
         return False
 
     def _add(self, name: str, key: str, value: str) -> None:
@@ -99,17 +100,10 @@ class Constants:
         self._report.reshaped(f"the property {key!r} is the constant {name!r}")
 
 
-def is_secret(name: str) -> bool:
-    """Return True if the property *name* is a secret, judging by its words."""
-    words = [one.lower() for one in _BETWEEN_WORDS.split(name)]
-    pairs = (f"{one}_{other}" for one, other in pairwise(words))
-    return any(_SECRET.fullmatch(one) for one in (*words, *pairs))
-
-
 def _public_value(key: str, properties: Mapping[str, str]) -> str | None:
     """Return the value of the property *key*; None if it is a secret, or refers to one or to an unknown property."""
     value = resolved(properties[key], properties, is_known=lambda name: not is_secret(name))
-    return None if is_secret(key) or "${" in value or _CREDENTIAL.search(value) else value
+    return None if is_secret(key) or "${" in value or has_credential(value) else value
 
 
 def _constant(name: str) -> str:

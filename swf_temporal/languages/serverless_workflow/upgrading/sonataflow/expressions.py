@@ -46,7 +46,6 @@ _TRUTH: Final = re.compile(
     r"(?:^|\||\$\{)\s*(?:all|any|contains|endswith|has|in|inside|isempty|isvalid|startswith|test|IN)\b[^|]*$"
 )
 """An expression whose last filter yields true or false."""
-_VARIABLE: Final = re.compile(r"\$SECRET\b")
 
 
 def expressions_of(root: Tree) -> Expressions:
@@ -215,7 +214,7 @@ class Marking:
             inner = interpolated
         self._look_at(inner, who, node)
         place = node if isinstance(node, Mapping) else None
-        changed = _VARIABLE.sub("$SECRETS", inner) if is_argument else self._constants.written(inner, who, place)
+        changed = self._constants.written(inner, who, place, is_argument=is_argument)
         if found is not None and found["jq"] is not None and changed == inner:
             return text
         return braced(changed)

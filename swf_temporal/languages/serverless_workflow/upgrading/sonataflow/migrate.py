@@ -5,12 +5,15 @@ Its credentials for the security schemes of a document are properties, too: here
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.base.importing import module_named
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions
@@ -27,6 +30,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     states,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
+from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade as upgrade_whole
 from swf_temporal.text.located import UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -122,10 +126,10 @@ def unwrapped(root: Tree, report: UpgradeReport) -> Tree:
     return flow
 
 
-_USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\[\"([^\"]+)\"\])")
+_USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\.?\[\"([^\"]+)\"\]|\.\"([^\"]+)\")")
 
 
-def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str], application: str = "") -> None:
     """Declare the secrets that *root*, whose expressions are marked, uses in arguments, and those of its services."""
     declared = root.get("secrets")
     names = [one for one in declared if isinstance(one, str)] if isinstance(declared, list) else []
@@ -137,7 +141,7 @@ def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) ->
         wanted.update(dict.fromkeys(_names(auth.get("properties"))))
     strategy = strategy_of(properties)
     for function in children(root, "functions"):
-        client = client_of(called_by(function), strategy)
+        client = client_of(called_by(function), strategy, application)
         wanted.update({} if client is None else credentials_in(properties, client))
     missing = [name for name in wanted if name not in names]
     if missing and not isinstance(declared, str):
@@ -153,7 +157,7 @@ def _names(value: Any) -> list[str]:
         return [name for item in value.values() for name in _names(item)]
     if isinstance(value, list):
         return [name for item in value for name in _names(item)]
-    return [one or other for one, other in _USED.findall(value)] if isinstance(value, str) else []
+    return [next(filter(None, found)) for found in _USED.findall(value)] if isinstance(value, str) else []
 
 
 _TRUTHS: Final = {"true": True, "false": False}
@@ -269,32 +273,41 @@ def _named(value: Any) -> list[str]:
     return _CONSTANT.findall(value) if isinstance(value, str) else []
 
 
-_BEFORE = (tolerated.upgrade, upgrade, functions.extensions, functions.operations)
+_BEFORE = (upgrade, functions.extensions, functions.operations)
 _AFTER = (effects.report_differences, report_results)
 
 
-def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+def migrate(
+    source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+) -> Upgraded:
     """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here.
 
     Parts with another effect here are reported or, with *keeps_effects*, keep their effect: the text then states that
-    it is in the mode of SonataFlow. Raises InvalidDefinition if *source* is not a definition.
+    it is in the mode of SonataFlow. With *application*, the names of services begin with it. Raises InvalidDefinition
+    if *source* is not a definition.
     """
     try:
         located, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
+    is_in_resource = is_resource(located)
+    written = None if is_in_resource else detect(located).version
+    if written is not None and written.reader is not None:
+        return _after_upgrading(source, properties, keeps_effects=keeps_effects, application=application)
     document, report = round_trip(source), UpgradeReport()
-    if is_resource(document.root):
+    if is_in_resource:
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
     java = dict(functions.java_functions(document.root))
     constants = Constants(document.root, report, properties)
+    for module in (tolerated.__name__,) if written is None else written.upgraders:
+        module_named(module).upgrade(document.root, report)
     for step in _BEFORE:
         step(document.root, report)
-    functions.clients(document.root, report, properties)
+    functions.clients(document.root, report, properties, application)
     expressions.mark(document.root, report, constants)
-    declare(document.root, report, properties)
+    declare(document.root, report, properties, application)
     for step in _AFTER:
         step(document.root, report)
     if keeps_effects:
@@ -303,4 +316,11 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, version.name, tuple(report.changes), java, constants.properties)
+    return Upgraded(text, version.name, tuple(report.changes), java, constants.properties, secrets=constants.secrets)
+
+
+def _after_upgrading(source: Source, properties: Mapping[str, str], **how: Any) -> Upgraded:
+    """Rewrite a draft as 0.8 first. What is rewritten then has no lines, as it is in another text."""
+    first = upgrade_whole(source, versions.PRESENT.name)
+    then = migrate(Source(first.text, source.name), properties, **how)
+    return replace(then, changes=(*first.changes, *(replace(one, line=None) for one in then.changes)))

@@ -1,0 +1,68 @@
+"""What is wrong with a migrated project, checked as it is written: in a folder, where a worker would read it."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from swf_temporal.base.errors import Problem, Severity
+from swf_temporal.functions.documents.local_documents import file_named
+from swf_temporal.languages.loading import check_file, conflicting, files_in
+from swf_temporal.languages.port import Definition
+from swf_temporal.migration.contents import Part
+from swf_temporal.migration.report import Finding, Kind, MigratedFile
+from swf_temporal.text.fetching.resources import Resources
+
+_TOLD: Final = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
+"""The codes of problems that have another finding already, or that change nothing."""
+
+
+def checked(files: Iterable[MigratedFile], definitions: Mapping[str, Part]) -> list[Finding]:
+    """Return the problems of the definitions in *files*, of which *definitions* has the originals by path."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place).resolve()
+        for one in files:
+            path = folder / one.path
+            if path.resolve().is_relative_to(folder):  # others are refused when they are written
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(one.content)
+        return [_finding(one, folder, definitions) for one in _problems(folder, definitions)]
+
+
+def _problems(folder: Path, definitions: Mapping[str, Part]) -> Iterator[Problem]:
+    environment = {**os.environ, "SWF_RESOURCE_FOLDERS": str(folder), "SWF_MODE": ""}
+    resources = Resources.from_environment(environment)
+    found: list[Definition] = []
+    for file in files_in(folder):
+        if file.relative_to(folder).as_posix() not in definitions:
+            continue
+        one = check_file(file, resources=resources, folder=folder)
+        yield from (each for each in one.problems if each.code not in _TOLD)
+        if one.definition is not None:
+            found.append(one.definition)
+    yield from conflicting(found)
+    for definition in found:
+        yield from _missing(definition, folder)
+
+
+def _missing(definition: Definition, folder: Path) -> Iterator[Problem]:
+    """Yield a problem for each function whose document is a file that is not there."""
+    base = str(Path(definition.source.name).parent)
+    for use in definition.functions:
+        path = file_named(use.function, base)
+        if path is not None and not path.exists():
+            name = os.path.relpath(path, folder)
+            message = f"function {use.function.name!r}: its document {name!r} is not in the project"
+            yield definition.problem("function-document", message, use.position, f"put the file at {name}")
+
+
+def _finding(problem: Problem, folder: Path, definitions: Mapping[str, Part]) -> Finding:
+    path = Path(problem.file)
+    place = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else problem.file
+    part = definitions.get(place)
+    kind: Kind = "by hand" if problem.severity is Severity.ERROR else "differs"
+    message = f"{problem.code}: {problem.message}".replace(f"{folder}/", "")
+    hint = None if problem.hint is None else problem.hint.replace(f"{folder}/", "")
+    name = place if part is None else part.name
+    return Finding(name, problem.position.line, kind, message, hint, task="definitions", written=place)

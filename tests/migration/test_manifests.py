@@ -1,0 +1,228 @@
+"""Projects with several files that belong together: manifests, folders, and several texts of one definition."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.languages.loading import files_in
+from swf_temporal.migration.migrate import migrate, write
+from swf_temporal.migration.report import Migration
+from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.text.parsing import read_data
+from swf_temporal.text.yaml_text import write_yaml
+
+OPENAPI = "openapi: 3.0.3\ninfo: {title: %s, version: '1'}\npaths: {/: {post: {operationId: send, responses: {}}}}\n"
+
+
+def flow(name: str, document: str = "specs/api.yaml", **more: Any) -> dict[str, Any]:
+    return {
+        "id": name, "start": "Send", "functions": [{"name": "send", "operation": f"{document}#send"}],
+        "states": [{"name": "Send", "type": "operation", "actions": [{"functionRef": "send"}], "end": True}], **more,
+    }  # fmt: skip
+
+
+def resource(name: str, *mounts: tuple[str, str | None], **more: Any) -> dict[str, Any]:
+    config_maps = [
+        {"configMap": {"name": one}, **({} if folder is None else {"workflowPath": folder})} for one, folder in mounts
+    ]
+    definition = {key: value for key, value in flow(name, **more).items() if key != "id"}
+    return {
+        "apiVersion": "sonataflow.org/v1alpha08", "kind": "SonataFlow", "metadata": {"name": name},
+        "spec": {"resources": {"configMaps": config_maps}, "flow": definition},
+    }  # fmt: skip
+
+
+def config_map(name: str, **files: str) -> dict[str, Any]:
+    data = {key.replace("__", "."): text for key, text in files.items()}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def project(folder: Path, **files: Any) -> Path:
+    """Write *files*, whose names have `__` for a dot and `___` for a slash; lists are several manifests in a file."""
+    for name, content in files.items():
+        path = folder / name.replace("___", "/").replace("__", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parts = content if isinstance(content, list) else [content]
+        path.write_text("---\n".join(one if isinstance(one, str) else write_yaml(one) for one in parts))
+    return folder
+
+
+def texts(migration: Migration) -> dict[str, str]:
+    return {one.path: one.content.decode() for one in migration.files}
+
+
+def told(migration: Migration) -> list[str]:
+    return [f"{one.place}: {one.message}" for one in migration.tasks]
+
+
+def test_files_of_config_maps_are_where_they_are_mounted(tmp_path: Path) -> None:
+    """Two have the same key; one has no folder, one is mounted by a volume, and one is only named as tools do."""
+    flow_ = resource("shop", ("01-shop-specs", "specs"), ("02-shop-more", "specs/more"), ("03-shop", None))
+    flow_["spec"]["podTemplate"] = {
+        "container": {"volumeMounts": [
+            {"name": "v", "mountPath": "/home/kogito/serverless-workflow-project/src/main/resources/mounted"}
+        ]},
+        "volumes": [{"name": "v", "configMap": {"name": "by-volume"}}],
+    }  # fmt: skip
+    migration = migrate(project(
+        tmp_path,
+        manifests___shop__yaml=flow_,
+        manifests___maps__yaml=[
+            config_map("01-shop-specs", api__yaml=OPENAPI % "one"),
+            config_map("02-shop-more", api__yaml=OPENAPI % "two"),
+            config_map("03-shop", root__json="{}"), config_map("by-volume", b__json="{}"),
+            config_map("04-shop-resources-schemas", s__json="{}"),
+        ],
+    ))  # fmt: skip
+    written = texts(migration)
+    assert "title: one" in written["manifests/specs/api.yaml"]
+    assert "title: two" in written["manifests/specs/more/api.yaml"]
+    assert written.keys() >= {"manifests/root.json", "manifests/mounted/b.json", "manifests/schemas/s.json"}
+    assert told(migration) == []
+
+
+def test_a_config_map_of_several_flows(tmp_path: Path) -> None:
+    migration = migrate(project(
+        tmp_path,
+        a__yaml=resource("a", ("shared-specs", "specs")), b__yaml=resource("b", ("shared-specs", "specs")),
+        maps__yaml=config_map("shared-specs", api__yaml=OPENAPI % "shared"),
+    ))  # fmt: skip
+    assert texts(migration).keys() == {"a.sw.yaml", "b.sw.yaml", "specs/api.yaml"}
+    assert told(migration) == []
+
+
+def test_files_with_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    """A definition whose files are others than those of another one has a folder of its own."""
+    migration = migrate(project(
+        tmp_path,
+        all__yaml=[
+            resource("a", ("a-specs", "specs")), config_map("a-specs", api__yaml=OPENAPI % "one"),
+            resource("b", ("b-specs", "specs")), config_map("b-specs", api__yaml=OPENAPI % "two"),
+        ],
+    ))  # fmt: skip
+    written = texts(migration)
+    assert written.keys() == {"a.sw.yaml", "specs/api.yaml", "b/b.sw.yaml", "b/specs/api.yaml"}
+    assert "title: one" in written["specs/api.yaml"]
+    assert "title: two" in written["b/specs/api.yaml"]
+
+
+def test_a_folder_of_its_own_has_what_lay_beside_the_manifest(tmp_path: Path) -> None:
+    schema = '{"type": "object", "properties": {"a": {"$ref": "more/a.json"}}}'
+    migration = migrate(project(
+        tmp_path,
+        all__yaml=[
+            resource("a", ("a-specs", "specs")), config_map("a-specs", api__yaml=OPENAPI % "one"),
+            resource("b", ("b-specs", "specs"), dataInputSchema="schemas/in.json"),
+            config_map("b-specs", api__yaml=OPENAPI % "two"),
+        ],
+        schemas___in__json=schema, schemas___more___a__json="{}",
+    ))  # fmt: skip
+    assert texts(migration).keys() >= {"b/schemas/in.json", "b/schemas/more/a.json"}
+    assert told(migration) == []
+
+
+def test_sub_workflows_in_config_maps_are_definitions(tmp_path: Path) -> None:
+    """Once, if several flows share them; their findings have the lines of the manifest."""
+    child = write_yaml(flow("child", "specs/api.yaml", extra="{{ .x }}"))
+    maps = [config_map("subflows", child__sw__yaml=child), config_map("specs", api__yaml=OPENAPI % "a")]
+    mounts = ("subflows", "subflows"), ("specs", "specs"), ("specs", "subflows/specs")
+    migration = migrate(project(tmp_path, a__yaml=resource("a", *mounts), b__yaml=resource("b", *mounts), m__yaml=maps))
+    assert texts(migration).keys() == {
+        "a.sw.yaml", "b.sw.yaml", "subflows/child.sw.yaml", "specs/api.yaml", "subflows/specs/api.yaml",
+    }  # fmt: skip
+    assert [one for one in migration.definitions if "child" in one] == ["m.yaml#1/child.sw.yaml"]
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    migration = migrate(project(tmp_path, a__yaml=resource("a", ("a-specs", "specs"))))
+    assert told(migration) == [
+        "a.yaml:9: the ConfigMap 'a-specs' is not in the project",
+        "a.sw.yaml:5: function-document: function 'send': its document 'specs/api.yaml' is not in the project",
+    ]
+    assert migration.tasks[0].start == "kubectl get configmap a-specs --output yaml > a-specs.yaml"
+    assert migration.worst("a.yaml") == "by hand"
+
+
+@pytest.mark.parametrize(("change", "kind", "message"), [
+    ({}, "rewritten", "this is the definition of src/main/resources/shop.sw.yaml, which is written"),
+    ({"keepActive": True}, "by hand",
+     "this is another text of the definition 'shop' than src/main/resources/shop.sw.yaml, which is written"),
+])  # fmt: skip
+def test_a_generated_manifest_is_not_a_second_definition(
+    change: dict[str, Any], kind: str, message: str, tmp_path: Path
+) -> None:
+    """Its ConfigMaps count: the properties, and files that are not in the project."""
+    migration = migrate(project(
+        tmp_path,
+        src___main___resources___shop__sw__yaml=flow("shop", version="1.0"),
+        src___main___resources___schemas___in__json="{}",
+        src___main___resources___manifests___all__yaml=[
+            resource("shop", ("shop-schemas", "schemas"), ("shop-specs", "specs"), **change),
+            config_map("shop-schemas", in__json="{}"),
+            config_map("shop-specs", api__yaml=OPENAPI % "a"),
+            config_map("shop-props", application__properties="quarkus.rest-client.api_yaml.url=http://there"),
+        ],
+    ))  # fmt: skip
+    written = texts(migration)
+    assert written.keys() == {"shop.sw.yaml", "schemas/in.json", "specs/api.yaml", "swf.yaml"}
+    assert read_data(written["swf.yaml"]) == {"services": {"api.yaml": {"baseUrl": "http://there"}}}
+    found = [one for one in migration.findings if one.file == "src/main/resources/manifests/all.yaml#1"]
+    assert [(one.kind, one.message) for one in found] == [(kind, message)]
+    write(migration, tmp_path / "written")
+    assert {one.id for one in catalogue_of([tmp_path / "written"])} == {"shop"}
+
+
+def test_what_is_like_a_definition_by_its_name_is_none(tmp_path: Path) -> None:
+    """Neither when it is migrated nor for a worker, which reads the folder that is written."""
+    migration = migrate(project(
+        tmp_path / "project",
+        a__sw__yaml=flow("a"), specs___api__yaml=OPENAPI % "a",
+        schemas___a__sw__input_schema__json='{"type": "object", "properties": {"states": {"type": "array"}}}',
+        func__yaml="specVersion: 0.36.0\nname: a\nruntime: quarkus\n",
+    ))  # fmt: skip
+    assert migration.definitions == ("a.sw.yaml",)
+    write(migration, tmp_path / "written")
+    assert [one.name for one in files_in(tmp_path / "written")] == ["a.sw.yaml"]
+
+
+def test_values_of_secrets_are_not_written(tmp_path: Path) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "creds"}, "stringData": {"TOKEN": "hunter2"}}
+    migration = migrate(project(tmp_path, a__sw__yaml=flow("a"), specs___api__yaml=OPENAPI % "a", s__yaml=secret))
+    assert told(migration) == ["s.yaml:1: the Secret 'creds' is not written: it has 'TOKEN'"]
+    assert not any("hunter2" in text for text in texts(migration).values())
+
+
+def test_templates_are_told(tmp_path: Path) -> None:
+    template = "apiVersion: sonataflow.org/v1alpha08\nkind: SonataFlow\nmetadata:\n  name: {{ .Values.name }}\n"
+    migration = migrate(project(tmp_path, a__sw__yaml=flow("a"), specs___api__yaml=OPENAPI % "a", t__yaml=template))
+    assert told(migration) == ["t.yaml:1: this is a template of a manifest, and not a manifest"]
+
+
+def test_documents_of_the_class_path(tmp_path: Path) -> None:
+    """A definition in a folder names them from the root, and they are put where it finds them here."""
+    migration = migrate(project(
+        tmp_path,
+        src___main___resources___sub___a__sw__yaml=flow("a", "classpath:specs/api.yaml"),
+        src___main___resources___specs___api__yaml=OPENAPI % "a",
+    ))  # fmt: skip
+    assert texts(migration)["sub/specs/api.yaml"] == OPENAPI % "a"
+    assert told(migration) == []
+
+
+def test_applications_have_their_own_properties(tmp_path: Path) -> None:
+    """Folders with properties are applications; what each says of a service with one name is that one's."""
+    files: dict[str, Any] = {}
+    for name, port in (("shop", 1), ("crew", 2)):
+        files[f"{name}___src___main___resources___{name}__sw__yaml"] = flow(name)
+        files[f"{name}___src___main___resources___specs___api__yaml"] = OPENAPI % name
+        files[f"{name}___src___main___resources___application__properties"] = (
+            f"quarkus.rest-client.api_yaml.url=http://{name}\nquarkus.rest-client.read-timeout={port}000\n"
+        )
+    written = texts(migrate(project(tmp_path, **files)))
+    assert read_data(written["swf.yaml"])["services"] == {
+        "shop/api.yaml": {"baseUrl": "http://shop", "timeout": "PT1S"},
+        "crew/api.yaml": {"baseUrl": "http://crew", "timeout": "PT2S"},
+    }
+    [function] = read_data(written["shop/src/main/resources/shop.sw.yaml"])["functions"]
+    assert function["metadata"] == {"configuredAs": "shop/api.yaml"}

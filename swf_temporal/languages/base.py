@@ -115,9 +115,9 @@ class LanguageBase(ABC):
     def migrate(
         self,
         source: Source,
-        properties: Mapping[str, str],
+        properties: Mapping[str, str],  # noqa: ARG002 - as above
         *,
-        keeps_effects: bool = False,
+        keeps_effects: bool = False,  # noqa: ARG002 - as above
         application: str = "",  # noqa: ARG002 - as above
     ) -> Upgraded:
         """Return it unchanged: it means the same to other runtimes."""

@@ -152,6 +152,8 @@ class Configuration:
     """The configuration file."""
     secrets: dict[tuple[str, ...], str] = field(default_factory=dict)
     """The values of secrets by path: a name, and fields. They are not written."""
+    given: list[tuple[str, Finding]] = field(default_factory=list)
+    """Findings about secrets, each with the name of the secret."""
     findings: list[Finding] = field(default_factory=list)
     said: list[Said] = field(default_factory=list)
     """The settings of owners, with their origins."""
@@ -292,9 +294,8 @@ class _Reading:
             self._made.secrets[path] = value
             field = f"the property {'.'.join(path[1:])!r} of " if path[1:] else ""
             message = f"{key} is {field}the secret {path[0]!r}, which functions are given"
-            self._find(
-                "by hand", key, message, f"set SWF_SECRET_{environment_name(path[0])}", secret_start(path), "secrets"
-            )
+            hint = f"set SWF_SECRET_{environment_name(path[0])}"
+            self._made.given.append((path[0], self._finding("by hand", key, message, hint, "secrets")))
 
     @staticmethod
     def _is_of_service(option: str, value: str) -> bool:
@@ -481,30 +482,23 @@ class _Reading:
             self._made.secrets[name, field] = value
             hint = f"set SWF_SECRET_{environment_name(name)}, an object with this property"
             message = f"{key} is the property {field!r} of the secret {name!r}"
-            self._find("by hand", key, message, hint, secret_start((name, field)), "secrets")
+            self._made.given.append((name, self._finding("by hand", key, message, hint, "secrets")))
         return True
 
     def _line(self, key: str) -> int | None:
         return next((self._lines[one] for one in (f"%prod.{key}", key) if one in self._lines), None)
 
-    def _find(
-        self,
-        kind: Kind,
-        key: str,
-        message: str,
-        hint: str | None = None,
-        start: str | None = None,
-        task: Task = "settings",
-    ) -> None:
-        self._made.findings.append(Finding(self._file.name, self._line(key), kind, message, hint, start, task))
+    def _find(self, kind: Kind, key: str, message: str, hint: str | None = None) -> None:
+        self._made.findings.append(self._finding(kind, key, message, hint))
+
+    def _finding(self, kind: Kind, key: str, message: str, hint: str | None = None, task: Task = "settings") -> Finding:
+        return Finding(self._file.name, self._line(key), kind, message, hint, task=task)
 
 
-def secret_start(path: tuple[str, ...]) -> str:
-    """Return a command that sets the secret at *path*, but for its value."""
-    value = "…"
-    for one in reversed(path[1:]):
-        value = f"{{{show_json(one)}: {value if value.startswith('{') else show_json(value)}}}"
-    return f"export SWF_SECRET_{environment_name(path[0])}='{value}'"
+def secret_start(name: str, value: Any) -> str:
+    """Return a command that sets the secret *name*, whose *value* has places for what is secret."""
+    shown = value if isinstance(value, str) else show_json(value)
+    return f"export SWF_SECRET_{environment_name(name)}='{shown}'"
 
 
 def write(settings: dict[str, Any], said: Said) -> None:

@@ -7,6 +7,7 @@ import keyword
 import posixpath
 import re
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,7 +99,7 @@ class _Migrating:
         if self._named_secrets:
             text = write_yaml(self._named_secrets)
             self._files["secrets.example.yaml"] = text.encode()
-            self._findings += _to_set(self._unknown, text)
+            self._findings += _to_set(self._unknown, self._named_secrets, text)
         if self._java:
             self._files["functions.py"] = stubs(self._java).encode()
             self._findings += _to_write(self._java)
@@ -142,6 +143,7 @@ class _Migrating:
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
+        given_secrets: list[tuple[str, Finding]] = []
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
                 message = f"properties only for the profile {file.profile!r} are not written"
@@ -158,8 +160,10 @@ class _Migrating:
             for path in made.secrets:
                 _put(secrets, path)
             self._findings += made.findings
+            given_secrets += made.given
         for path in self._unknown:
             _put(secrets, path)
+        self._findings += (replace(one, start=secret_start(name, secrets[name])) for name, one in given_secrets)
         self._findings += self.shared.findings()
         for said in self.shared.agreed():
             write_setting(settings, said)
@@ -176,14 +180,16 @@ def _to_write(functions: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:
         yield Finding(file, line, "by hand", message, "it was a method in Java", start, "functions", file)
 
 
-def _to_set(secrets: Mapping[tuple[str, ...], str], text: str) -> Iterator[Finding]:
-    """Yield a finding for each of *secrets*, whose names are in *text*."""
+def _to_set(unknown: Mapping[tuple[str, ...], str], secrets: Mapping[str, Any], text: str) -> Iterator[Finding]:
+    """Yield a finding for each path of *secrets*, which are written as *text*, whose value is *unknown*."""
     lines, file = text.splitlines(), "secrets.example.yaml"
-    for path, definition in secrets.items():
+    for path, definition in unknown.items():
         found = (number for number, line in enumerate(lines, 1) if line.startswith((f"{path[0]}:", f"'{path[0]}':")))
         message = f"$SECRET.{'.'.join(path)} of {definition} is not among the properties: functions are given a secret"
         hint = f"set SWF_SECRET_{environment_name(path[0])} to the value that it has there"
-        yield Finding(file, next(found, None), "by hand", message, hint, secret_start(path), "secrets", file)
+        yield Finding(
+            file, next(found, None), "by hand", message, hint, secret_start(path[0], secrets[path[0]]), "secrets", file
+        )
 
 
 def _put(secrets: dict[str, Any], path: tuple[str, ...]) -> None:

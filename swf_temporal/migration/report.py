@@ -69,10 +69,18 @@ class Migration:
         return [one for one in self.findings if one.kind == kind]
 
     @property
+    def would_change(self) -> Sequence[str]:
+        """The definitions that are rewritten."""
+        files = {one.file for one in self.of("rewritten")}
+        return [one for one in self.definitions if one in files]
+
+    @property
     def tasks(self) -> Sequence[Finding]:
         """What needs manual work, in the order in which it is done: one that several files need is there once."""
-        found = sorted(self.of("by hand"), key=lambda one: TASKS.index(one.task))
-        return list({(one.place, one.message): one for one in reversed(found)}.values())[::-1]
+        found: dict[tuple[str, str], Finding] = {}
+        for one in sorted(self.of("by hand"), key=lambda one: TASKS.index(one.task)):
+            found.setdefault((one.place, one.message), one)
+        return [*found.values()]
 
 
 MEANINGS: Final = {
@@ -120,15 +128,23 @@ def as_text(migration: Migration) -> str:
     for file in files:
         lines.append(f"{file}: {told[file]}" if file in told else file)
         lines += [f"  {_line(one)}" for one in migration.findings if one.file == file]
-    return "\n".join([*lines, "", summary(migration), *tasks_as_text(migration), ""])
+    return "\n".join([*lines, "", summary(migration), *_tasks(migration), ""])
 
 
-def tasks_as_text(migration: Migration) -> list[str]:
+def as_check(migration: Migration) -> str:
+    """Return which definitions would change, a summary, and what is left to do."""
+    changed = [f"{name} would be rewritten" for name in migration.would_change]
+    return "\n".join([*changed, summary(migration), *_tasks(migration), ""])
+
+
+def _tasks(migration: Migration) -> list[str]:
     """Return lines with what is left to do, in order, each with its place and the beginning of it."""
-    lines = []
-    for number, one in enumerate(migration.tasks, 1):
+    lines, tasks = [], migration.tasks
+    last = {one.start: one for one in tasks}
+    for number, one in enumerate(tasks, 1):
         lines.append(f"{number:3}. {one.place}: {one.message}{f' ({one.hint})' if one.hint else ''}")
-        lines += [f"       {line}" for line in (one.start or "").splitlines()]
+        if last[one.start] is one:  # several properties are one secret
+            lines += [f"       {line}" for line in (one.start or "").splitlines()]
     return ["", "What is left to do:", *lines] if lines else []
 
 
@@ -179,7 +195,16 @@ def as_html(migration: Migration) -> str:
         if found:
             rows = "".join(map(_row, found))
             parts.append(f"<table><thead><tr><th>kind<th>line<th>finding</thead><tbody>{rows}</tbody></table>")
+    if migration.tasks:
+        tasks = "".join(map(_task, migration.tasks))
+        parts.append(f"<h2>What is left to do</h2>\n<ol>{tasks}</ol>")
     return "\n".join([*parts, "</body>\n</html>\n"])
+
+
+def _task(one: Finding) -> str:
+    hint = f' <span class="hint">{escape(one.hint)}</span>' if one.hint else ""
+    start = f"<pre>{escape(one.start)}</pre>" if one.start else ""
+    return f"<li>{escape(one.place)}: {escape(one.message)}{hint}{start}"
 
 
 def _row(one: Finding) -> str:

@@ -5,13 +5,12 @@ Its credentials for the security schemes of a document are properties, too: here
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.base.importing import module_named
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
@@ -30,7 +29,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     states,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
-from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade as upgrade_whole
 from swf_temporal.text.located import UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -293,7 +291,10 @@ def migrate(
     is_in_resource = is_resource(located)
     written = None if is_in_resource else detect(located).version
     if written is not None and written.reader is not None:
-        return _after_upgrading(source, properties, keeps_effects=keeps_effects, application=application)
+        # A draft has its own words and its own effects, which nothing here is about.
+        message = f"this is {written.title}, and is left as it is"
+        left = UpgradeChange("differs", message, 1, "`swf upgrade` rewrites it as 0.8")
+        return Upgraded(source.text, written.name, (left,))
     document, report = round_trip(source), UpgradeReport()
     if is_in_resource:
         place(located, document.root, report)
@@ -317,10 +318,3 @@ def migrate(
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
     return Upgraded(text, version.name, tuple(report.changes), java, constants.properties, secrets=constants.secrets)
-
-
-def _after_upgrading(source: Source, properties: Mapping[str, str], **how: Any) -> Upgraded:
-    """Rewrite a draft as 0.8 first. What is rewritten then has no lines, as it is in another text."""
-    first = upgrade_whole(source, versions.PRESENT.name)
-    then = migrate(Source(first.text, source.name), properties, **how)
-    return replace(then, changes=(*first.changes, *(replace(one, line=None) for one in then.changes)))

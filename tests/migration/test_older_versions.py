@@ -52,5 +52,5 @@ def test_a_draft_is_left_as_it_is(tmp_path: Path) -> None:
     migration = migrate(tmp_path)
     assert [one.content.decode() for one in migration.files] == [text]
     assert [(one.kind, one.message) for one in migration.findings] == [
-        ("differs", "this is the draft of May 2020, and is left as it is")
+        ("differs", "this is the May 2020 draft of Serverless Workflow, and is left as it is")
     ]

@@ -16,6 +16,7 @@ OPENAPI = "openapi: 3.0.3\ninfo: {title: %s, version: '1'}\npaths: {/: {post: {o
 
 
 def flow(name: str, document: str = "specs/api.yaml", **more: Any) -> dict[str, Any]:
+    """Return a definition that calls an operation of *document*."""
     return {
         "id": name, "start": "Send", "functions": [{"name": "send", "operation": f"{document}#send"}],
         "states": [{"name": "Send", "type": "operation", "actions": [{"functionRef": "send"}], "end": True}], **more,

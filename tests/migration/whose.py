@@ -221,13 +221,17 @@ def _say(project: Application, name: str, keys: set[tuple[str, str]], chance: Ra
     for key, scheme in sorted(keys):
         if chance.random() < 0.7:
             project.logins[key, scheme] = f"user-{len(project.logins)}", f"pw-{chance.randrange(10**12)}"
-    # Properties that one may think to mean a client, and that SonataFlow does not read for any.
+    project.decoys = dict(_decoys(project, {key for key, _ in keys}, chance, numbers))
+
+
+def _decoys(project: Application, keys: set[str], chance: Random, numbers: Iterator[int]) -> Iterator[tuple[str, str]]:
+    """Yield properties that one may think to mean a client, and that SonataFlow does not read for any."""
     near = {re.sub("[^A-Za-z0-9]", "_", one.path.rpartition("/")[2]) for one in project.documents}
     near |= {one.path.rpartition("/")[2].partition(".")[0] for one in project.documents} | set(_NAMES)
-    for key in sorted(near - {key for key, _ in keys}):
+    for key in sorted(near - keys):
         if chance.random() < 0.3 and (free := next(numbers, None)) is not None:
-            project.decoys[f"quarkus.rest-client.{key}.url"] = f"http://127.0.0.1:1/{free}"
-            project.decoys[f"quarkus.openapi-generator.{key}.auth.{_SCHEMES[0]}.username"] = "nobody"
+            yield f"quarkus.rest-client.{key}.url", f"http://127.0.0.1:1/{free}"
+            yield f"quarkus.openapi-generator.{key}.auth.{_SCHEMES[0]}.username", "nobody"
 
 
 def write_application(project: Application, folder: Path, urls: list[str]) -> None:
@@ -272,7 +276,7 @@ def _definition(name: str, functions: list[Declared], project: Application) -> d
     }  # fmt: skip
 
 
-class _Worker(CallingThread):
+class Worker(CallingThread):
     """Makes calls as a worker with these settings and secrets does."""
 
     def __init__(self, settings: Settings, secrets: Mapping[str, JSON]) -> None:
@@ -293,7 +297,7 @@ def called(
     definition: Definition, choice: str, settings: Settings, secrets: Mapping[str, JSON], there: Servers
 ) -> tuple[list[Seen], str | None]:
     there.noted.clear()
-    worker = _Worker(settings, secrets)
+    worker = Worker(settings, secrets)
     context = SimulationContext([definition], {}, [], {}, stub_services=worker)
     ended = context.run({"cluster": choice})
     seen: list[Seen] = [(*noted, seconds) for noted, seconds in zip(there.noted, worker.seconds, strict=False)]

@@ -59,7 +59,7 @@ def migrate(
     if write is not None:
         migrating.write(migration, write)
     if form is ReportFormat.TEXT:
-        typer.echo(report.as_check(migration) if check else report.as_text(migration), nl=False)
+        typer.echo(report.as_check(migration) if check else report.as_text(migration, write), nl=False)
     elif form is ReportFormat.HTML:
         typer.echo(report.as_html(migration), nl=False)
     elif form is ReportFormat.JSON:

@@ -5,7 +5,7 @@ A property that is expressed by other means here, or not at all, has a finding.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -91,6 +91,36 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
         "see the page on configuration",
     ),
 )  # fmt: skip
+_UNVERIFIED: Final = "hosts:\n  NAME: {tls: {verify: false}}"
+_KAFKA: Final = "export KAFKA_USERNAME='…' KAFKA_PASSWORD='…'"
+_STARTS: Final[tuple[tuple[str, str], ...]] = (
+    (r"quarkus\.http\.(?:ssl|insecure-requests|tls).*", "swf gateway --tls-cert tls.crt --tls-key tls.key"),
+    (r"quarkus\.http\.cors.*", "gateway:\n  origins: [https://ORIGIN]"),
+    (r".*(?:trust-all|verify-host|hostname-verif\w+.*|endpoint\.identification\.algorithm)", _UNVERIFIED),
+    (r"(?:kafka|mp\.messaging)\..*sasl.*", _KAFKA),
+    (r"(?:.*[./])?(?:trust-?store|key-?store|ssl|tls)\b.*", "hosts:\n  NAME: {tls: {ca: ca.pem}}"),
+    (
+        r"quarkus\.oidc-client\.([\w-]+)\.[\w.-]+",
+        'export SWF_SECRET_{}=\'{{"clientId": "…", "clientSecret": "…"}}\'',
+    ),
+    (r"(?:.*/)?Retry/\w+|quarkus\.fault-tolerance\..*", "retries:\n  - {name: again, delay: PT1S, maxAttempts: 3}"),
+    (r"quarkus\.rest-client\..*proxy-(?:user|password)", "export SWF_PROXY=http://USER:PASSWORD@HOST:PORT"),
+    (
+        r"kogito\.sw\.functions\.(\w+)\.(?:username|password)",
+        "auth:\n  - {{name: {0}, scheme: basic, properties: '${{ $SECRETS.{0} }}'}}",
+    ),
+    (
+        r"kogito\.sw\.functions\.(\w+)\.(?:access_token|api_key)",
+        "auth:\n  - {{name: {0}, scheme: bearer, properties: {{token: '${{ $SECRETS.{0}.token }}'}}}}",
+    ),
+    (r"mp\.messaging\.incoming\..*", "events:\n  consumers:\n    - {name: NAME, from: amqp://HOST, queue: QUEUE}"),
+    (r"mp\.messaging\.outgoing\..*", "events:\n  sinks:\n    - {name: NAME, types: TYPE, to: https://HOST}"),
+    (
+        r"quarkus\.(?:rest-client|openapi-generator|grpc)\..*|kogito\.(?:sw|grpc)\..*",
+        "services:\n  NAME: {timeout: PT30S}",
+    ),
+)
+"""What begins what is to be written or run instead of a property, with the names in it."""
 _OWN: Final = "if a definition or a method in Java asks for it, give it in the input, as a constant or as a secret"
 
 
@@ -152,8 +182,6 @@ class Configuration:
     """The configuration file."""
     secrets: dict[tuple[str, ...], str] = field(default_factory=dict)
     """The values of secrets by path: a name, and fields. They are not written."""
-    given: list[tuple[str, Finding]] = field(default_factory=list)
-    """Findings about secrets, each with the name of the secret."""
     findings: list[Finding] = field(default_factory=list)
     said: list[Said] = field(default_factory=list)
     """The settings of owners, with their origins."""
@@ -190,6 +218,8 @@ class _Reading:
         self._used = {*taken, *(name for value in self._properties.values() for name in _UNKNOWN.findall(value))}
         self._owners = Owners(functions, self._properties, everybody)
         self._secrets = secrets
+        self._given: list[tuple[str, Finding]] = []
+        """Findings about secrets, each with the name of the secret."""
         self._made = Configuration()
         self._said: dict[tuple[tuple[str, str], Option], Said] = {}
         self._timeouts: dict[Owner, dict[str, tuple[int, str]]] = {}
@@ -228,6 +258,10 @@ class _Reading:
             write(self._made.settings, one)
         for profile, key in other_profiles(self._written):
             self._find("differs", key, f"what applies only to the profile {profile!r} is not written", None)
+        secrets: dict[str, Any] = {}
+        for path in self._made.secrets:
+            put_secret(secrets, path)
+        self._made.findings += (replace(one, start=secret_start(name, secrets[name])) for name, one in self._given)
         self._made.findings.sort(key=lambda one: one.line or 0)
         return self._made
 
@@ -295,7 +329,7 @@ class _Reading:
             field = f"the property {'.'.join(path[1:])!r} of " if path[1:] else ""
             message = f"{key} is {field}the secret {path[0]!r}, which functions are given"
             hint = f"set SWF_SECRET_{environment_name(path[0])}"
-            self._made.given.append((path[0], self._finding("by hand", key, message, hint, "secrets")))
+            self._given.append((path[0], self._finding("by hand", key, message, hint, "secrets")))
 
     @staticmethod
     def _is_of_service(option: str, value: str) -> bool:
@@ -482,7 +516,7 @@ class _Reading:
             self._made.secrets[name, field] = value
             hint = f"set SWF_SECRET_{environment_name(name)}, an object with this property"
             message = f"{key} is the property {field!r} of the secret {name!r}"
-            self._made.given.append((name, self._finding("by hand", key, message, hint, "secrets")))
+            self._given.append((name, self._finding("by hand", key, message, hint, "secrets")))
         return True
 
     def _line(self, key: str) -> int | None:
@@ -492,7 +526,28 @@ class _Reading:
         self._made.findings.append(self._finding(kind, key, message, hint))
 
     def _finding(self, kind: Kind, key: str, message: str, hint: str | None = None, task: Task = "settings") -> Finding:
-        return Finding(self._file.name, self._line(key), kind, message, hint, task=task)
+        start = started(key) if kind == "by hand" and task == "settings" else None
+        return Finding(self._file.name, self._line(key), kind, message, hint, start, task)
+
+
+def started(key: str) -> str | None:
+    """Return the beginning of what is to be written or run instead of the property *key*."""
+    for form, start in _STARTS:
+        found = re.fullmatch(form, key)
+        if found is not None:
+            names = [environment_name(one) if "SWF_" in start else one for one in found.groups()]
+            return start.format(*names) if names else start
+    return None
+
+
+def put_secret(secrets: dict[str, Any], path: tuple[str, ...]) -> None:
+    """Put a place for the secret at *path* into *secrets*."""
+    place = secrets
+    for one in path[:-1]:
+        if not isinstance(place.get(one), dict):
+            place[one] = {}
+        place = place[one]
+    place.setdefault(path[-1], "…")
 
 
 def secret_start(name: str, value: Any) -> str:

@@ -7,7 +7,6 @@ import keyword
 import posixpath
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from swf_temporal.base.function_types import environment_name
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.migration.checking import checked
-from swf_temporal.migration.configuration import SCOPES, configuration, secret_start
+from swf_temporal.migration.configuration import SCOPES, configuration, put_secret, secret_start
 from swf_temporal.migration.configuration import write as write_setting
 from swf_temporal.migration.contents import Part, Project
 from swf_temporal.migration.owners import Called, functions_of
@@ -58,6 +57,10 @@ def _stub(name: str, parameters: tuple[str, ...]) -> str:
 _KINDS: dict[str, Kind] = {
     "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
 }  # fmt: skip
+
+
+_SERVED: Final = re.compile(r"function '(\w+)': (?![^$]*\$WORKFLOW)")
+"""A finding about a function that the configuration may let something else serve."""
 
 
 def migrate(path: Path) -> Migration:
@@ -138,12 +141,13 @@ class _Migrating:
         for one in upgraded.changes:
             line = None if one.line is None else one.line + part.line
             kind = _KINDS[one.kind]
-            self._findings.append(Finding(part.name, line, kind, one.message, one.hint, task="definitions"))
+            found = _SERVED.match(one.message) if kind == "by hand" else None
+            start = None if found is None else f"functions:\n  {found[1]}: {{operation: 'MODULE:{found[1]}'}}"
+            self._findings.append(Finding(part.name, line, kind, one.message, one.hint, start, "definitions"))
 
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
-        given_secrets: list[tuple[str, Finding]] = []
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
                 message = f"properties only for the profile {file.profile!r} are not written"
@@ -158,12 +162,10 @@ class _Migrating:
             _merge(settings, {key: value for key, value in made.settings.items() if key not in SCOPES})
             self.shared.add(file, made)
             for path in made.secrets:
-                _put(secrets, path)
+                put_secret(secrets, path)
             self._findings += made.findings
-            given_secrets += made.given
         for path in self._unknown:
-            _put(secrets, path)
-        self._findings += (replace(one, start=secret_start(name, secrets[name])) for name, one in given_secrets)
+            put_secret(secrets, path)
         self._findings += self.shared.findings()
         for said in self.shared.agreed():
             write_setting(settings, said)
@@ -190,16 +192,6 @@ def _to_set(unknown: Mapping[tuple[str, ...], str], secrets: Mapping[str, Any], 
         yield Finding(
             file, next(found, None), "by hand", message, hint, secret_start(path[0], secrets[path[0]]), "secrets", file
         )
-
-
-def _put(secrets: dict[str, Any], path: tuple[str, ...]) -> None:
-    """Put a place for the secret at *path* into *secrets*."""
-    place = secrets
-    for one in path[:-1]:
-        if not isinstance(place.get(one), dict):
-            place[one] = {}
-        place = place[one]
-    place.setdefault(path[-1], "…")
 
 
 def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from swf_temporal.base.grammar import counted
@@ -120,15 +121,15 @@ def summary(migration: Migration) -> str:
     return f"{counted(len(migration.definitions), 'definition')}: {told}"
 
 
-def as_text(migration: Migration) -> str:
-    """Return one line for each finding, below its file, and a summary."""
+def as_text(migration: Migration, written: Path | None = None) -> str:
+    """Return one line for each finding, below its file, a summary, and what is left to do in the folder *written*."""
     told = verdicts(migration)
     files = dict.fromkeys([*migration.definitions, *(one.file for one in migration.findings)])
     lines = []
     for file in files:
         lines.append(f"{file}: {told[file]}" if file in told else file)
         lines += [f"  {_line(one)}" for one in migration.findings if one.file == file]
-    return "\n".join([*lines, "", summary(migration), *_tasks(migration), ""])
+    return "\n".join([*lines, "", summary(migration), *_tasks(migration, written), ""])
 
 
 def as_check(migration: Migration) -> str:
@@ -137,12 +138,15 @@ def as_check(migration: Migration) -> str:
     return "\n".join([*changed, summary(migration), *_tasks(migration), ""])
 
 
-def _tasks(migration: Migration) -> list[str]:
+def _tasks(migration: Migration, written: Path | None = None) -> list[str]:
     """Return lines with what is left to do, in order, each with its place and the beginning of it."""
     lines, tasks = [], migration.tasks
     last = {one.start: one for one in tasks}
     for number, one in enumerate(tasks, 1):
-        lines.append(f"{number:3}. {one.place}: {one.message}{f' ({one.hint})' if one.hint else ''}")
+        place = one.place
+        if one.written is not None:
+            place = f"{place} once written" if written is None else f"{written.as_posix()}/{place}"
+        lines.append(f"{number:3}. {place}: {one.message}{f' ({one.hint})' if one.hint else ''}")
         if last[one.start] is one:  # several properties are one secret
             lines += [f"       {line}" for line in (one.start or "").splitlines()]
     return ["", "What is left to do:", *lines] if lines else []

@@ -178,3 +178,65 @@ def test_a_secret_for_each_document_and_scheme(tmp_path: Path) -> None:
     assert next(one.hint for one in migration.findings if one.kind == "by hand") == (
         "set SWF_SECRET_A_YAML_BASICAUTH, an object with this property"
     )
+
+
+REQUEST = Called("ping", "rest:get:/ping", "custom")
+
+
+def test_what_is_said_of_all_clients_is_not_said_of_requests() -> None:
+    """Nor does it replace what is said of one client; if there are only clients, it is of all calls."""
+    text = "quarkus.rest-client.a_yaml.read-timeout=1000\nquarkus.rest-client.read-timeout=2000\n"
+    assert made(text, A, B)[0] == {"calls": {"timeout": "PT2S"}, "services": {"a.yaml": {"timeout": "PT1S"}}}
+    assert made(text, A, B, REQUEST)[0] == {
+        "services": {"a.yaml": {"timeout": "PT1S"}, "b.yaml": {"timeout": "PT2S"}}
+    }  # fmt: skip
+
+
+def test_what_is_said_of_all_clients_that_calls_choose_is_told() -> None:
+    chooses = Called("send", "a.yaml#send", metadata={"configKey": "${ .cluster }"})
+    found = configuration(PropertiesText("p", "quarkus.rest-client.read-timeout=2000"), [chooses, REQUEST])
+    assert found.settings == {"calls": {"timeout": "PT2S"}}
+    assert "quarkus.rest-client.read-timeout holds for calls of 'ping', too" in [one.message for one in found.findings]
+
+
+def test_headers_are_of_their_client() -> None:
+    key = 'quarkus.rest-client.a_yaml.headers."%s"=%s\n'
+    settings, by_hand = made(
+        key % ("X-Team", "red") + key % ("X-Api-Key", "hunter2") + "quarkus.rest-client.a_yaml.user-agent=shop\n", A, B
+    )
+    assert settings == {"services": {"a.yaml": {"headers": {"X-Team": "red", "User-Agent": "shop"}}}}
+    [told] = by_hand
+    assert (
+        "the header 'X-Api-Key' is a credential (write the headers of 'a.yaml' as lines in SWF_HEADERS_A_YAML" in told
+    )
+
+
+@pytest.mark.parametrize(
+    "key", ["Retry/maxRetries", "org.acme.Shop/send/Retry/delay", "quarkus.fault-tolerance.a.retry.max"]
+)
+def test_retries_are_of_the_definition(key: str) -> None:
+    assert made(f"{key}=3", A)[1][0].endswith(
+        "(write 'retries' and 'retryRef', or 'timeouts', in the definitions that call it)"
+    )
+
+
+@pytest.mark.parametrize(("text", "settings"), [
+    ("org.kogito.openapi.client.myapiv.base_path=http://a", {"services": {"my-api.v1.yaml": {"baseUrl": "http://a"}}}),
+    ("org.kogito.openapi.client.myapiv.base_path=http://a\nquarkus.rest-client.my_api_v1_yaml.url=http://b",
+     {"services": {"my-api.v1.yaml": {"baseUrl": "http://b"}}}),
+    ("org.kogito.openapi.client.a.base_path=http://a", {}),
+])  # fmt: skip
+def test_properties_with_their_oldest_names(text: str, settings: dict[str, Any]) -> None:
+    """A newer one counts before them; what two documents would share is told."""
+    functions = Called("send", "specs/my-api.v1.yaml#send"), A, Called("send", "a.json#send")
+    assert made(text, *functions)[0] == (settings or {
+        "services": {"a.yaml": {"baseUrl": "http://a"}, "a.json": {"baseUrl": "http://a"}}
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [
+    "kie.flyway.enabled", "kogito.persistence.type", "quarkus.flyway.migrate-at-start", "mp.openapi.scan.disable",
+])  # fmt: skip
+def test_properties_of_the_platform_are_known(key: str) -> None:
+    [finding] = configuration(PropertiesText("p", f"{key}=true"), [A]).findings
+    assert (finding.kind, finding.message) == ("differs", f"{key} has no effect")

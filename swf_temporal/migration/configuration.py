@@ -46,7 +46,7 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
     (r"quarkus\.http\..*", "differs", "the page on the gateway has its settings"),
     (
         r"quarkus\.oidc-client\..*", "by hand",
-        "let definitions that call documents with this security scheme of oauth2 list it under 'secrets'",
+        "let definitions that call a service by this scheme of oauth2 list SERVICE.SCHEME under 'secrets', or SCHEME",
     ),
     (
         r"quarkus\.openapi-generator\.codegen\..*config-key", "by hand",

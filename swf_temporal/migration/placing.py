@@ -54,23 +54,28 @@ class _Settling:
             self._complete(part)
 
     def _without_doubles(self) -> None:
-        """Keep one of several parts with the same definition: a file before a resource."""
+        """Keep one of several parts with the same definition: a file before a resource.
+
+        Of files, those with another text are kept: they are told apart where they are checked.
+        """
         first: dict[Any, Part] = {}
+        kept = set[int]()
         for part in sorted(self._project.parts, key=lambda one: one.resource is not None):
             found = part.definition
             key = _identity(found, part, first)
             other = first.setdefault(key, part)
-            self._kept[part.name] = other
-            if other is part:
-                continue
-            if _core(other.definition) == _core(found):
+            is_same = _core(other.definition) == _core(found)
+            is_of_another = part.resource is None and (not is_same or part.application != other.application)
+            self._kept[part.name] = part if is_of_another else other
+            if other is part or is_of_another:
+                kept.add(id(part))
+            elif is_same:
                 message = f"this is the definition of {other.name}, which is written"
                 self._find(part, "rewritten", message, None)
             else:
                 message = f"this is another text of the definition {found['id']!r} than {other.name}, which is written"
                 hint = "compare them, and keep in that file what was deployed"
                 self._find(part, "by hand", message, hint)
-        kept = {id(one) for one in first.values()}
         self._project.parts = [one for one in self._project.parts if id(one) in kept]
 
     def _find(

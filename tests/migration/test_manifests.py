@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.loading import files_in
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import Migration
@@ -139,7 +140,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
     migration = migrate(project(tmp_path, a__yaml=resource("a", ("a-specs", "specs"))))
     assert told(migration) == [
         "a.yaml:9: the ConfigMap 'a-specs' is not in the project",
-        "a.sw.yaml:5: function-document: function 'send': its document 'specs/api.yaml' is not in the project",
+        "a.sw.yaml:6: function-document: function 'send': its document 'specs/api.yaml' is not in the project",
     ]
     assert migration.tasks[0].start == "kubectl get configmap a-specs --output yaml > a-specs.yaml"
     assert migration.worst("a.yaml") == "by hand"
@@ -227,3 +228,15 @@ def test_applications_have_their_own_properties(tmp_path: Path) -> None:
     }
     [function] = read_data(written["shop/src/main/resources/shop.sw.yaml"])["functions"]
     assert function["metadata"] == {"configuredAs": "shop/api.yaml"}
+
+
+def test_two_files_of_a_definition(tmp_path: Path) -> None:
+    """A copy is written once; with another text both are, and the report says that a worker takes one only."""
+    one, other = flow("a", "http://there/api.yaml"), flow("a", "http://there/api.yaml", keepActive=True)
+    migration = migrate(project(tmp_path / "copy", a__sw__yaml=one, old___a__sw__json=write_json(one)))
+    assert texts(migration).keys() == {"a.sw.yaml"}
+    assert told(migration) == []
+    migration = migrate(project(tmp_path / "other", a__sw__yaml=one, old___a__sw__yaml=other))
+    assert texts(migration).keys() == {"a.sw.yaml", "old/a.sw.yaml"}
+    [task] = migration.tasks
+    assert task.message.startswith("duplicate-definition: there are several definitions with the id 'a'")

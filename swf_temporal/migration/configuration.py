@@ -246,7 +246,8 @@ class _Reading:
             value = resolved(self._properties[key], self._properties)
             matched = next(((read, found) for form, read in readers if (found := form.fullmatch(key))), None)
             if (matched is not None and matched[0](key, value, *matched[1].groups())) or channels.take(key, value):
-                self._check(key, value)
+                if CREDENTIAL.fullmatch(key) is None:
+                    self._check(key, value)
             elif key in self._secrets:
                 self._secret(key, value)
             elif key not in self._used:
@@ -270,7 +271,9 @@ class _Reading:
         names = dict.fromkeys(_UNKNOWN.findall(value))
         if names:
             hint = "write the value that it has there into swf.yaml"
-            self._find("by hand", key, f"{key} names {', '.join(names)}, which is not among the properties", hint)
+            message = f"{key} names {', '.join(names)}, which is not among the properties"
+            start = "\n".join(f"sed -i 's|${{{one}[^}}]*}}|…|' swf.yaml" for one in names)
+            self._made.findings.append(replace(self._finding("by hand", key, message, hint), start=start))
 
     def _strategy(self, key: str, _: str) -> bool:
         if self._owners.strategy == BY_TITLE:
@@ -328,7 +331,7 @@ class _Reading:
             self._made.secrets[path] = value
             field = f"the property {'.'.join(path[1:])!r} of " if path[1:] else ""
             message = f"{key} is {field}the secret {path[0]!r}, which functions are given"
-            hint = f"set SWF_SECRET_{environment_name(path[0])}"
+            hint = f"set SWF_SECRET_{environment_name(path[0])}{_from_variables(value)}"
             self._given.append((path[0], self._finding("by hand", key, message, hint, "secrets")))
 
     @staticmethod
@@ -514,7 +517,7 @@ class _Reading:
         for owner in found.owners:
             name = secret_of(owner, scheme)
             self._made.secrets[name, field] = value
-            hint = f"set SWF_SECRET_{environment_name(name)}, an object with this property"
+            hint = f"set SWF_SECRET_{environment_name(name)}, an object with this property{_from_variables(value)}"
             message = f"{key} is the property {field!r} of the secret {name!r}"
             self._given.append((name, self._finding("by hand", key, message, hint, "secrets")))
         return True
@@ -538,6 +541,12 @@ def started(key: str) -> str | None:
             names = [environment_name(one) if "SWF_" in start else one for one in found.groups()]
             return start.format(*names) if names else start
     return None
+
+
+def _from_variables(value: str) -> str:
+    """Return words about the variables that *value* names."""
+    names = dict.fromkeys(_UNKNOWN.findall(value))
+    return f": there it was {', '.join(names)}" if names else ""
 
 
 def put_secret(secrets: dict[str, Any], path: tuple[str, ...]) -> None:

@@ -12,6 +12,7 @@ from swf_temporal.base.function_types import path_of
 from swf_temporal.migration.contents import DOCUMENTS, ConfigMap, Part, Project
 from swf_temporal.migration.report import Finding
 from swf_temporal.text.parsing import read_data
+from swf_temporal.text.properties import in_production
 
 _ABOUT: Final = frozenset({"id", "name", "version", "description", "specVersion", "expressionLang", "annotations"})
 """The keys of a definition that its resource has elsewhere, or that change nothing."""
@@ -36,13 +37,15 @@ class _Settling:
         self._project = project
         self._kept: dict[str, Part] = {}
         """The parts that are written, by the names of the parts of which they are the definition."""
+        self._resources = [one for one in project.parts if one.resource is not None]
         self._used: set[int] = set()
         """The ConfigMaps that are put somewhere."""
 
     def run(self) -> None:
         project = self._project
-        resources = [one for one in project.parts if one.resource is not None]
+        resources = self._resources
         self._without_doubles()
+        self._without_generated_properties()
         deliveries = {one.name: list(self._deliveries(one)) for one in resources}
         for resource in resources:
             self._deliver(resource, deliveries[resource.name])
@@ -78,6 +81,18 @@ class _Settling:
                 self._find(part, "by hand", message, hint)
         self._project.parts = [one for one in self._project.parts if id(one) in kept]
 
+    def _without_generated_properties(self) -> None:
+        """Leave out properties of generated manifests that say nothing else than the files that they were made of."""
+        sources = {name for name, one in self._kept.items() if one.resource is None and name != one.name}
+        generated = {part.resource for part in self._resources if part.name in sources}
+        kept = []
+        for one in self._project.properties:
+            rest = [other for other in self._project.properties_of(one.application) if other is not one]
+            is_same = in_production([one]).items() <= in_production(rest).items()
+            if one.application not in generated or not is_same:
+                kept.append(one)
+        self._project.properties = kept
+
     def _find(
         self, part: Part, kind: Any, message: str, hint: str | None, line: int = 1, start: str | None = None
     ) -> None:
@@ -89,12 +104,12 @@ class _Settling:
         for mount in resource.mounts:
             named.add(mount.config_map)
             found = self._nearest(mount.config_map, resource)
-            if found is None:
+            if found is None and self._kept[resource.name].resource is not None:
                 message = f"the ConfigMap {mount.config_map!r} is not in the project"
                 place = PurePosixPath(resource.name.partition("#")[0]).with_name(f"{mount.config_map}.yaml")
                 start = f"kubectl get configmap {mount.config_map} --output yaml > {place}"
                 self._find(resource, "by hand", message, "save it beside, and migrate again", mount.line, start)
-            else:
+            elif found is not None:
                 yield _Delivery(found, mount.folder)
         for one in self._project.config_maps:
             application, folder = one.generated_for() or ("", "")

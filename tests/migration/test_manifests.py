@@ -240,3 +240,23 @@ def test_two_files_of_a_definition(tmp_path: Path) -> None:
     assert texts(migration).keys() == {"a.sw.yaml", "old/a.sw.yaml"}
     [task] = migration.tasks
     assert task.message.startswith("duplicate-definition: there are several definitions with the id 'a'")
+
+
+def test_generated_properties_are_told_once(tmp_path: Path) -> None:
+    """A ConfigMap that is not there matters only if a file is missing then."""
+    properties = (
+        "quarkus.rest-client.api_yaml.url=${URL}\nquarkus.openapi-generator.api_yaml.auth.a.bearer-token=${T}\n"
+    )
+    migration = migrate(project(
+        tmp_path,
+        shop__sw__yaml=flow("shop"), specs___api__yaml=OPENAPI % "a", application__properties=properties,
+        manifests___all__yaml=[
+            resource("shop", ("specs", "specs")), config_map("shop-props", application__properties=properties)
+        ],
+    ))  # fmt: skip
+    assert [(one.place, one.hint, one.start) for one in migration.tasks] == [
+        ("application.properties:1", "write the value that it has there into swf.yaml",
+         "sed -i 's|${URL[^}]*}|…|' swf.yaml"),
+        ("application.properties:2", "set SWF_SECRET_API_YAML_A, an object with this property: there it was T",
+         """export SWF_SECRET_API_YAML_A='{"token": "…"}'"""),
+    ]  # fmt: skip

@@ -1,8 +1,7 @@
 """Where everything of a project goes: each definition once, with the files of ConfigMaps and documents beside it."""
 
 import posixpath
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -16,7 +15,6 @@ from swf_temporal.text.properties import in_production
 
 _ABOUT: Final = frozenset({"id", "name", "version", "description", "specVersion", "expressionLang", "annotations"})
 """The keys of a definition that its resource has elsewhere, or that change nothing."""
-_REFERRING: Final = (".json", ".yaml", ".yml")
 
 
 def settle(project: Project) -> None:
@@ -177,14 +175,11 @@ class _Settling:
         here = posixpath.dirname(part.place)
         there = posixpath.dirname(posixpath.dirname(part.place)) if part.resource is not None else ""
         root = next((one for one in _roots(here) if one), "")
-        self._bring(_texts(part.definition), here, dict.fromkeys((there, root, "")))
+        self._bring(texts_in(part.definition), here, dict.fromkeys((there, root, "")))
 
-    def _bring(self, texts: Iterator[str], here: str, others: dict[str, None]) -> None:
+    def _bring(self, texts: Iterable[str], here: str, others: dict[str, None]) -> None:
         documents = self._project.documents
-        for text in texts:
-            name = path_of(text.partition("#")[0]).lstrip("/")
-            if not name.endswith(DOCUMENTS):
-                continue
+        for name in names_of_documents(texts):
             place = posixpath.normpath(posixpath.join(here, name))
             if place in documents or place.startswith("../"):
                 continue
@@ -193,10 +188,7 @@ class _Settling:
             if source is None:
                 continue
             content = documents[place] = documents[source]
-            if place.endswith(_REFERRING):
-                with suppress(ValueError):
-                    inner = _texts(read_data(content.decode("utf-8-sig", "replace")), "$ref")
-                    self._bring(inner, posixpath.dirname(place), {posixpath.dirname(source): None})
+            self._bring(texts_in(content, "$ref"), posixpath.dirname(place), {posixpath.dirname(source): None})
 
 
 def _identity(definition: dict[str, Any], part: Part, known: dict[Any, Part]) -> Any:
@@ -227,17 +219,23 @@ def _roots(folder: str) -> Iterator[str]:
         yield f"{begin}/src/main/resources".strip("/")
 
 
-def _texts(node: Any, only: str | None = None) -> Iterator[str]:
-    """Yield the texts in *node*; with *only*, those under this key."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if not isinstance(value, str):
-                yield from _texts(value, only)
-            elif only in (None, key):
-                yield value
-    elif isinstance(node, list):
-        for value in node:
-            if not isinstance(value, str):
-                yield from _texts(value, only)
-            elif only is None:
-                yield value
+def names_of_documents(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of documents that are among *texts*, which may be operations in them."""
+    for text in texts:
+        name = path_of(text.partition("#")[0]).lstrip("/")
+        if name.endswith(DOCUMENTS) and not text.startswith(("http:", "https:")):
+            yield name
+
+
+def texts_in(node: Any, only: str | None = None) -> Iterator[str]:
+    """Yield the texts in *node*, which may be that of a file; with *only*, those under this key."""
+    if isinstance(node, bytes):
+        try:
+            node = read_data(node.decode("utf-8-sig", "replace"))
+        except ValueError:
+            return
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        if not isinstance(value, str):
+            yield from texts_in(value, only)
+        elif only in (None, key):
+            yield value

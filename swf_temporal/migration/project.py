@@ -2,8 +2,10 @@
 
 import errno
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -13,7 +15,7 @@ from swf_temporal.base.files import DEFINITIONS, read_bytes, refuse_outside, why
 from swf_temporal.languages.known import is_definition, looks_like_definition
 from swf_temporal.migration.contents import DOCUMENTS, ConfigMap, Part, Project
 from swf_temporal.migration.manifests import items_of, mounts_of, name_of, parts_of, resource_in
-from swf_temporal.migration.placing import settle
+from swf_temporal.migration.placing import names_of_documents, settle, texts_in
 from swf_temporal.migration.report import Finding
 from swf_temporal.text.located import Object
 from swf_temporal.text.properties import PropertiesText
@@ -32,6 +34,8 @@ def project_at(path: Path) -> Project:
     if path.is_file():
         project = Project(path.parent)
         _take(project, path, path.parent, path.name, is_given=True)
+        for part in project.parts:
+            _take_named(project, path.parent, "", texts_in(part.definition))
     else:
         root = next((path / one for one in _ROOTS if (path / one).is_dir()), path)
         project = Project(root)
@@ -46,6 +50,18 @@ def project_at(path: Path) -> Project:
     if not project.parts:
         raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
     return project
+
+
+def _take_named(project: Project, root: Path, folder: str, texts: Iterable[str]) -> None:
+    """Add the files that *texts* in a file in *folder* of *root* name, and those that these refer to."""
+    for name in names_of_documents(texts):
+        place = posixpath.normpath(posixpath.join(folder, name))
+        path = root / place
+        with suppress(OSError):
+            refuse_outside(path, root)
+            if place not in project.documents and path.is_file() and path.stat().st_size <= _MAX_BYTES:
+                content = project.documents[place] = read_bytes(path)
+                _take_named(project, root, posixpath.dirname(place), texts_in(content, "$ref"))
 
 
 def _files(folder: Path, project: Project, base: Path) -> Iterator[Path]:

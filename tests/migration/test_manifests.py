@@ -260,3 +260,15 @@ def test_generated_properties_are_told_once(tmp_path: Path) -> None:
         ("application.properties:2", "set SWF_SECRET_API_YAML_A, an object with this property: there it was T",
          """export SWF_SECRET_API_YAML_A='{"token": "…"}'"""),
     ]  # fmt: skip
+
+
+def test_a_single_file_has_its_documents(tmp_path: Path) -> None:
+    """Those that it names, and that these refer to, and nothing else of the folder."""
+    folder = project(
+        tmp_path / "project",
+        a__sw__yaml=flow("a", dataInputSchema="schemas/in.json"), specs___api__yaml=OPENAPI % "a",
+        schemas___in__json='{"$ref": "more.json"}', schemas___more__json="{}", other__json="{}",
+    )  # fmt: skip
+    migration = migrate(folder / "a.sw.yaml")
+    assert texts(migration).keys() == {"a.sw.yaml", "specs/api.yaml", "schemas/in.json", "schemas/more.json"}
+    assert told(migration) == []

@@ -183,6 +183,8 @@ class Configuration:
     secrets: dict[tuple[str, ...], str] = field(default_factory=dict)
     """The values of secrets by path: a name, and fields. They are not written."""
     findings: list[Finding] = field(default_factory=list)
+    entangled: frozenset[str] = frozenset()
+    """Applications whose services can only be told apart by the names of the applications."""
     said: list[Said] = field(default_factory=list)
     """The settings of owners, with their origins."""
 
@@ -295,6 +297,7 @@ class _Reading:
     def _has_owners(self, found: Found, key: str) -> bool:
         """Return True if a property belongs to something that has settings here; otherwise, add a finding."""
         if found.reason is not None:
+            self._made.entangled |= found.entangled
             self._find("by hand", key, f"{key} is not written: {found.reason}", found.hint)
         elif not found.owners:
             self._find("differs", key, f"{key}: no function calls this service", "remove it")

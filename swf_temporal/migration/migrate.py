@@ -67,7 +67,7 @@ def migrate(path: Path) -> Migration:
     """Return the findings at *path*, and the files to write in its place. Raises UsageError."""
     project = project_at(path)
     migrating = _Migrating(project)
-    apart = migrating.shared.apart()
+    apart = migrating.shared.apart() | migrating.entangled
     if apart:
         migrating = _Migrating(project, apart)
     return migrating.done()
@@ -93,6 +93,8 @@ class _Migrating:
         for part in project.parts:
             self._definition(part)
         self.shared = Sharing(self._functions, project)
+        self.entangled: frozenset[str] = frozenset()
+        """Applications whose services are to be told apart by the names of the applications."""
         self._settings, self._named_secrets = self._configuration()
 
     def done(self) -> Migration:
@@ -161,6 +163,7 @@ class _Migrating:
             made = configuration(file, meant, self._taken, self._functions, given)
             _merge(settings, {key: value for key, value in made.settings.items() if key not in SCOPES})
             self.shared.add(file, made)
+            self.entangled |= made.entangled
             for path in made.secrets:
                 put_secret(secrets, path)
             self._findings += made.findings

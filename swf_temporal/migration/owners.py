@@ -88,6 +88,8 @@ class Found:
     owners: tuple[Owner, ...] = ()
     reason: str | None = None
     hint: str | None = None
+    entangled: frozenset[str] = frozenset()
+    """Applications that can be determined if the names of services begin with those of their applications."""
     others: tuple[str, ...] = ()
     """Other functions that have the settings of these owners, too."""
 
@@ -167,7 +169,13 @@ class Owners:
             if others:
                 told = ", ".join(dict.fromkeys(f"{one.name!r} ({one.operation})" for one in others))
                 hint = "let other workers serve these, or call one of them otherwise"
-                return Found(reason=f"{owner} would be the name of what {told} calls, too", hint=hint)
+                mine = {one.application for one in self._functions}
+                entangled = {one.application for one in others} - mine
+                return Found(
+                    reason=f"{owner} would be the name of what {told} calls, too",
+                    hint=hint,
+                    entangled=frozenset(one for one in (*entangled, *mine) if one) if entangled else frozenset(),
+                )
         return Found(tuple(owners.values()))
 
 

@@ -240,3 +240,19 @@ def test_properties_with_their_oldest_names(text: str, settings: dict[str, Any])
 def test_properties_of_the_platform_are_known(key: str) -> None:
     [finding] = configuration(PropertiesText("p", f"{key}=true"), [A]).findings
     assert (finding.kind, finding.message) == ("differs", f"{key} has no effect")
+
+
+def test_names_that_differ_in_capitals_are_told_apart_by_their_applications(tmp_path: Path) -> None:
+    for name, document in (("one", "a.yaml"), ("two", "A.yaml")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / document).write_text(_DOCUMENT)
+        (tmp_path / name / "application.properties").write_text(
+            f"quarkus.rest-client.{document.replace('.', '_')}.url=http://{name}\n"
+        )
+        (tmp_path / name / "flow.sw.yaml").write_text(
+            f"id: {name}\nstart: S\nfunctions: [{{name: send, operation: '{document}#send'}}]\n"
+            "states: [{name: S, type: operation, actions: [{functionRef: send}], end: true}]\n"
+        )
+    assert written(migrate(tmp_path), "swf.yaml") == {
+        "services": {"one/a.yaml": {"baseUrl": "http://one"}, "two/A.yaml": {"baseUrl": "http://two"}}
+    }  # fmt: skip

@@ -11,11 +11,14 @@ from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.loading import check_file, conflicting, files_in
 from swf_temporal.languages.port import Definition
 from swf_temporal.migration.contents import Part
-from swf_temporal.migration.report import Finding, Kind, MigratedFile
+from swf_temporal.migration.report import Finding, Kind, MigratedFile, Task
 from swf_temporal.text.fetching.resources import Resources
 
 _TOLD: Final = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
 """The codes of problems that have another finding already, or that change nothing."""
+
+_MISSING: Final = frozenset({"external-missing", "function-document"})
+"""The codes of problems that are files which are not there."""
 
 
 def checked(files: Iterable[MigratedFile], definitions: Mapping[str, Part]) -> list[Finding]:
@@ -61,8 +64,10 @@ def _finding(problem: Problem, folder: Path, definitions: Mapping[str, Part]) ->
     path = Path(problem.file)
     place = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else problem.file
     part = definitions.get(place)
-    kind: Kind = "by hand" if problem.severity is Severity.ERROR else "differs"
+    is_missing = problem.code in _MISSING
+    kind: Kind = "by hand" if is_missing or problem.severity is Severity.ERROR else "differs"
     message = f"{problem.code}: {problem.message}".replace(f"{folder}/", "")
     hint = None if problem.hint is None else problem.hint.replace(f"{folder}/", "")
     name = place if part is None else part.name
-    return Finding(name, problem.position.line, kind, message, hint, task="definitions", written=place)
+    task: Task = "files" if is_missing else "definitions"
+    return Finding(name, problem.position.line, kind, message, hint, task=task, written=place)

@@ -272,3 +272,12 @@ def test_a_single_file_has_its_documents(tmp_path: Path) -> None:
     migration = migrate(folder / "a.sw.yaml")
     assert texts(migration).keys() == {"a.sw.yaml", "specs/api.yaml", "schemas/in.json", "schemas/more.json"}
     assert told(migration) == []
+
+
+def test_a_schema_that_is_missing_is_told(tmp_path: Path) -> None:
+    """It would only be a warning of the definition, whose data were not validated then."""
+    definition = flow("a", dataInputSchema="schemas/in.json")
+    migration = migrate(project(tmp_path, a__sw__yaml=definition, specs___api__yaml=OPENAPI % "a"))
+    [task] = migration.tasks
+    assert "external-missing: dataInputSchema is 'schemas/in.json', which does not exist" in task.message
+    assert task.task == "files"

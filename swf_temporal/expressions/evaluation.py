@@ -50,7 +50,8 @@ class Expressions:
     """Compiles the expressions of one definition, each text once.
 
     *variables* are the names that they may use. *functions* are the definition's expression functions by name. *texts*
-    returns the texts of the definition that have expressions, so that those which need jq are compiled together.
+    returns the texts of the definition that have expressions, so that those which need jq are compiled together. With
+    *filters_objects*, the filters of a JSONPath apply to objects themselves, and not to their members.
     """
 
     opening = "${"
@@ -63,6 +64,7 @@ class Expressions:
         functions: Mapping[str, str] | None = None,
         language: str = "jq",
         texts: Callable[[], Iterable[str]] = tuple,
+        filters_objects: bool = False,
     ) -> None:
         if language not in LANGUAGES:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
@@ -71,6 +73,7 @@ class Expressions:
         self.declared = frozenset(variables)
         """The variables that these expressions may name."""
         self._functions = dict(functions or {})
+        self._filters_objects = filters_objects
         self._texts: Callable[[], Iterable[str]] | None = texts
         self._sources: dict[str, Compiled] = {}
         """The expressions that were compiled ahead, by the text between the braces."""
@@ -176,7 +179,7 @@ class Expressions:
             offset = text.index(_FUNCTION)
             return _moved(lambda: self._function(stripped[len(_FUNCTION) :].strip(), within), offset)
         if not self.is_jq:
-            return JsonPathProgram(text, self.declared)
+            return JsonPathProgram(text, self.declared, filters_objects=self._filters_objects)
         try:
             return self._sources.get(text) or paths.compiled(text, self.declared) or self._by_jq(text)
         except RecursionError:

@@ -27,18 +27,21 @@ _MAX_SEGMENTS = 200
 """The maximum number of steps of a path."""
 _VARIABLE = re.compile(r"\$(\w+)(?=$|[.\[])")
 _ROOT_FILTER = re.compile(r"\$\s*\[\s*\?")
-_DOT_BEFORE_BRACKET = re.compile(r"^(\$\w*)\.\[")
+_DOT_BEFORE_BRACKET = re.compile(r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<!\.)\.(?=\[)""", re.DOTALL)
+_OF_OBJECTS = "of objects: "
+"""The beginning of a text that is asked for where filters apply to objects themselves, and not to their members."""
 
 
 class JsonPathProgram:
     """A compiled JSONPath, and the variable it starts in, if any."""
 
-    __slots__ = ("_path", "_text", "_variable", "_written", "mentions")
+    __slots__ = ("_asked", "_path", "_text", "_variable", "mentions")
 
     constant = False
     kinds = ANY
 
-    def __init__(self, text: str, declared: Collection[str]) -> None:
+    def __init__(self, text: str, declared: Collection[str], *, filters_objects: bool = False) -> None:
+        """Compile *text*, in which filters apply to the members of objects, or with *filters_objects* to themselves."""
         from jsonpath import JSONPath, JSONPathError  # noqa: PLC0415 - heavy, and seldom needed
 
         self._text = text.strip()
@@ -48,9 +51,9 @@ class JsonPathProgram:
         if not path.startswith("$"):
             raise BadExpression(f"'{self._text}' is not a JSONPath: one begins with $", 0)
         try:
-            # Filters at the root are often written with a dot for other engines, as in $.[?(…)].
-            self._written = _DOT_BEFORE_BRACKET.sub(r"\1[", path)
-            compiled = _environment().compile(self._written)
+            # For other engines, brackets are often written with a dot before them, as in $.[?(…)].
+            path = _DOT_BEFORE_BRACKET.sub(r"\1", path)
+            compiled = _environment().compile(path)
         except (JSONPathError, RecursionError) as error:
             raise BadExpression(f"'{self._text}' is not a JSONPath: {_reason(error)}") from None
         if not isinstance(compiled, JSONPath):
@@ -59,6 +62,7 @@ class JsonPathProgram:
             # The library recurses for each of them, and Python crashes if that is too deep.
             raise BadExpression(f"the path has {len(compiled.segments):,} steps, and the limit is {_MAX_SEGMENTS}")
         self._path = compiled
+        self._asked = f"{_OF_OBJECTS}{path}" if filters_objects else path
 
     def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the value that the path finds, or an array of all if it may find several."""
@@ -105,7 +109,7 @@ class JsonPathProgram:
                 found: list[Any] = self._path.findall(root)
                 return found
             text = written(root)
-            answer = ask(str(self._written), text, jsonpath_bound(str(self._written)), JSONPATH)
+            answer = ask(self._asked, text, jsonpath_bound(self._asked), JSONPATH)
         except (JSONPathError, NotJSON, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
         except ExpressionLimitExceeded as limit:
@@ -163,7 +167,9 @@ class JsonPathQuery:
     """A JSONPath, evaluated within a helper process."""
 
     def __init__(self, text: str) -> None:
-        self._path = _environment().compile(text)
+        self._path = _environment().compile(text.removeprefix(_OF_OBJECTS))
+        if text.startswith(_OF_OBJECTS):
+            _filter_objects(self._path)
 
     def input_text(self, text: str) -> list[str]:
         """Return all values that the path finds in the data of *text*, as one list. Raises ValueError."""
@@ -173,3 +179,22 @@ class JsonPathQuery:
             return [write_json(self._path.findall(read_written(text)))]
         except (JSONPathError, RecursionError) as error:
             raise ValueError(_reason(error)) from None
+
+
+def _filter_objects(path: Any) -> None:
+    """Let the filters of a compiled *path* apply to an object itself, and not to its members."""
+    from jsonpath.selectors import Filter  # noqa: PLC0415 - as above
+
+    class FilterOfObjects(Filter):
+        def resolve(self, node: Any) -> Any:
+            """Yield what the filter selects of *node*."""
+            if not isinstance(node.obj, dict):
+                yield from super().resolve(node)
+            elif any(True for _ in super().resolve(node.new_child([node.obj], 0))):
+                yield node
+
+    for segment in path.segments:
+        segment.selectors = tuple(
+            FilterOfObjects(env=one.env, token=one.token, expression=one.expression) if isinstance(one, Filter) else one
+            for one in segment.selectors
+        )

@@ -13,6 +13,9 @@ from swf_temporal.expressions.compiled import BadExpression
 ASSIGNING = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
 """The operators that yield their input with a part of it changed."""
 
+_ENCLOSING = frozenset({"if", "reduce", "foreach", "try", "def", "label"})
+"""Keywords that enclose other expressions: an assignment inside them need not be the result."""
+
 
 class Token(NamedTuple):
     """A word: its kind, its text and where it starts. A string comes in parts, with its quotes as tokens."""
@@ -74,3 +77,20 @@ def tokens(text: str, start: int = 0) -> Iterator[Token]:
     if open_:
         what = "this string" if open_[-1].kind == "quote" else f"'{open_[-1].text[-1]}'"
         raise BadExpression(f"{what} is not closed", open_[-1].offset)
+
+
+def assigns(text: str) -> bool:
+    """Return True if the last step of a valid expression assigns to a field, so that it yields the data around it."""
+    depth, to_field, assigns, begins = 0, False, False, True
+    for token in tokens(text):
+        if token.kind in ("close", "quote"):
+            depth -= token.kind == "close"
+        elif token.kind == "name" and token.text in _ENCLOSING:
+            return False
+        elif depth == 0:
+            if begins:
+                to_field, assigns = token.kind == "field", False
+            assigns = assigns or (to_field and token.kind == "operator" and token.text in ASSIGNING)
+        begins = depth == 0 and token.kind == "operator" and token.text == "|"
+        depth += token.kind == "open"
+    return assigns

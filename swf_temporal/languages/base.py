@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.base.calls import Auth, fill_plain_auth
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import UsageError, WorkflowFault
+from swf_temporal.base.errors import Problem, UsageError, WorkflowFault
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
 from swf_temporal.text.located import Object
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class UpgradeChange:
     """One change that rewriting a definition made, or could not make."""
 
-    kind: Literal["respelled", "changed", "differs", "inexpressible"]
-    """Renamed only; expressed in another form; unchanged, though its effect differs; not expressible and unchanged."""
+    kind: Literal["respelled", "changed", "differs", "refused", "inexpressible"]
+    """Renamed only; expressed in another form; unchanged, though its effect differs; unchanged, though the other
+    runtime refuses it; not expressible and unchanged."""
     message: str
     line: int | None = None
     """The line of its first occurrence, if known."""
@@ -39,12 +40,14 @@ class Upgraded:
     version: str
     """The version of the original."""
     changes: tuple[UpgradeChange, ...] = ()
-    to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Python functions to write in place of other code: the names of their parameters, by function name."""
+    to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Python functions to write in place of other code: the name and the parameters of each, once for each use."""
     properties: tuple[str, ...] = ()
     """The application properties that became constants."""
     secrets: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
     """What its functions are given of secrets, by path; the property that it was, or None if there is none."""
+    problems: tuple[Problem, ...] = ()
+    """The warnings that the result, if it keeps the effects of another runtime, has only as it was written."""
     to: str = ""
     """The version of the result, if it is another one."""
 

@@ -49,11 +49,13 @@ def check(
         return _check_bytes(text, name, folder, resources)
     if resources is None and folder is not None:
         resources = Resources.from_environment(os.environ)
-    source = Source(_text_of(text), name)
+    source, problems = Source(_text_of(text), name), tuple[Problem, ...]()
     if resources is not None and resources.mode is not None:
         with suppress(InvalidDefinition):  # problems are reported when it is read
-            source = Source(migrate(source, _properties(resources, folder), keeps_effects=True).text, name)
-    return read(source, _fetch(name, folder, resources))
+            upgraded = migrate(source, _properties(resources, folder), keeps_effects=True)
+            source, problems = Source(upgraded.text, name), upgraded.problems
+    checked = read(source, _fetch(name, folder, resources))
+    return replace(checked, problems=(*problems, *checked.problems)) if problems else checked
 
 
 def check_file(

@@ -81,13 +81,16 @@ class Channels:
                 self._find(
                     "by hand", key, f"channel {name!r} with the connector {connector!r}", _HINTS.get(connector, _OTHER)
                 )
+            is_known = connector in ("smallrye-kafka", "quarkus-http")
+            who = f"channel {name!r}" if is_known else f"channel {name!r} is by hand"
             for option, (own, _) in options.items():
                 if way == "outgoing" and option in _OF_CONSUMERS:
                     self._find("rewritten", own, f"{own} has no effect on what is sent, and is left out")
                     continue
-                self._tell(option, own, f"channel {name!r}", is_known=connector in ("smallrye-kafka", "quarkus-http"))
+                self._tell(option, own, who, is_known=is_known)
+        who = "the channels of Kafka" if uses_kafka else "there is no channel of Kafka"
         for option, (key, _) in self._common.items():
-            self._tell(option, key, "the channels of Kafka", is_known=uses_kafka)
+            self._tell(option, key, who, is_known=uses_kafka)
 
     def _value(self, options: Mapping[str, tuple[str, str]], option: str, other: str) -> str:
         """Return an option of a channel, or else the common option of all Kafka channels."""
@@ -151,13 +154,16 @@ class Channels:
         return {"deadLetter": self._value(options, "dead-letter-queue.topic", f"dead-letter-topic-{name}")}
 
     def _tell(self, option: str, key: str, who: str, *, is_known: bool) -> None:
-        """Add a finding for an option that its channel's finding does not cover."""
+        """Add a finding for an option that its channel's finding does not cover.
+
+        *who* is the channel, or without *is_known*, why nothing is written for it.
+        """
         value = self._properties.get(key, "").strip()
         if option in ("connector", "sasl.jaas.config") and is_known:
             return
         if not is_known:
             if option != "connector":
-                self._find("differs", key, f"{key}: {who} is not written", "set it where you write the channel")
+                self._find("differs", key, f"{key} is not written: {who}", "set it where you write the channel")
         elif option.startswith("ssl."):
             self._certificate(option, key, value)
         elif option == "path":

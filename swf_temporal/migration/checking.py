@@ -21,8 +21,17 @@ _MISSING: Final = frozenset({"external-missing", "function-document"})
 """The codes of problems that are files which are not there."""
 
 
-def checked(files: Iterable[MigratedFile], definitions: Mapping[str, Part]) -> list[Finding]:
-    """Return the problems of the definitions in *files*, of which *definitions* has the originals by path."""
+_REPEATED: Final = frozenset({"expression-syntax", "secrets-in-expression"})
+"""The codes of problems that are told once of a part, if it is by hand already."""
+
+
+def checked(
+    files: Iterable[MigratedFile], definitions: Mapping[str, Part], told: Mapping[str, tuple[str, ...]]
+) -> list[Finding]:
+    """Return the problems of the definitions in *files*, of which *definitions* has the originals by path.
+
+    *told* has what findings begin with that there are already, by path.
+    """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve()
         for one in files:
@@ -30,18 +39,22 @@ def checked(files: Iterable[MigratedFile], definitions: Mapping[str, Part]) -> l
             if path.resolve().is_relative_to(folder):  # others are refused when they are written
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(one.content)
-        return [_finding(one, folder, definitions) for one in _problems(folder, definitions)]
+        return [_finding(one, folder, definitions) for one in _problems(folder, definitions, told)]
 
 
-def _problems(folder: Path, definitions: Mapping[str, Part]) -> Iterator[Problem]:
+def _problems(folder: Path, definitions: Mapping[str, Part], told: Mapping[str, tuple[str, ...]]) -> Iterator[Problem]:
     environment = {**os.environ, "SWF_RESOURCE_FOLDERS": str(folder), "SWF_MODE": ""}
     resources = Resources.from_environment(environment)
     found: list[Definition] = []
     for file in files_in(folder):
-        if file.relative_to(folder).as_posix() not in definitions:
+        place = file.relative_to(folder).as_posix()
+        if place not in definitions:
             continue
         one = check_file(file, resources=resources, folder=folder)
-        yield from (each for each in one.problems if each.code not in _TOLD)
+        for each in one.problems:
+            is_repeated = each.code in _REPEATED and each.message.startswith(told.get(place, ()))
+            if each.code not in _TOLD and not is_repeated:
+                yield each
         if one.definition is not None:
             found.append(one.definition)
     yield from conflicting(found)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.grammar import listed
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.owners import Called, Found, Owners
@@ -273,7 +274,8 @@ class _Reading:
         names = dict.fromkeys(_UNKNOWN.findall(value))
         if names:
             hint = "write the value that it has there into swf.yaml"
-            message = f"{key} names {', '.join(names)}, which is not among the properties"
+            are = "is" if len(names) == 1 else "are"
+            message = f"{key} names {listed([*names])}, which {are} not among the properties"
             start = "\n".join(f"sed -i 's|${{{one}[^}}]*}}|…|' swf.yaml" for one in names)
             self._made.findings.append(replace(self._finding("by hand", key, message, hint), start=start))
 

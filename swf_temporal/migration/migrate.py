@@ -6,13 +6,14 @@ In Kubernetes each workflow is an application, whose ConfigMap configures only i
 import keyword
 import posixpath
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.files import refuse_outside
 from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.migration.checking import checked
@@ -29,18 +30,32 @@ from swf_temporal.text.properties import in_production
 from swf_temporal.text.yaml_text import write_yaml
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
-_HEAD: Final = '''"""What the definitions called in Java: each function is to be written.
+_NO_WORD: Final = re.compile(r"\W+|^(?=\d)")
+_FUNCTIONS: Final = "functions.py"
+_HEAD: Final = '''"""What the definitions call that has no counterpart, such as Java: each function is to be written.
 
 Run a worker with `--functions functions.py`.
 """
 
 from typing import Any
+
+from swf_temporal import Registry
+
+registry = Registry()
 '''
 
 
-def stubs(functions: Mapping[str, tuple[str, ...]]) -> str:
-    """Return a module with a function for each name, whose parameters have the names given."""
-    return _HEAD + "".join(_stub(name, parameters) for name, parameters in sorted(functions.items()))
+def stubs(functions: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """Return a module that registers a function under each name, whose parameters have the names given.
+
+    One that is named with different parameters takes all of them as one.
+    """
+    parameters: dict[str, set[tuple[str, ...]]] = {}
+    for name, taken in functions:
+        parameters.setdefault(name, set()).add(taken)
+    return _HEAD + "".join(
+        _stub(name, () if len(several) > 1 else several.pop()) for name, several in sorted(parameters.items())
+    )
 
 
 def _stub(name: str, parameters: tuple[str, ...]) -> str:
@@ -51,11 +66,17 @@ def _stub(name: str, parameters: tuple[str, ...]) -> str:
         taken = ", ".join(f"{one}: Any" for one in plain)
     else:
         taken = "arguments: Any = None"
-    return f'\n\ndef {name}({taken}) -> Any:\n    raise NotImplementedError("{name} is to be written")\n'
+    word = _NO_WORD.sub("_", name)
+    called = f"{word}_" if keyword.iskeyword(word) else word
+    return (
+        f"\n\n@registry.custom({show_json(name)})\ndef {called}({taken}) -> Any:\n"
+        f"    raise NotImplementedError({show_json(f'{name} is to be written')})\n"
+    )
 
 
 _KINDS: dict[str, Kind] = {
-    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
+    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "refused": "differs",
+    "inexpressible": "by hand",
 }  # fmt: skip
 
 
@@ -81,13 +102,15 @@ class _Migrating:
         self._findings: list[Finding] = list(project.findings)
         self._files = dict(project.documents)
         self._functions: list[Called] = []
-        self._java: dict[str, tuple[str, ...]] = {}
+        self._to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self._taken: set[str] = set()
         """The properties that are used by constants of definitions."""
         self._secrets: list[tuple[str | None, str, tuple[str, ...]]] = []
         """The properties that functions are given as secrets, each with its application, and the path of the secret."""
         self._unknown: dict[tuple[str, ...], str] = {}
         """The paths of secrets that functions are given, and that are not among the properties; and a definition."""
+        self._told: dict[str, tuple[str, ...]] = {}
+        """How findings begin that are by hand already, by the paths of the definitions."""
         self._written: dict[str, Part] = {}
         """The definitions, by their paths in the migrated project."""
         for part in project.parts:
@@ -105,11 +128,11 @@ class _Migrating:
             text = write_yaml(self._named_secrets)
             self._files["secrets.example.yaml"] = text.encode()
             self._findings += _to_set(self._unknown, self._named_secrets, text)
-        if self._java:
-            self._files["functions.py"] = stubs(self._java).encode()
-            self._findings += _to_write(self._java)
+        if self._to_write and not (self._project.root / _FUNCTIONS).exists():  # it may be written already
+            self._files[_FUNCTIONS] = stubs(self._to_write).encode()
+            self._findings += _to_write(self._to_write)
         files = tuple(MigratedFile(place, content) for place, content in sorted(self._files.items()))
-        self._findings += checked(files, self._written)
+        self._findings += checked(files, self._written, self._told)
         names = tuple(part.name for part in self._project.parts)
         return Migration(names, tuple(self._findings), files)
 
@@ -127,13 +150,15 @@ class _Migrating:
         self._written[part.place] = part
         self._note(part, upgraded)
         self._functions += functions_of(_data(upgraded.text), part.name, part.application)
-        self._java |= upgraded.to_write
+        self._to_write += upgraded.to_write
         self._taken.update(upgraded.properties)
         for path, key in upgraded.secrets.items():
             if key is not None:
                 self._secrets.append((part.application, key, path))
             else:
                 self._unknown[path] = part.name
+        told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
+        self._told[part.place] = tuple(told)
 
     def _properties_of(self, part: Part) -> dict[str, str]:
         """Return the properties that apply to a definition."""
@@ -175,14 +200,13 @@ class _Migrating:
         return settings, secrets
 
 
-def _to_write(functions: Mapping[str, tuple[str, ...]]) -> Iterator[Finding]:
+def _to_write(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Finding]:
     """Yield a finding for each function that is to be written in Python."""
     lines = stubs(functions).splitlines()
-    for name in sorted(functions):
-        [line] = [number for number, text in enumerate(lines, 1) if text.startswith(f"def {name}(")]
-        message = f"the function {name!r} is to be written"
-        start, file = lines[line - 1], "functions.py"
-        yield Finding(file, line, "by hand", message, "it was a method in Java", start, "functions", file)
+    for name in sorted({name for name, _ in functions}):
+        line = lines.index(f"@registry.custom({show_json(name)})") + 1
+        message, start = f"the function {name!r} is to be written", "\n".join(lines[line - 1 : line + 1])
+        yield Finding(_FUNCTIONS, line, "by hand", message, None, start, "functions", _FUNCTIONS)
 
 
 def _to_set(unknown: Mapping[tuple[str, ...], str], secrets: Mapping[str, Any], text: str) -> Iterator[Finding]:

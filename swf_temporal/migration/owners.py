@@ -8,6 +8,7 @@ from typing import Any
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS, callee_of, environment_name
+from swf_temporal.base.grammar import listed
 from swf_temporal.text.properties import (
     BY_TITLE,
     Client,
@@ -167,12 +168,13 @@ class Owners:
         for owner in owners.values():
             others = [one for one in self._everybody if has_settings_of(one, owner) and not is_meant(one, key)]
             if others:
-                told = ", ".join(dict.fromkeys(f"{one.name!r} ({one.operation})" for one in others))
+                told = list(dict.fromkeys(f"{one.name!r} ({one.operation})" for one in others))
                 hint = "let other workers serve these, or call one of them otherwise"
                 mine = {one.application for one in self._functions}
                 entangled = {one.application for one in others} - mine
+                calls = "calls" if len(told) == 1 else "call"
                 return Found(
-                    reason=f"{owner} would be the name of what {told} calls, too",
+                    reason=f"{owner} would be the name of what {listed(told)} {calls}, too",
                     hint=hint,
                     entangled=frozenset(one for one in (*entangled, *mine) if one) if entangled else frozenset(),
                 )

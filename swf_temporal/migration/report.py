@@ -96,6 +96,8 @@ _VERDICTS: Final = {
     "differs": "runs, with differences",
     "by hand": "needs a hand",
 }
+_SEVERAL: Final = (("runs", "run"), ("needs", "need"), ("it is", "they are"))
+"""The words of a verdict on one definition, and on several."""
 _STYLE: Final = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
@@ -117,8 +119,14 @@ def verdicts(migration: Migration) -> dict[str, str]:
 def summary(migration: Migration) -> str:
     """Return how many definitions run, and how many findings there are of each kind."""
     counts = Counter(verdicts(migration).values())
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _VERDICTS.values() if counts[verdict])
+    told = ", ".join(_counted(counts[verdict], verdict) for verdict in _VERDICTS.values() if counts[verdict])
     return f"{counted(len(migration.definitions), 'definition')}: {told}"
+
+
+def _counted(number: int, verdict: str) -> str:
+    for one, several in () if number == 1 else _SEVERAL:
+        verdict = verdict.replace(one, several)
+    return f"{number} {verdict}"
 
 
 def as_text(migration: Migration, written: Path | None = None) -> str:

@@ -228,6 +228,8 @@ class SubflowCall(CallFacts):
     """The variables of the scope `thread` that it shares with its caller, as `InstanceIdentity` has them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
     """The request that started the instance, as `InstanceIdentity` has it."""
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    """The variables of iterations, as `InstanceIdentity` has them."""
 
 
 class Host(Protocol):
@@ -293,6 +295,8 @@ class InstanceIdentity:
     """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
     request: Mapping[str, JSON] = field(default_factory=dict)
     """Facts of the request that started it, or its outermost instance: the memo `headers` and `identity`."""
+    variables: Mapping[str, JSON] = field(default_factory=dict)
+    """The variables of the iterations of its callers, if their language shares them."""
 
 
 def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -97,9 +97,8 @@ class SimulationContext:
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
         """The running instances by their ids, with their places."""
-        self._shared: dict[str, tuple[Mapping[str, str], Mapping[str, JSON]]] = {}
-        """By the ids of instances: the variables that they share with their callers, and the request that started them.
-        """
+        self._shared: dict[str, tuple[Mapping[str, str], Mapping[str, JSON], Mapping[str, JSON]]] = {}
+        """By the ids of instances: what `InstanceIdentity` has of their callers."""
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
@@ -143,7 +142,7 @@ class SimulationContext:
             data = json_of(first.input_of(given if isinstance(given, bytes) else json_from(given)))
         except NotJSON as error:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
-        self._shared[first.id] = {}, request_in(self.memo)
+        self._shared[first.id] = {}, request_in(self.memo), {}
         return await self.run_instance(first.id, first.version, data, first.id)
 
     async def run_child(
@@ -154,7 +153,7 @@ class SimulationContext:
         number = len(self.instances)
         self.instances.append(SimulatedInstance(workflow_id, "waiting"))
         try:
-            self._shared[instance_id] = call.thread, call.request
+            self._shared[instance_id] = call.thread, call.request, call.variables
             output = await self.run_instance(workflow_id, version, call.data, instance_id, place, numbers)
         except WorkflowFault as fault:
             self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))

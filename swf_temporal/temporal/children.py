@@ -84,6 +84,7 @@ class Children:
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, StartRecord(numbers=numbers), semantics=parent.semantics)
             pin.lineage = Lineage(thread, parent.lineage.hops, is_part=True, first=self._first)
+            pin.lineage.variables = dict(call.variables)
             if not call.fire_and_forget:
                 pin.parts = self.parts_for_child()
             if parent.again is not None and call.id in parent.again.children:

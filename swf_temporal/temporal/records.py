@@ -111,6 +111,8 @@ class Lineage(Record):
     A call that is repeated, in any execution, keeps its key."""
     origin: str | None = None
     """The first run of the instance, if that is not the first of this chain: see `origin_of`."""
+    variables: dict[str, JSON] = field(default_factory=dict)
+    """The variables of the iterations of its callers, if their language shares them."""
 
 
 @dataclass(slots=True)

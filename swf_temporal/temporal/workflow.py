@@ -244,7 +244,8 @@ class Interpreter:
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info, pin = self._info, self._pin
         host = self._begun(definition)
-        instance = InstanceIdentity(info.workflow_id, info.run_id, pin.lineage.thread, request_of_workflow())
+        lineage, request = pin.lineage, request_of_workflow()
+        instance = InstanceIdentity(info.workflow_id, info.run_id, lineage.thread, request, lineage.variables)
         progress = pin.progress or ProgressRecord(inbox=pin.start.inbox, numbers=pin.start.numbers).to_json()
         while True:
             run = Run(program, host, self._data, instance, progress, pin.start.limit)

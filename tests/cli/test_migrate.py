@@ -25,7 +25,8 @@ LEFT = """\
 What is left to do:
   1. migrated/shop.sw.yaml:7: function-document: function 'send': its document 'specs/shop.yaml' is not in the project \
 (put the file at specs/shop.yaml)
-  2. migrated/functions.py:9: the function 'greet' is to be written (it was a method in Java)
+  2. migrated/functions.py:13: the function 'greet' is to be written
+       @registry.custom("greet")
        def greet(name: Any) -> Any:
   3. application.properties:1: quarkus.rest-client.shop_yaml.verify-host: names of servers are verified \
 (write 'tls: {verify: false}' under 'hosts' and the name of that one host)
@@ -37,7 +38,7 @@ the secret 'shop.yaml.basic' (set SWF_SECRET_SHOP_YAML_BASIC, an object with thi
 the secret 'shop.yaml.basic' (set SWF_SECRET_SHOP_YAML_BASIC, an object with this property)
        export SWF_SECRET_SHOP_YAML_BASIC='{"username": "…", "password": "…"}'
 """
-DONE = "{id: done, specVersion: '0.8', states: [{name: A, type: inject, data: {}, end: true}]}"
+DONE = "{id: done, specVersion: '0.8', start: A, states: [{name: A, type: inject, data: {}, end: true}]}"
 
 
 def project(folder: Path) -> None:

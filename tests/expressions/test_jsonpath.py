@@ -21,7 +21,7 @@ def expressions() -> Expressions:
 @pytest.mark.parametrize(("text", "value"), [
     ("${ $.a.b }", 1), ("$.a.b", 1), ("{{ $.a.b }}", 1), ("$", DATA), ("$.gone", NOTHING),
     ("$.a.c[?@.x > 1]", [{"x": 2}]), ("$.a.c[*].x", [1, 2]), ("$.a.c[?@.x > 9]", []), ("$..x", [1, 2]), ("$CONST.k", 5),
-    ("${ $item.z }", 7), ("$item", {"z": 7}),
+    ("${ $item.z }", 7), ("$item", {"z": 7}), ("$.a.c.[?(@.['x'] > 1)].['x']", [2]),
 ])  # fmt: skip
 def test_finds(expressions: Expressions, text: str, value: Any) -> None:
     """A path to one place yields the value there or nothing, any other an array of all that it finds."""
@@ -44,6 +44,21 @@ def test_conditions_that_find_several(expressions: Expressions, found: list[Any]
     assert expressions.condition("${ $.a[*] }")({"a": found}, {}) is holds
 
 
+def test_filters_of_objects() -> None:
+    """They are tried on the object itself, at any depth, and on the elements of an array as always."""
+    filters = Expressions(language="jsonpath", filters_objects=True)
+    data = {"one": {"x": 0, "in": {"n": 1}}, "all": [{"x": 0}, {"x": 1, "in": {"n": 1}}], "text": "x"}
+    for text, found in {
+        "$.one[?(@.x < 1)]": [data["one"]],
+        "$.one[?(@.x > 1)]": [],
+        "$.one[?(@.x < 1)].in[?(@.n == 1)].n": [1],
+        "$.all[?(@.x == 1)].in[?(@.n == 1)]": [{"n": 1}],
+        "$.all[?(@.x < 1)]": [{"x": 0}],
+        "$.text[?(@.x < 1)]": [],
+    }.items():
+        assert filters.expression(text)(data, {}) == found, text
+
+
 def test_embedded(expressions: Expressions) -> None:
     text = "${ $WORKFLOW.id }: ${ $.a.c[*].x }${ $.gone }"
     assert expressions.template({"t": [text]})(DATA, VARIABLES) == {"t": ["w: [1,2]"]}
@@ -51,7 +66,15 @@ def test_embedded(expressions: Expressions) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "path"), [("${ $.a.c[0].x }", ["a", "c", 0, "x"]), ("$", []), (".", []), ("", []), ("$['a b']", ["a b"])]
+    ("text", "path"),
+    [
+        ("${ $.a.c[0].x }", ["a", "c", 0, "x"]),
+        ("$", []),
+        (".", []),
+        ("", []),
+        ("$['a b']", ["a b"]),
+        ("$.a.['b.[0]'].[1]", ["a", "b.[0]", 1]),
+    ],
 )
 def test_targets(expressions: Expressions, text: str, path: list[str | int]) -> None:
     assert expressions.target(text)({}, {}) == path

@@ -176,6 +176,25 @@ def test_what_needs_a_hand_says_what_to_write(text: str, hint: str) -> None:
     assert [one for one in hints if hint in str(one)], hints
 
 
+@pytest.mark.parametrize(("text", "message"), [
+    ("kafka.bootstrap.servers=k:9092", "kafka.bootstrap.servers is not written: there is no channel of Kafka"),
+    ("mp.messaging.incoming.a.connector=smallrye-amqp\nmp.messaging.incoming.a.address=x",
+     "mp.messaging.incoming.a.address is not written: channel 'a' is by hand"),
+    ("quarkus.rest-client.shop_yaml.url=http://${A}:${B}",
+     "quarkus.rest-client.shop_yaml.url names A and B, which are not among the properties"),
+])  # fmt: skip
+def test_what_is_not_written_says_why(text: str, message: str) -> None:
+    assert message in [one.message for one in made(text).findings]
+
+
+def test_other_functions_with_the_settings_are_named_once() -> None:
+    """Those of all definitions, in one sentence."""
+    others = [Called("g", "Shop.yaml#g"), Called("h", "Shop.yaml#h")]
+    text = "quarkus.rest-client.shop_yaml.url=http://h"
+    [finding] = configuration(PropertiesText("p", text), [Called("f", "shop.yaml#f"), *others, *others]).findings
+    assert finding.message.endswith("what 'g' (Shop.yaml#g) and 'h' (Shop.yaml#h) call, too")
+
+
 MANIFEST = """\
 apiVersion: v1
 kind: ConfigMap

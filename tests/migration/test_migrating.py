@@ -1,7 +1,9 @@
 """What is migrated, whatever it is: properties, lists of Kubernetes, reports, and projects that are broken."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,6 +91,10 @@ def test_reports_say_the_same() -> None:
         "a.yaml: needs a hand", "  differs    line 3: <b> (do)", "  by hand    m", "b.yaml: runs as it is", "",
         "2 definitions: 1 runs as it is, 1 needs a hand", "", "What is left to do:", "  1. a.yaml: m",
     ]  # fmt: skip
+    many = as_text(
+        Migration(("a.yaml", "b.yaml", "c.yaml", "d.yaml"), (*findings, replace(findings[1], file="c.yaml")), ())
+    )
+    assert many.partition("\n\nWhat")[0].splitlines()[-1] == "4 definitions: 2 run as they are, 2 need a hand"
     assert as_data(migration)["findings"][0] == {
         "file": "a.yaml", "kind": "differs", "message": "<b>", "line": 3, "hint": "do",
     }  # fmt: skip
@@ -131,6 +137,39 @@ def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
     project_of(count(60, 1500), tmp_path / "project")
     write(migrate(tmp_path / "project"), tmp_path / "migrated")
     assert changed_again(tmp_path / "migrated") == []
+
+
+def test_what_is_by_hand_is_told_once(tmp_path: Path) -> None:
+    """An expression function with a secret, or with a variable of an iteration, is not told of again as invalid."""
+    (tmp_path / "a.sw.yaml").write_text(
+        "{id: a, start: A, functions: [{name: f, type: expression, operation: $SECRET.api_key}, "
+        "{name: g, type: expression, operation: $number * 2}], "
+        "states: [{name: A, type: operation, actions: [{functionRef: f}, {functionRef: g}], end: true}]}"
+    )
+    assert [one.message for one in migrate(tmp_path).of("by hand")] == [
+        "function 'f': $SECRET.api_key outside of arguments of functions",
+        "function 'g': $number of an iteration that calls this workflow",
+    ]
+
+
+def test_functions_to_write_are_registered_as_what_is_called(tmp_path: Path) -> None:
+    """One is for all scripts in Java. One that is called with different arguments takes them as one."""
+    for name, operation in {"a": "script:java", "b": "script", "c": "camel:direct:a", "d": "class:x"}.items():
+        call = f"{{functionRef: {{refName: f, arguments: {{{name}: 1}}}}}}"
+        (tmp_path / f"{name}.sw.yaml").write_text(
+            f"{{id: {name}, start: A, functions: [{{name: f, type: custom, operation: '{operation}'}}], "
+            f"states: [{{name: A, type: operation, actions: [{call}], end: true}}]}}"
+        )
+    files = {one.path: one.content.decode() for one in migrate(tmp_path).files}
+    made: dict[str, Any] = {}
+    exec(files["functions.py"], made)  # noqa: S102 - written by this migration
+    registry = made["registry"]
+    assert list(registry) == ["camel:direct:a", "class:x", "script:java"]
+    assert made["camel_direct_a"] is registry["camel:direct:a"]
+    with pytest.raises(NotImplementedError, match="script:java is to be written"):
+        registry["script:java"]({"a": 1})
+    with pytest.raises(NotImplementedError, match="camel:direct:a is to be written"):
+        registry["camel:direct:a"](c=1)
 
 
 def test_what_keeps_no_comments_is_told(tmp_path: Path) -> None:

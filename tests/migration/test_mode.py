@@ -31,6 +31,7 @@ AT_RUN_TIME: Final = {
     "data_flow": ("array-places", "arrays", "kinds", "output-collection", "response"),
     "closest_handler": ("handlers",),
     "narrow_truths": ("conditions",),
+    "filters_objects": ("json-path-filters",),
     "tells_of_requests": ("workflow-variables", "error-messages", "inherited-headers", "scripts"),
 }
 """What the version says otherwise than 0.8, and the scenarios of it."""

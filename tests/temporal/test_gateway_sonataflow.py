@@ -93,6 +93,10 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
         first = await client.post(path, params={"businessKey": "order 1"}, json={"workflowdata": {"item": "mouse"}})
         other = await client.post(path, json={"item": "cat"})
         none = await client.post(path)
+        beside = {"workflowdata": {"item": "dog"}, "id": "7", "item": "bird"}
+        wrapped = await client.post(path, params={"businessKey": ""}, json=beside)
+        keyless = await client.get(f"/instances/{wrapped.json()['id']}")
+        await client.delete(wrapped.headers["location"])
         shown = await client.get(first.headers["location"])
         known = await client.get(f"/instances/{first.json()['id']}")
         rows = await listed(client, path, {one.json()["id"] for one in (first, other, none)})
@@ -109,6 +113,8 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
     assert first.headers["location"] == f"{path}/{first.json()['id']}"
     assert first.json()["workflowdata"] == {"item": "mouse", "prepared": "ready"}
     assert none.json()["workflowdata"] == {"prepared": "ready"}
+    assert (wrapped.status_code, wrapped.json()["workflowdata"]) == (201, {"item": "dog", "prepared": "ready"})
+    assert "businessKey" not in keyless.json()
     assert (shown.status_code, shown.json()) == (200, first.json())
     assert known.json()["businessKey"] == "order 1"
     assert sorted(rows, key=lambda one: one["id"]) == sorted(
@@ -117,7 +123,7 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
     assert len(limited) == 1
     assert patched.json() == {"id": first.json()["id"], "workflowdata": {"item": "rat", "prepared": "ready"}}
     assert (aborted.status_code, aborted.json()) == (200, other.json())
-    assert released == [1]
+    assert released == [1, 1]
     assert [problem(one) for one in missing] == [(404, "unknown-instance")] * 2
     assert problem(gone) == (404, "unknown-instance")
     assert output == {"item": "rat", "prepared": "ready", "decision": "yes"}

@@ -5,11 +5,13 @@ the schema and to the drafts themselves, and nowhere else: a run must not depend
 jsonschema is imported only if there is a schema, since most definitions have none.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from swf_temporal.base.data import JSON
 from swf_temporal.expressions.patterns import BadPattern, compiled
@@ -23,6 +25,7 @@ MAX_VIOLATIONS = 5
 """The number of problems with data that are reported."""
 
 _MAX_QUOTED = 200
+_INCLUDED = re.compile(r"#/\$defs/([^/]*\.[^/]*)(.*)")
 DATA_KEYWORDS = ("const", "enum", "default", "examples")
 """Keywords under which a `$ref` is data and refers to nothing."""
 
@@ -125,8 +128,14 @@ def _check_parts(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
         try:
             base.lookup(reference)
         except Unresolvable:
-            message = f"the reference {reference!r} leads to nothing within the schema"
+            message = f"the reference {_as_written(reference)!r} leads to nothing within the schema"
             raise BadSchema(message, [*path, "$ref"]) from None
+
+
+def _as_written(reference: str) -> str:
+    """Return *reference* with the name of its document, if that was included under `$defs`."""
+    found = _INCLUDED.fullmatch(reference)
+    return reference if found is None else f"{unquote(found[1]).replace('~1', '/').replace('~0', '~')}#{found[2]}"
 
 
 def _check_patterns(part: Mapping[str, JSON], path: tuple[str | int, ...]) -> None:

@@ -118,6 +118,8 @@ class Tokens:
         token = str(read["access_token"])
         self._note(token)
         lifetime = read.get("expires_in")
+        if lifetime is None and isinstance(answer, dict) and answer.get("expires_in") is not None:
+            lifetime = 0  # which oauthlib leaves out
         # A token that is valid for a minute is not replaced after half of it.
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
 

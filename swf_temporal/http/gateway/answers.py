@@ -287,8 +287,8 @@ _WAIT: Final = "The number of seconds to wait for the result. The header `Prefer
 WAIT: Final = _parameter("wait", _WAIT, type="integer", minimum=0, maximum=999_999_999, example=10)
 _FIRST_WAIT: Final = "The maximum number of seconds to wait. By default as long as the gateway allows."
 FIRST_WAIT: Final = WAIT | {"description": _FIRST_WAIT}
-_BUSINESS_KEY: Final = "The client's own key for the instance. Several instances may have the same."
-BUSINESS_KEY: Final = _parameter("businessKey", _BUSINESS_KEY, minLength=1)
+_BUSINESS_KEY: Final = "The client's own key for the instance. Several instances may have the same. Empty, it is none."
+BUSINESS_KEY: Final = _parameter("businessKey", _BUSINESS_KEY)
 _START: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, BUSINESS_KEY)
 START_OPTIONS: Final = (*_START, WAIT)
 SYNCHRONOUS_START_OPTIONS: Final = (*_START, FIRST_WAIT)

@@ -158,7 +158,7 @@ SONATAFLOW: Final = (
         Operation.START,
         {201: _said(answers.WorkflowData, "The instance has completed, or waits")},
         SYNCHRONOUS_START_OPTIONS,
-        {JSON_MEDIA: _said(Any, "The input, or an object with it as `workflowdata`")},
+        {JSON_MEDIA: _said(Any, "The input, or an object with it as `workflowdata`, whose other members are ignored")},
         problems=_OF_FAILURES,
     ),
     Endpoint(

@@ -44,7 +44,7 @@ async def start_and_wait(asked: RequestContext) -> Response:
     if _START_FROM in asked.request.headers:
         raise Refused(501, "not-supported", f"{_START_FROM} has no effect: instances begin with the start state")
     definition, body = definition_of(asked), await asked.json()
-    data = body[_DATA] if isinstance(body, dict) and body.keys() == {_DATA} else body
+    data = body[_DATA] if isinstance(body, dict) and _DATA in body else body
     instance = await started(asked, definition, data, 400)
     link = {"Location": f"/{quote(definition.id, safe='')}/{quote(instance.id, safe='')}"}
     try:

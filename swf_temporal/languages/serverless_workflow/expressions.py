@@ -51,6 +51,7 @@ def expressions_of(workflow: Workflow) -> Expressions:
         },
         language=workflow.expression_lang,
         texts=lambda: _texts_in(workflow),
+        filters_objects=workflow.language_version.filters_objects,
     )
 
 

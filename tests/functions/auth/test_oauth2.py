@@ -175,6 +175,16 @@ async def test_a_token_is_replaced_before_it_expires(server: TokenServer, lifeti
         assert await tokens.token(grant) != first
 
 
+@pytest.mark.parametrize("lifetime", [0, "0", 0.0, -1])
+async def test_a_token_that_has_expired_is_not_kept(server: TokenServer, functions: Functions, lifetime: Any) -> None:
+    """It is sent once, and the next call gets another one."""
+    server.lifetime = lifetime
+    for _ in range(2):
+        await functions.call(ask(server))
+    sent = [one.headers["authorization"] for one in server.requests if one.path == "/orders"]
+    assert sent == ["Bearer token-1", "Bearer token-2"]
+
+
 async def test_a_token_that_is_refused_is_renewed_once(server: TokenServer, functions: Functions) -> None:
     """A service may refuse a token before its end: calls are made once more with a new one, which they share."""
     await functions.call(ask(server))

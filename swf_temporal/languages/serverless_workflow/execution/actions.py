@@ -10,7 +10,7 @@ Some calls may outlast an execution: the definition marks a function by its meta
 suspension requests the same id from its host again, and the host then only waits for the result.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final
@@ -40,6 +40,7 @@ from swf_temporal.languages.serverless_workflow.execution.functions import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
+from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.runtime.host import (
@@ -273,6 +274,7 @@ async def _run_subflow(
             action=name,
             fire_and_forget=fire_and_forget,
             request=lane.execution.request,
+            variables=_shared_variables(lane),
             parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
             long_wait=long_wait_of_subflow(ref, lane),
         )
@@ -291,6 +293,15 @@ async def _run_subflow(
     result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
     frame.id = None
     return NOTHING if fire_and_forget else result
+
+
+def _shared_variables(lane: Lane) -> Mapping[str, JSON]:
+    """Return the variables of iterations for a sub-workflow; none in most language versions."""
+    if not lane.program.workflow.language_version.tells_of_requests:
+        return {}
+    of_iterations = lane.program.expressions.declared - VARIABLES
+    own = {name: value for name, value in lane.variables.items() if name in of_iterations}
+    return {**lane.run.instance.variables, **own}
 
 
 def _call_id(name: str, lane: Lane[ActionFrame]) -> str:

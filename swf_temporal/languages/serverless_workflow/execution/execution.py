@@ -299,7 +299,12 @@ class Execution:
                 "input": self.run.input,
             }
             if self.program.workflow.language_version.tells_of_requests:
-                self._about |= {**REQUEST_FACTS, **instance.request, **frame.noted}
+                self._about |= {
+                    **REQUEST_FACTS,
+                    **instance.request,
+                    "variables": dict(instance.variables),
+                    **frame.noted,
+                }
             if frame.error is not None:
                 self._about["error"] = frame.error
         now = self.run.time() if now is None else now

@@ -13,6 +13,7 @@ LANGUAGE_NAME: Final = "serverless-workflow"
 REQUEST_FACTS: Final[Mapping[str, JSON]] = {
     "headers": {}, "identity": "anonymous",
     "prevActionResult": None, "statusCode": None, "statusMessage": None, "responseHeaders": {}, "python": {},
+    "variables": {},
 }  # fmt: skip
 """The further fields of `$WORKFLOW` if a version `tells_of_requests`, with their initial values."""
 
@@ -60,6 +61,8 @@ class LanguageVersion:
     that ends can fail the instance with a message in its metadata."""
     narrow_truths: bool = False
     """Whether conditions hold only for true, the text "true" and numbers except 0, not for all but false and null."""
+    filters_objects: bool = False
+    """Whether a filter in a JSONPath applies to an object itself, and not to its members."""
     defines_errors: bool = True
     """Whether errors must be defined, and not just named where they are handled."""
     has_semantic_versions: bool = False

@@ -4,7 +4,7 @@ A document replaces its URI and keeps its own file: problems are reported there.
 warning, and references to definitions of that kind are then not checked.
 
 Documents that a schema refers to become its `$defs`, once each, and all references lead there: so the schema is
-self-contained. A dangling reference is kept, and reported by the rule for schemas.
+self-contained. A reference to a document that is not found is an error.
 """
 
 import posixpath
@@ -120,6 +120,8 @@ def _normal(uri: str) -> str:
 
 Places: TypeAlias = tuple[Position, Position]
 
+_DEAD_REFERENCE: Final = "correct the reference, put the document there, or define the schema under $defs of this one"
+
 KINDS = ("functions", "events", "retries", "errors", "auth", "secrets", "constants", "timeouts", "extensions")
 """Parts of a workflow that may be in a separate document (section "Workflow Definition Structure")."""
 
@@ -205,8 +207,9 @@ class _ExternalResolver:
             try:
                 source = self._source(target)
                 value, tolerated = read_source(source)
-            except MissingResourceError:
-                return None  # the rule for schemas reports the dangling reference
+            except MissingResourceError as error:
+                message, place = f"{what} refers to {target!r}, {error.reason}", part.where.value("$ref")
+                self._externals.problems.append(self._naming.problem("data-schema", message, place, _DEAD_REFERENCE))
             except UnreadableText as unreadable:
                 self._externals.problems += unreadable.problems
             except ResourceError as error:

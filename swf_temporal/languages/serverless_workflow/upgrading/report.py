@@ -48,6 +48,10 @@ class UpgradeReport:
         """Report that something in *node* is unchanged, and has another effect."""
         self._add(UpgradeChange("differs", message, self._line(node), hint))
 
+    def refused(self, message: str, hint: str | None = None, node: Any = None) -> None:
+        """Report that something in *node* is unchanged, and that the other runtime refuses it."""
+        self._add(UpgradeChange("refused", message, self._line(node), hint))
+
     def inexpressible(self, message: str, node: Any = None, hint: str | None = None) -> None:
         """Report that something in *node* cannot be expressed in the newer version, and is unchanged."""
         self._add(UpgradeChange("inexpressible", message, self._line(node), hint))

@@ -51,6 +51,12 @@ def actions(root: Tree) -> Iterator[tuple[Tree, Tree]]:
                 yield state, action
 
 
+def function_of(action: Tree) -> str | None:
+    """Return the name of the function that *action* calls."""
+    reference = action.get("functionRef")
+    return name_of(reference, "refName") if isinstance(reference, MutableMapping) else name_of(action, "functionRef")
+
+
 def leavings(root: Tree) -> Iterator[Tree]:
     """Yield the nodes that may have a transition or an end."""
     for state in states(root):

@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.lexing import tokens
 from swf_temporal.text.suggestions import meant_or_known
 
 _NAMES: Final = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*")
@@ -28,6 +31,8 @@ _SHOWN_BY: Final = ("character", "'|'", "'='")
 _JSON_PATH: Final = re.compile(r"\$(?P<jq>\.(?!\.)(?:(?!\[[?*]|\.[.*]).)*)", re.DOTALL)
 """A JSONPath that is jq without its `$`."""
 _ELEMENTS: Final = "'.items[]' for '$.items[*]', and '.items[] | select(.price > 10)' for a filter"
+_IN_PARENTHESES: Final = ("as", "def", "label")
+"""Words that the value of a key has only within parentheses."""
 _UNEXPECTED: Final = re.compile(r"syntax error, unexpected (?P<what>.+)")
 _UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
 
@@ -78,6 +83,8 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     foreign = next((hint for mark, hint in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
     if unexpected["what"] in _SHOWN_BY and foreign is not None:
         return foreign
+    if unexpected["what"] in _IN_PARENTHESES and (value := _value_with(unexpected["what"], inner)) is not None:
+        return f"write the value of a key in parentheses: {{{value}}}"
     if inner.startswith("$."):
         same = _JSON_PATH.fullmatch(inner)
         return f"that is a JSONPath: jq writes {_ELEMENTS if same is None else repr(same['jq'])}"
@@ -86,3 +93,23 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     if is_marked:
         return "correct the jq here, or remove ${ } if a text is meant"
     return f"write '\"{inner}\"' if a text is meant, and jq such as '.order.id' if a field is"
+
+
+def _value_with(word: str, jq: str) -> str | None:
+    """Return the first key of an object in *jq* whose value has *word*, with the value in parentheses up to there."""
+    enclosing: list[tuple[str, int, int | None]] = [("", 0, None)]  # bracket, begin of the key, begin of its value
+    with suppress(BadExpression):
+        for token in tokens(jq):
+            bracket, key, value = enclosing[-1]
+            if token.kind == "open":
+                enclosing.append((token.text, token.offset + 1, None))
+            elif token.kind == "close":
+                enclosing.pop()
+            elif bracket == "{" and token.text == ",":
+                enclosing[-1] = (bracket, token.offset + 1, None)
+            elif bracket == "{" and token.text == ":" and value is None:
+                enclosing[-1] = (bracket, key, token.offset + 1)
+            elif bracket == "{" and value is not None and token.kind == "name" and token.text == word:
+                written = jq[value : token.offset].strip()
+                return f"{jq[key:value].strip()} ({written}{' ' if written else ''}{word} …)"
+    return None

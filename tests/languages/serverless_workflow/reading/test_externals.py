@@ -1,5 +1,6 @@
 """Are definitions that stand in documents of their own found, and missing ones tolerated?"""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,23 @@ def test_data_schemas_that_refer_to_documents_beside_them(tmp_path: Path) -> Non
             assert validator.violations({"to": {"zip": "1", "land": {"zip": "2"}}}) == []
             assert validator.violations({"to": {"zip": 1}}) == ["$.to.zip: 1 is not of type 'string'"]
             assert len(validator.violations({"to": {"zip": "1", "land": {"zip": 2}}})) == 1
+
+
+def test_dangling_references_name_the_document(tmp_path: Path) -> None:
+    """Each is reported at its own place, also one into a document that exists."""
+    (tmp_path / "schemas").mkdir()
+    references = ["gone.json", "gone.json#/$defs/zip", "there.json#/$defs/zip"]
+    (tmp_path / "schemas/in.json").write_text(json.dumps({"anyOf": [{"$ref": one} for one in references]}))
+    (tmp_path / "schemas/there.json").write_text("{}")
+    checked = check("dataInputSchema: schemas/in.json\n" + workflow("[{name: f, type: custom}]"), folder=tmp_path)
+    unusable = "dataInputSchema is not a usable JSON Schema: /anyOf/2/$ref"
+    nothing = "the reference 'schemas/there.json#/$defs/zip' leads to nothing within the schema"
+    assert [(one.code, one.message) for one in checked.errors] == [
+        ("data-schema", "dataInputSchema refers to 'schemas/gone.json', which does not exist"),
+        ("data-schema", "dataInputSchema refers to 'schemas/gone.json', which does not exist"),
+        ("data-schema", f"{unusable}: {nothing}"),
+    ]
+    assert len({one.position.column for one in checked.errors}) == len(references)
 
 
 def test_missing_data_schemas(tmp_path: Path) -> None:

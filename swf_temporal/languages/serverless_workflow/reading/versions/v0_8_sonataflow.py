@@ -19,6 +19,7 @@ VERSION: Final = Version(
     data_flow=DataFlowKind.REPLACING,
     closest_handler=True,
     narrow_truths=True,
+    filters_objects=True,
     tells_of_requests=True,
     upgraders=v0_8.VERSION.upgraders,
 )

@@ -1,6 +1,6 @@
 """Parts that are left as written, and have another effect here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
@@ -9,6 +9,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     actions,
     called,
     children,
+    function_of,
     leavings,
     name_of,
     states,
@@ -37,10 +38,35 @@ def report_differences(root: Tree, report: UpgradeReport) -> None:
     _timeout_errors(root, report)
     _event_kinds(root, report)
     _actions(root, report)
+    _refusals(root, report)
     for start in children(root, "start"):
         if "schedule" in start:
             hint = "`swf schedule` creates it; remove it if something else starts the workflow"
             report.differs("SonataFlow ignores start.schedule", hint, start)
+
+
+def _refusals(root: Tree, report: UpgradeReport) -> None:
+    """Report what works here, and what SonataFlow refuses."""
+    if "start" not in root:
+        report.refused("SonataFlow refuses a definition without 'start'; here it starts in the first state")
+    log_lines = {name_of(one) for one in children(root, "functions") if _is_sysout(one)}
+    for state, action in actions(root):
+        reference = action.get("functionRef")
+        arguments = reference.get("arguments") if isinstance(reference, MutableMapping) else None
+        has_message = isinstance(arguments, Mapping) and "message" in arguments
+        if function_of(action) in log_lines and not has_message:
+            message = f"{called(state)}: SonataFlow refuses a call of sysout without the argument 'message'"
+            report.refused(message, "here all arguments are logged: write 'arguments: {message: ...}'", action)
+    inherited = any("eventTimeout" in one for one in children(root, "timeouts"))
+    for state in states(root):
+        waits = inherited or any("eventTimeout" in one for one in children(state, "timeouts"))
+        if state.get("eventConditions") and "defaultCondition" in state and not waits:
+            message = f"{called(state)}: SonataFlow refuses eventConditions with a default, and without eventTimeout"
+            report.refused(message, "here the default is never taken: write 'timeouts: {eventTimeout: PT1H}'", state)
+
+
+def _is_sysout(function: Tree) -> bool:
+    return function.get("type") == "custom" and str(function.get("operation")).strip().partition(":")[0] == "sysout"
 
 
 def _compensation(root: Tree, report: UpgradeReport) -> None:

@@ -8,7 +8,15 @@ from urllib.parse import parse_qsl
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, braced, called, children, name_of
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    actions,
+    braced,
+    called,
+    children,
+    function_of,
+    name_of,
+)
 from swf_temporal.text.properties import (
     BY_TITLE,
     DESCRIBED,
@@ -29,11 +37,11 @@ _MARKED: Final = re.compile(r"\s*(?:\$\{\s*(.*?)\s*\}|\{\{\s*(.*?)\s*\}\}|(.*?))
 """An expression, in braces or not."""
 _WITH_BODY: Final = ("POST", "PUT")
 _HANDLER: Final = re.compile(r"([\w-]+):")
-_KNOWN: Final = ("rest", "service", "script", "sysout", "temporal")
+_KNOWN: Final = ("knative", "rest", "service", "script", "sysout", "temporal")
 """The handlers that exist here, too."""
+_HINT: Final = "write what it does as a Python function, or give it an operation in the configuration"
 _NO_PLACE: Final = {
     "camel": "call the endpoint that the route reaches by HTTP or a broker, or write a Python function",
-    "script:java": "write what the script does as an expression or as a Python function",
     "script": "write what the script does as an expression or as a Python function",
     "java": "write what the code does as a Python function",
     "dmn": "let a service or a Python function decide",
@@ -144,8 +152,9 @@ def operations(root: Tree, report: UpgradeReport) -> None:
             )
         elif knative is not None:
             _knative(function, knative, report)
-        else:
-            _without_place(function, operation, report)
+        elif (hint := _hint_without_place(operation)) is not None:
+            needs = " needs a handler" if hint is _HINT else ""
+            report.inexpressible(f"function {function.get('name')!r}: {operation!r}{needs}", function, hint)
     for state, action in actions(root):
         _sent(root, services, state, action, report)
         _answer(root, state, action, report)
@@ -164,13 +173,43 @@ def share_variables(root: Tree, report: UpgradeReport) -> None:
         report.reshaped(f"function {function.get('name')!r}: its variables are shared", function)
 
 
-def java_functions(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the Java methods that *root* calls, each with the names of its arguments."""
+def scripts(root: Tree, report: UpgradeReport) -> None:
+    """Say the language of scripts in Java, which SonataFlow does not require."""
+    for function in children(root, "functions"):
+        if function.get("type") == "custom" and str(function.get("operation")).strip() == "script":
+            function["operation"] = "script:java"
+            report.reshaped(f"function {function.get('name')!r}: its script is one in Java", function)
+
+
+def registered(root: Tree, report: UpgradeReport) -> None:
+    """Define the functions that actions name with a prefix, as in `ansible:play`: an application registers them."""
+    functions = root.get("functions", [])
+    if not isinstance(functions, list):
+        return
+    names = {name_of(one) for one in children(root, "functions")}
+    for _, action in actions(root):
+        name = function_of(action)
+        if name is None or name in names or _HANDLER.match(name) is None:
+            continue
+        names.add(name)
+        if "functions" not in root:
+            add(root, "functions", functions, "id")
+        functions.append({"name": name, "type": "custom", "operation": name})
+        report.reshaped(f"function {name!r}, which the application registers, is defined", action)
+
+
+def to_write(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the Python functions to write for calls of *root*, each with the names of its arguments.
+
+    They are for methods in Java, and otherwise have the operations without a counterpart as their names.
+    """
     for function in children(root, "functions"):
         operation = function.get("operation")
-        java = _JAVA.fullmatch(operation) if isinstance(operation, str) else None
-        if java is not None and function.get("type") == "custom":
-            yield java["method"], _parameters(root, function.get("name"))
+        if not isinstance(operation, str) or function.get("type") != "custom":
+            continue
+        java = _JAVA.fullmatch(operation)
+        if java is not None or _hint_without_place(operation) is not None:
+            yield operation if java is None else java["method"], _parameters(root, function.get("name"))
 
 
 def _parameters(root: Tree, name: Any) -> tuple[str, ...]:
@@ -183,13 +222,14 @@ def _parameters(root: Tree, name: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _without_place(function: Tree, operation: str, report: UpgradeReport) -> None:
-    kind = next((one for one in _NO_PLACE if operation == one or operation.startswith(f"{one}:")), None)
-    if kind is not None and not operation.startswith("script:python"):
-        report.inexpressible(f"function {function.get('name')!r}: {operation!r}", function, _NO_PLACE[kind])
-    elif kind is None and (handler := _HANDLER.match(operation)) and handler[1] not in _KNOWN:
-        hint = "write what it does as a Python function, or give it an operation in the configuration"
-        report.inexpressible(f"function {function.get('name')!r}: {operation!r} needs a handler", function, hint)
+def _hint_without_place(operation: str) -> str | None:
+    """Return what to write instead of an *operation* without a counterpart; None for others."""
+    kind, mark, _ = operation.partition(":")
+    if operation.startswith("script:python"):
+        return None
+    if kind in _NO_PLACE:
+        return _NO_PLACE[kind]
+    return _HINT if mark and _HANDLER.match(operation) and kind not in _KNOWN else None
 
 
 def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> None:
@@ -271,6 +311,5 @@ def _of_body(inner: str, *, is_path: bool) -> str:
 
 def _called(root: Tree, action: Tree) -> tuple[str | None, Tree]:
     """Return the name of the function that *action* calls, and the function."""
-    reference = action.get("functionRef")
-    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
+    name = function_of(action)
     return name, next((one for one in children(root, "functions") if name is not None and name_of(one) == name), {})

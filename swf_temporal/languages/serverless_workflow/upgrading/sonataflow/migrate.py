@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity
 from swf_temporal.base.importing import module_named
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import UpgradeChange, Upgraded
@@ -25,6 +25,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     called,
     children,
     free_name,
+    function_of,
     name_of,
     states,
 )
@@ -74,9 +75,7 @@ def _at(data: Any, keys: list[str]) -> Any:
 
 def _operation(action: Tree, functions: dict[Any, Tree]) -> Any:
     """Return the expression of the expression function that *action* calls."""
-    reference = action.get("functionRef")
-    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
-    function = functions.get(name, {})
+    function = functions.get(function_of(action), {})
     return function.get("operation") if function.get("type") == "expression" else None
 
 
@@ -181,8 +180,8 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
     _constants(root, report)
     _times(root, report)
     for state in states(root):
-        if state.get("type") == "operation" and not state.get("actions"):
-            _without_actions(state, report)
+        if state.get("type") == "operation":
+            _without_actions(state, called(state), report)
         if state.get("type") == "parallel":
             _branches(state, report)
     for event in children(root, "events"):
@@ -232,11 +231,15 @@ def _time(node: Tree, key: str, who: str, report: UpgradeReport) -> None:
     report.reshaped(f"{who}: {key} {value!r} is {node[key]!r}", node)
 
 
-def _without_actions(state: Tree, report: UpgradeReport) -> None:
-    """Add an empty list of actions to a state without actions."""
-    if "actions" not in state and "type" in state:
-        add(state, "actions", [], "type")
-        report.reshaped(f"{called(state)}: actions is an empty list", state)
+def _without_actions(node: Tree, who: str, report: UpgradeReport) -> None:
+    """Add an empty list of actions to a state or a branch without actions."""
+    if node.get("actions") is not None:
+        return
+    if "actions" in node:
+        node["actions"] = []
+    else:
+        add(node, "actions", [], "type" if "type" in node else "name")
+    report.reshaped(f"{who}: actions is an empty list", node)
 
 
 def _branches(state: Tree, report: UpgradeReport) -> None:
@@ -248,6 +251,7 @@ def _branches(state: Tree, report: UpgradeReport) -> None:
             taken.add(name)
             add(branch, "name", name)
             report.reshaped(f"{called(state)}: a branch is called {name!r}", branch)
+        _without_actions(branch, f"{called(state)}, branch {branch['name']!r}", report)
 
 
 def _constants(root: Tree, report: UpgradeReport) -> None:
@@ -271,7 +275,7 @@ def _named(value: Any) -> list[str]:
     return _CONSTANT.findall(value) if isinstance(value, str) else []
 
 
-_BEFORE = (upgrade, functions.extensions, functions.operations)
+_BEFORE = (upgrade, functions.extensions, functions.scripts, functions.registered)
 _AFTER = (effects.report_differences, report_results)
 
 
@@ -300,14 +304,15 @@ def migrate(
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
-    java = dict(functions.java_functions(document.root))
     constants = Constants(document.root, report, properties)
     for module in (tolerated.__name__,) if written is None else written.upgraders:
         module_named(module).upgrade(document.root, report)
     for step in _BEFORE:
         step(document.root, report)
+    to_write = tuple(functions.to_write(document.root))
+    functions.operations(document.root, report)
     functions.clients(document.root, report, properties, application)
-    expressions.mark(document.root, report, constants)
+    expressions.mark(document.root, report, constants, keeps_effects=keeps_effects)
     declare(document.root, report, properties, application)
     for step in _AFTER:
         step(document.root, report)
@@ -317,4 +322,20 @@ def migrate(
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, version.name, tuple(report.changes), java, constants.properties, secrets=constants.secrets)
+    return Upgraded(
+        text,
+        version.name,
+        tuple(report.changes),
+        to_write,
+        constants.properties,
+        constants.secrets,
+        problems=tuple(_warnings(source, report)) if keeps_effects else (),
+    )
+
+
+def _warnings(source: Source, report: UpgradeReport) -> Iterator[Problem]:
+    """Yield a warning of each part that SonataFlow refuses."""
+    for one in report.changes:
+        if one.kind == "refused":
+            place = Position(one.line or 1, 1)
+            yield source.problem("sonataflow-refuses", one.message, place, one.hint, Severity.WARNING)

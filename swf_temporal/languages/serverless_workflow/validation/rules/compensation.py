@@ -1,6 +1,6 @@
 """Rule: states that compensate are separate from the control flow (section "Defining Compensation")."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import End, EventState, State
@@ -13,6 +13,7 @@ _CODE = "compensation"
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each compensating state that is not allowed to be one, or is part of the control flow."""
     workflow = context.workflow
+    led_into = {name for one in workflow.states if not one.used_for_compensation for name, _ in targets(one)}
     for state in workflow.states:
         target = None if state.compensated_by is None else context.states.get(state.compensated_by)
         if target is not None and not target.used_for_compensation:
@@ -20,7 +21,7 @@ def check(context: Context) -> Iterator[Problem]:
             hint = f"write usedForCompensation: true in {target.name!r}"
             yield context.error(_CODE, message, state.where.value("compensatedBy"), hint)
         if state.used_for_compensation:
-            yield from _compensating(context, state)
+            yield from _compensating(context, state, led_into)
         else:
             yield from _led_into(context, state)
     start = context.states.get(workflow.start_state) if workflow.states else None
@@ -36,7 +37,7 @@ def _led_into(context: Context, state: State) -> Iterator[Problem]:
             yield context.error(_CODE, message, position, f"name it under compensatedBy of {state.name!r} instead")
 
 
-def _compensating(context: Context, state: State) -> Iterator[Problem]:
+def _compensating(context: Context, state: State, led_into: Container[str]) -> Iterator[Problem]:
     subject = f"state {state.name!r} is used for compensation"
     if isinstance(state, EventState):
         hint = "use another type, such as operation"
@@ -57,7 +58,10 @@ def _compensating(context: Context, state: State) -> Iterator[Problem]:
     for name, position in targets(state):
         if name in context.states and not context.states[name].used_for_compensation:
             message = f"{subject} and cannot lead to {name!r}, which is not"
-            yield context.error(_CODE, message, position, f"write usedForCompensation: true in {name!r}, too")
+            hint = f"write usedForCompensation: true in {name!r}, too"
+            if name in led_into:
+                hint = "remove the transition: after compensation the run continues where it was"
+            yield context.error(_CODE, message, position, hint)
 
 
 def _has_effect(end: End) -> bool:

@@ -11,7 +11,7 @@ from swf_temporal.base.data import kind_of
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.expressions.lexing import ASSIGNING, tokens
+from swf_temporal.expressions.lexing import assigns
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition
 from swf_temporal.languages.serverless_workflow.validation.context import Context
@@ -24,8 +24,6 @@ _CALLED: Mapping[str, str] = {
     "array": "a list",
     "object": "an object",
 }
-_ENCLOSING = frozenset({"if", "reduce", "foreach", "try", "def", "label"})
-"""Keywords that enclose other expressions: an assignment inside them need not be the result of the condition."""
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -46,7 +44,7 @@ def check(context: Context) -> Iterator[Problem]:
                 message = f"{field.owner}: the condition {field.text!r} yields {yields}, and so {effect}"
                 hint = "a condition yields true or false, as a comparison does"
                 yield context.error(_CODE, message, field.position, hint)
-            elif kinds == ANY and _assigns(field.text):
+            elif kinds == ANY and assigns(_unmarked(field.text)):
                 message = f"{field.owner}: the condition {field.text!r} assigns, and so always holds"
                 yield context.error(_CODE, message, field.position, "'==' compares")
 
@@ -55,22 +53,6 @@ def _decides(kinds: Collection[str]) -> bool:
     return "boolean" in kinds or ("null" in kinds and len(kinds) > 1)
 
 
-def _assigns(text: str) -> bool:
-    """Return True if the last step of a valid expression assigns to a field."""
-    depth, to_field, assigns, begins = 0, False, False, True
-    for token in tokens(text.strip().removeprefix("${").removesuffix("}") if _is_marked(text) else text):
-        if token.kind in ("close", "quote"):
-            depth -= token.kind == "close"
-        elif token.kind == "name" and token.text in _ENCLOSING:
-            return False
-        elif depth == 0:
-            if begins:
-                to_field, assigns = token.kind == "field", False
-            assigns = assigns or (to_field and token.kind == "operator" and token.text in ASSIGNING)
-        begins = depth == 0 and token.kind == "operator" and token.text == "|"
-        depth += token.kind == "open"
-    return assigns
-
-
-def _is_marked(text: str) -> bool:
-    return text.strip().startswith("${")
+def _unmarked(text: str) -> str:
+    stripped = text.strip()
+    return stripped.removeprefix("${").removesuffix("}") if stripped.startswith("${") else text

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from swf_temporal.base.errors import Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.base.files import DEFINITIONS
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.loading import check_file, conflicting, files_in
 from swf_temporal.languages.port import Definition
@@ -38,10 +39,12 @@ def _problems(folder: Path, definitions: Mapping[str, Part]) -> Iterator[Problem
     resources = Resources.from_environment(environment)
     found: list[Definition] = []
     for file in files_in(folder):
-        if file.relative_to(folder).as_posix() not in definitions:
-            continue
         one = check_file(file, resources=resources, folder=folder)
-        yield from (each for each in one.problems if each.code not in _TOLD)
+        if file.relative_to(folder).as_posix() in definitions:
+            yield from (each for each in one.problems if each.code not in _TOLD)
+        elif one.definition is None and not file.name.endswith(DEFINITIONS):
+            message = "a worker takes this file for a definition, and refuses it"
+            yield Problem("no-definition", message, Position(), hint="keep it elsewhere", file=str(file))
         if one.definition is not None:
             found.append(one.definition)
     yield from conflicting(found)

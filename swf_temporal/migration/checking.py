@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from swf_temporal.base.errors import Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.base.files import DEFINITIONS
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.loading import check_file, conflicting, files_in
 from swf_temporal.languages.port import Definition
@@ -48,13 +49,14 @@ def _problems(folder: Path, definitions: Mapping[str, Part], told: Mapping[str, 
     found: list[Definition] = []
     for file in files_in(folder):
         place = file.relative_to(folder).as_posix()
-        if place not in definitions:
-            continue
         one = check_file(file, resources=resources, folder=folder)
-        for each in one.problems:
+        for each in one.problems if place in definitions else ():
             is_repeated = each.code in _REPEATED and each.message.startswith(told.get(place, ()))
             if each.code not in _TOLD and not is_repeated:
                 yield each
+        if place not in definitions and one.definition is None and not file.name.endswith(DEFINITIONS):
+            message = "a worker takes this file for a definition, and refuses it"
+            yield Problem("no-definition", message, Position(), hint="keep it elsewhere", file=str(file))
         if one.definition is not None:
             found.append(one.definition)
     yield from conflicting(found)

@@ -281,3 +281,14 @@ def test_a_schema_that_is_missing_is_told(tmp_path: Path) -> None:
     [task] = migration.tasks
     assert "external-missing: dataInputSchema is 'schemas/in.json', which does not exist" in task.message
     assert task.task == "files"
+
+
+def test_a_file_that_a_worker_would_refuse_is_told(tmp_path: Path) -> None:
+    """It is like a definition, and is none: a worker that reads the folder stops there."""
+    schema = "type: object\nproperties:\n  states:\n    - {name: A}\n"
+    migration = migrate(project(
+        tmp_path, a__sw__yaml=flow("a"), specs___api__yaml=OPENAPI % "a", schemas___in__yaml=schema
+    ))  # fmt: skip
+    assert told(migration) == [
+        "schemas/in.yaml:1: no-definition: a worker takes this file for a definition, and refuses it"
+    ]

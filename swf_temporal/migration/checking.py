@@ -23,7 +23,7 @@ _MISSING: Final = frozenset({"external-missing", "function-document"})
 
 
 _REPEATED: Final = frozenset({"expression-syntax", "secrets-in-expression"})
-"""The codes of problems that are told once of a part, if it is by hand already."""
+"""The codes of problems that repeat a finding of the same part, which is by hand already."""
 
 
 def checked(

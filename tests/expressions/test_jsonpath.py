@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
@@ -47,9 +48,10 @@ def test_conditions_that_find_several(expressions: Expressions, found: list[Any]
 def test_filters_of_objects() -> None:
     """They are tried on the object itself, at any depth, and on the elements of an array as always."""
     filters = Expressions(language="jsonpath", filters_objects=True)
-    data = {"one": {"x": 0, "in": {"n": 1}}, "all": [{"x": 0}, {"x": 1, "in": {"n": 1}}], "text": "x"}
+    one: JSON = {"x": 0, "in": {"n": 1}}
+    data: JSON = {"one": one, "all": [{"x": 0}, {"x": 1, "in": {"n": 1}}], "text": "x"}
     for text, found in {
-        "$.one[?(@.x < 1)]": [data["one"]],
+        "$.one[?(@.x < 1)]": [one],
         "$.one[?(@.x > 1)]": [],
         "$.one[?(@.x < 1)].in[?(@.n == 1)].n": [1],
         "$.all[?(@.x == 1)].in[?(@.n == 1)]": [{"n": 1}],

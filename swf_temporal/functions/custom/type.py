@@ -40,7 +40,8 @@ _INSTEAD = (
     "register a Python function under this name"
 )
 _INSTEAD_OF_SCRIPT = (
-    "write it in Python or in jq, or call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE'"
+    "write it in Python or in jq, call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE', or "
+    "register a Python function under this name"
 )
 
 

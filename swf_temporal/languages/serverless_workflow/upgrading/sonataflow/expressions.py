@@ -17,6 +17,12 @@ from swf_temporal.expressions.lexing import assigns, tokens
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.inserting import (
+    MARKED,
+    functions_of,
+    insert_functions,
+    unmarked,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     action_lists,
@@ -26,11 +32,9 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     children,
     function_of,
     leavings,
-    name_of,
     states,
 )
 
-_MARKED: Final = re.compile(r"\s*(?:\$\{(?P<jq>.*)\}|\{\{(?P<old>.*)\}\})\s*", re.DOTALL)
 _UNKNOWN_HERE: Final = {
     "headers": "pass the required ones in the input or in the event's data",
     "identity": "pass the name of the user in the input",
@@ -64,15 +68,6 @@ def expressions_of(root: Tree) -> Expressions:
     return Expressions(variables={*VARIABLES, *items, "SECRET"}, functions=functions_of(root), language=language)
 
 
-def functions_of(root: Tree) -> dict[str, str]:
-    """Return the expression functions of *root* by name."""
-    return {
-        str(name_of(one)): one["operation"]
-        for one in children(root, "functions")
-        if one.get("type") == "expression" and isinstance(one.get("operation"), str) and name_of(one) is not None
-    }
-
-
 class Marking:
     """Puts the expressions of one definition into `${ }`."""
 
@@ -85,13 +80,7 @@ class Marking:
     def run(self) -> None:
         """Mark all expressions."""
         root = self._root
-        for function in list(children(root, "functions")):
-            if self._is_inserted(function):
-                continue
-            self._operation(function)
-            self._expressions, self._functions = expressions_of(root), functions_of(root)
-            for metadata in children(function, "metadata"):
-                self._field(metadata, CONFIG_KEY, f"function {function.get('name')!r}")
+        self._of_functions()
         for state in states(root):
             self._state(state)
         for node in leavings(root):
@@ -102,36 +91,16 @@ class Marking:
             for holder in children(timeouts, "timeouts"):
                 self._field(holder, "eventTimeout", "timeouts")
 
-    def _is_inserted(self, function: Tree) -> bool:
-        """Insert an expression function that uses secrets into arguments, which may; return True if that is all."""
-        name, text = str(function.get("name")), self._functions.get(str(function.get("name")))
-        if text is None or not self._expressions.is_jq or not self._constants.exposes(text):
-            return False
-        inserted = [
-            self._insert(reference, "arguments", name, text)
-            for _, action in actions(self._root)
-            for reference in children(action, "functionRef")
-            if function_of(action) not in self._functions
-        ]
-        if any(inserted):
-            self._report.reshaped(
-                f"function {name!r}: its expression is inserted into the arguments that name it", function
-            )
-        if name in map(function_of, (action for _, action in actions(self._root))) or _names(self._root, name):
-            return False
-        self._root["functions"].remove(function)
-        return True
-
-    def _insert(self, node: Any, key: Any, name: str, text: str) -> bool:
-        """Write the expression *text* for `fn:name` under *key*; return True if it is named there."""
-        value = node.get(key) if isinstance(node, Mapping) else node[key]
-        if isinstance(value, MutableMapping | list):
-            inside = list(value) if isinstance(value, MutableMapping) else range(len(value))
-            return sum(self._insert(value, one, name, text) for one in inside) > 0  # all of them, unlike any()
-        is_named = isinstance(value, str) and _is_named(value, name)
-        if is_named:
-            node[key] = braced(text)
-        return is_named
+    def _of_functions(self) -> None:
+        root = self._root
+        if self._expressions.is_jq:
+            insert_functions(root, self._report, self._constants)
+        for function in children(root, "functions"):
+            self._operation(function)
+        self._expressions, self._functions = expressions_of(root), functions_of(root)
+        for function in children(root, "functions"):
+            for metadata in children(function, "metadata"):
+                self._field(metadata, CONFIG_KEY, f"function {function.get('name')!r}")
 
     def _operation(self, function: Tree) -> None:
         """Rewrite the expression of an expression function, which needs no braces."""
@@ -141,8 +110,7 @@ class Marking:
         who = f"function {function.get('name')!r}"
         self._look_at(text, who, function)
         if self._expressions.is_jq:
-            found = _MARKED.fullmatch(text)
-            inner = text if found is None else (found["jq"] or found["old"] or "").strip()
+            inner = text if MARKED.fullmatch(text) is None else unmarked(text)
             defined = self._defined(inner, who, function, self._arguments_of(function.get("name")))
             text = text if defined == inner else defined
             self._put(function, "operation", self._constants.written(text, who, function), who)
@@ -247,8 +215,7 @@ class Marking:
 
     def _from_root(self, text: str) -> str:
         """Return *text*, which always is an expression, with `$` before a path without it."""
-        found = _MARKED.fullmatch(text)
-        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        inner = unmarked(text)
         return text if self._expressions.is_jq or not inner or inner[0] in "$@" else f"$.{inner}"
 
     def _condition(self, node: Tree, who: str) -> None:
@@ -279,11 +246,10 @@ class Marking:
 
         That is for true, the text "true", and numbers except 0. Return None if it is one already, or yields anything.
         """
-        found = _MARKED.fullmatch(text)
-        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        inner = unmarked(text)
         if inner.startswith("fn:"):
             inner = str(self._functions.get(inner.removeprefix("fn:").strip(), "")).strip()
-            if not inner or _MARKED.fullmatch(inner) is not None or inner.startswith("fn:"):
+            if not inner or MARKED.fullmatch(inner) is not None or inner.startswith("fn:"):
                 return None
         if kinds == ANY:
             if not assigns(inner):
@@ -314,7 +280,7 @@ class Marking:
             found = self._expression(value, who, node, is_argument=is_argument, is_text=True)
             if found is not None:
                 self._put(node, key, found, f"{who}: {key!r}" if isinstance(key, str) else who)
-            elif "${" in value and _MARKED.fullmatch(value) is None:
+            elif "${" in value and MARKED.fullmatch(value) is None:
                 self._put(
                     node, key, braced(show_json(value)), f"{who}: a text with embedded expressions is not a template"
                 )
@@ -346,8 +312,8 @@ class Marking:
 
         Arguments may use secrets.
         """
-        found = _MARKED.fullmatch(text)
-        written = inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        found = MARKED.fullmatch(text)
+        written = inner = unmarked(text)
         if not inner or (not self._expressions.is_jq and found is None and not inner.startswith("$")):
             return None
         if self._expressions.is_jq:
@@ -411,19 +377,6 @@ def _renamed(text: str, variable: str, name: str) -> str:
                 made += f"{text[end : word.offset]}${name}"
                 end = word.offset + len(word.text)
     return made + text[end:]
-
-
-def _names(value: Any, name: str) -> bool:
-    """Return True if a text in *value* is the expression function *name*."""
-    if isinstance(value, Mapping | list):
-        return any(_names(one, name) for one in (value.values() if isinstance(value, Mapping) else value))
-    return isinstance(value, str) and _is_named(value, name)
-
-
-def _is_named(text: str, name: str) -> bool:
-    found = _MARKED.fullmatch(text)
-    inner = text if found is None else found["jq"] or found["old"] or ""
-    return inner.strip().startswith("fn:") and inner.strip().removeprefix("fn:").strip() == name
 
 
 def mark(root: Tree, report: UpgradeReport, constants: Constants, *, keeps_effects: bool) -> None:

@@ -11,6 +11,8 @@ STDIN: Final = Path("-")
 """The argument that stands for a definition on stdin."""
 ENDINGS: Final = (".json", ".yaml", ".yml")
 """The suffixes of files that hold definitions."""
+DEFINITIONS: Final = tuple(f".sw{ending}" for ending in ENDINGS)
+"""The endings of the names of files that are definitions, whatever is in them."""
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",

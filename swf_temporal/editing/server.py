@@ -19,6 +19,7 @@ from pygls.workspace import TextDocument
 from swf_temporal import __version__
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity, SwfError, UsageError
 from swf_temporal.base.exit_codes import ExitCode
+from swf_temporal.base.files import DEFINITIONS
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.drawing.outline import OutlinePart
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
@@ -325,7 +326,7 @@ class DefinitionServer(LanguageServer):
         path = to_fs_path(uri)
         document = self._documents.get(uri)
         if document is None:
-            if not (".sw." in uri or looks_like_definition(text.source)):
+            if not (uri.endswith(DEFINITIONS) or looks_like_definition(text.source)):
                 return
             folder = Path(path).parent if path is not None and Path(path).parent.is_dir() else None
             document = self._documents[uri] = EditedDocument(path or uri, folder)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.base.calls import Auth, fill_plain_auth
@@ -44,6 +44,8 @@ class Upgraded:
     """Python functions to write in place of other code: the name and the parameters of each, once for each use."""
     properties: tuple[str, ...] = ()
     """The application properties that became constants."""
+    secrets: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+    """What its functions are given of secrets, by path; the property that it was, or None if there is none."""
     problems: tuple[Problem, ...] = ()
     """The warnings that the result, if it keeps the effects of another runtime, has only as it was written."""
     to: str = ""
@@ -113,6 +115,13 @@ class LanguageBase(ABC):
         """Raise UsageError: the language has no other versions."""
         raise UsageError(f"{source.name}: definitions of {self.title} cannot be upgraded")
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as above
+    def migrate(
+        self,
+        source: Source,
+        properties: Mapping[str, str],  # noqa: ARG002 - as above
+        *,
+        keeps_effects: bool = False,  # noqa: ARG002 - as above
+        application: str = "",  # noqa: ARG002 - as above
+    ) -> Upgraded:
         """Return it unchanged: it means the same to other runtimes."""
         return Upgraded(source.text, "")

@@ -61,6 +61,17 @@ def looks_like_definition(text: str) -> bool:
     return any(language.looks_like(text) for language in languages())
 
 
+def is_definition(text: str) -> bool:
+    """Return True if *text* is a definition in one of the languages, which may have problems."""
+    if not looks_like_definition(text):
+        return False
+    try:
+        root, _ = read_object(Source(text, ""))
+    except UnreadableText:
+        return False
+    return any(language.recognises(root) for language in languages())
+
+
 def read(source: Source, fetch: Fetch = nothing) -> Checked:
     """Return the definition in *source*, in any language, with all its problems."""
     try:
@@ -89,13 +100,15 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
     return language_of(root).upgrade(source, to)
 
 
-def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+def migrate(
+    source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+) -> Upgraded:
     """Migrate the definition in *source*, which another runtime ran with *properties*: see `Language.migrate`."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return language_of(root).migrate(source, properties, keeps_effects=keeps_effects)
+    return language_of(root).migrate(source, properties, keeps_effects=keeps_effects, application=application)
 
 
 def read_pinned(source: Source) -> Checked:

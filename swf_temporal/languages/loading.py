@@ -13,7 +13,7 @@ from typing import Any
 
 from swf_temporal.base.arguments import check_kind, kind_of
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, UsageError
-from swf_temporal.base.files import ENDINGS, files_below, is_folder, read_bytes
+from swf_temporal.base.files import DEFINITIONS, ENDINGS, files_below, is_folder, read_bytes
 from swf_temporal.base.strict_json import NotJSON, write_json
 from swf_temporal.languages.definition_cache import note_read, of_definitions
 from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
@@ -182,7 +182,7 @@ def holds_definition(path: Path) -> bool:
             return False
     except OSError as error:
         raise _unreadable(path, error) from None
-    if ".sw." in path.name:
+    if path.name.endswith(DEFINITIONS):
         return True
     text = _content(path).decode("utf-8", "replace")
     return looks_like_definition(text) and _SCENARIO.search(text) is None

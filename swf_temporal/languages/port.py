@@ -414,9 +414,12 @@ class Language(Protocol):
         Raises InvalidDefinition if it is not a definition, and UsageError for unsupported versions.
         """
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> "Upgraded":
+    def migrate(
+        self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+    ) -> "Upgraded":
         """Rewrite the definition in *source*, which another runtime ran with *properties*, to mean the same here.
 
         Parts whose effect differs here are reported or, with *keeps_effects*, rewritten to have the original effect.
-        A definition in a Kubernetes resource is extracted. Raises InvalidDefinition if it is not a definition.
+        A definition in a Kubernetes resource is extracted. With *application*, the names of its services begin with it,
+        as other applications have services of the same names. Raises InvalidDefinition if it is not a definition.
         """

@@ -4,27 +4,29 @@ In Kubernetes each workflow is an application, whose ConfigMap configures only i
 """
 
 import keyword
-import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.files import refuse_outside
+from swf_temporal.base.function_types import environment_name
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
-from swf_temporal.languages.loading import check
-from swf_temporal.migration.configuration import SCOPES, Configuration, Option, Said, configuration
+from swf_temporal.migration.checking import checked
+from swf_temporal.migration.configuration import SCOPES, configuration, put_secret, secret_start
 from swf_temporal.migration.configuration import write as write_setting
-from swf_temporal.migration.project import Called, Part, Project, functions_of, has_settings_of, project_at
+from swf_temporal.migration.contents import Part, Project
+from swf_temporal.migration.owners import Called, functions_of
+from swf_temporal.migration.project import project_at
 from swf_temporal.migration.report import Finding, Kind, MigratedFile, Migration
-from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.migration.sharing import Sharing
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.properties import Owner, PropertiesText, in_production
+from swf_temporal.text.properties import in_production
 from swf_temporal.text.yaml_text import write_yaml
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -72,165 +74,151 @@ def _stub(name: str, parameters: tuple[str, ...]) -> str:
     )
 
 
-_Place: TypeAlias = tuple[tuple[str, str], Option]
-_HINT = "serve each with a separate worker, which has its own configuration and secrets"
-
-
-class Sharing:
-    """Settings that all applications share, and conflicts between their properties."""
-
-    def __init__(self, functions: Iterable[Called]) -> None:
-        self._functions = list(functions)
-        self._said: dict[str | None, dict[_Place, Said]] = {}
-        """The settings of each workflow, by its name; None has those of workflows without their own application."""
-        for one in self._functions:
-            self._said.setdefault(one.workflow, {})
-
-    def add(self, file: PropertiesText, made: Configuration) -> None:
-        """Add the settings made from one *file* of properties, which override those that were added earlier."""
-        secrets = (
-            Said(Owner("secrets", name), (option,), value, name, None, file.name)
-            for name, options in made.secrets.items()
-            for option, value in options.items()
-        )
-        for said in (*made.said, *secrets):
-            for workflow in self._said if file.workflow is None else (file.workflow,):
-                self._said.setdefault(workflow, {})[said.owner.identity, said.option] = said
-
-    def agreed(self) -> Iterator[Said]:
-        """Yield the settings that are the same for all that have them."""
-        for said in self._settings():
-            if said[0].owner.scope != "secrets" and not self._differ(said):
-                yield said[0]
-
-    def findings(self) -> Iterator[Finding]:
-        """Yield a finding for each setting that is not the same for all."""
-        for said in self._settings():
-            if self._differ(said):
-                one = said[0]
-                what = f"the secret {one.owner}" if one.owner.scope == "secrets" else f"{one.key}: {one.owner}"
-                message = f"{what} is not the same for all workflows that have it, and one worker serves them all"
-                yield Finding(one.file, one.line, "by hand", message, _HINT)
-
-    def _settings(self) -> Iterator[list[Said]]:
-        """Yield the values of each setting in all applications."""
-        for place in dict.fromkeys(place for said in self._said.values() for place in said):
-            yield [said[place] for said in self._said.values() if place in said]
-
-    def _differ(self, said: list[Said]) -> bool:
-        """Return True if applications that have the setting disagree."""
-        owner, place = said[0].owner, (said[0].owner.identity, said[0].option)
-        if len({one.value for one in said}) > 1:
-            return True
-        having = {one.workflow for one in self._functions if has_settings_of(one, owner)}
-        return owner.scope != "secrets" and any(place not in self._said[workflow] for workflow in having)
-
-
 _KINDS: dict[str, Kind] = {
     "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "refused": "differs",
     "inexpressible": "by hand",
 }  # fmt: skip
-_TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
-"""The codes of problems that have another finding already, or that change nothing."""
-_REPEATED = frozenset({"expression-syntax", "secrets-in-expression"})
-"""The codes of problems that repeat a finding of the same part, which is by hand already."""
+
+
+_SERVED: Final = re.compile(r"function '(\w+)': (?![^$]*\$WORKFLOW)")
+"""A finding about a function that the configuration may let something else serve."""
 
 
 def migrate(path: Path) -> Migration:
     """Return the findings at *path*, and the files to write in its place. Raises UsageError."""
-    return _Migrating(project_at(path)).done()
+    project = project_at(path)
+    migrating = _Migrating(project)
+    apart = migrating.shared.apart() | migrating.entangled
+    if apart:
+        migrating = _Migrating(project, apart)
+    return migrating.done()
 
 
 class _Migrating:
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._findings: list[Finding] = []
-        self._files: dict[str, bytes] = {}
+    """Migrates a project, with services named after their applications for those that are *apart*."""
+
+    def __init__(self, project: Project, apart: Container[str] = ()) -> None:
+        self._project, self._apart = project, apart
+        self._findings: list[Finding] = list(project.findings)
+        self._files = dict(project.documents)
         self._functions: list[Called] = []
         self._to_write: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self._taken: set[str] = set()
         """The properties that are used by constants of definitions."""
+        self._secrets: list[tuple[str | None, str, tuple[str, ...]]] = []
+        """The properties that functions are given as secrets, each with its application, and the path of the secret."""
+        self._unknown: dict[tuple[str, ...], str] = {}
+        """The paths of secrets that functions are given, and that are not among the properties; and a definition."""
+        self._told: dict[str, tuple[str, ...]] = {}
+        """How findings begin that are by hand already, by the paths of the definitions."""
+        self._written: dict[str, Part] = {}
+        """The definitions, by their paths in the migrated project."""
+        for part in project.parts:
+            self._definition(part)
+        self.shared = Sharing(self._functions, project)
+        self.entangled: frozenset[str] = frozenset()
+        """Applications whose services are to be told apart by the names of the applications."""
+        self._settings, self._named_secrets = self._configuration()
 
     def done(self) -> Migration:
-        for name, why in self._project.left_out:
-            hint = "put the file in its place, if the project needs it"
-            self._findings.append(Finding(name, None, "by hand", f"left out: {why}", hint))
-        for part in self._project.parts:
-            self._definition(part)
-        self._files |= {
-            place: content for place, content in self._project.documents.items() if place not in self._files
-        }
-        settings, secrets = self._configuration()
-        if settings:
-            self._files["swf.yaml"] = write_yaml(settings).encode()
-        if secrets:
-            self._files["secrets.example.yaml"] = write_yaml(secrets).encode()
+        """Return everything, checked as it is written."""
+        if self._settings:
+            self._files["swf.yaml"] = write_yaml(self._settings).encode()
+        if self._named_secrets:
+            text = write_yaml(self._named_secrets)
+            self._files["secrets.example.yaml"] = text.encode()
+            self._findings += _to_set(self._unknown, self._named_secrets, text)
         if self._to_write and not (self._project.root / _FUNCTIONS).exists():  # it may be written already
             self._files[_FUNCTIONS] = stubs(self._to_write).encode()
+            self._findings += _to_write(self._to_write)
         files = tuple(MigratedFile(place, content) for place, content in sorted(self._files.items()))
+        self._findings += checked(files, self._written, self._told)
         names = tuple(part.name for part in self._project.parts)
         return Migration(names, tuple(self._findings), files)
 
     def _definition(self, part: Part) -> None:
+        application = part.application if part.application is not None and part.application in self._apart else ""
         try:
-            upgraded = rewritten(Source(part.text, part.name), self._properties_of(part))
+            upgraded = rewritten(Source(part.text, part.name), self._properties_of(part), application=application)
         except InvalidDefinition as invalid:
-            self._problems(part, invalid.problems)
+            for one in invalid.problems:
+                line, message = one.position.line + part.line, f"{one.code}: {one.message}"
+                self._findings.append(Finding(part.name, line, "by hand", message, one.hint, task="definitions"))
             self._files[part.place] = part.text.encode()
             return
         self._files[part.place] = upgraded.text.encode()
+        self._written[part.place] = part
         self._note(part, upgraded)
-        data = _data(upgraded.text)
-        self._functions += functions_of(data, part.name, part.workflow or self._application(data))
+        self._functions += functions_of(_data(upgraded.text), part.name, part.application)
         self._to_write += upgraded.to_write
         self._taken.update(upgraded.properties)
-        resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
-        checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
+        for path, key in upgraded.secrets.items():
+            if key is not None:
+                self._secrets.append((part.application, key, path))
+            else:
+                self._unknown[path] = part.name
         told = [f"{one.message.partition(':')[0]}: " for one in upgraded.changes if one.kind == "inexpressible"]
-        others = [one for one in checked.problems if one.code not in _REPEATED or not one.message.startswith((*told,))]
-        self._problems(part, others, is_rewritten=upgraded.text != part.text)
-
-    def _application(self, definition: Any) -> str | None:
-        """Return the id of a *definition* in a file if it has its own ConfigMap."""
-        name = definition.get("id") if isinstance(definition, dict) else None
-        return next((one.workflow for one in self._project.properties if name and one.workflow == name), None)
+        self._told[part.place] = tuple(told)
 
     def _properties_of(self, part: Part) -> dict[str, str]:
-        """Return the properties that apply to a definition: the common ones, and those in its ConfigMap."""
-        return in_production(one for one in self._project.properties if one.workflow in (None, part.workflow))
+        """Return the properties that apply to a definition."""
+        return in_production(self._project.properties_of(part.application))
 
     def _note(self, part: Part, upgraded: Upgraded) -> None:
         for one in upgraded.changes:
             line = None if one.line is None else one.line + part.line
-            self._findings.append(Finding(part.name, line, _KINDS[one.kind], one.message, one.hint))
-
-    def _problems(self, part: Part, problems: Any, *, is_rewritten: bool = False) -> None:
-        """Add findings for the problems of a definition, with lines unless it was rewritten."""
-        found: Iterator[Problem] = (one for one in problems if one.code not in _TOLD)
-        for one in found:
-            line = one.position.line + part.line if one.file == part.name and not is_rewritten else None
-            kind: Kind = "by hand" if one.severity is Severity.ERROR else "differs"
-            self._findings.append(Finding(part.name, line, kind, f"{one.code}: {one.message}", one.hint))
+            kind = _KINDS[one.kind]
+            found = _SERVED.match(one.message) if kind == "by hand" else None
+            start = None if found is None else f"functions:\n  {found[1]}: {{operation: 'MODULE:{found[1]}'}}"
+            self._findings.append(Finding(part.name, line, kind, one.message, one.hint, start, "definitions"))
 
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
-        shared = Sharing(self._functions)
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
                 message = f"properties only for the profile {file.profile!r} are not written"
                 self._findings.append(Finding(file.name, 1, "differs", message, "write the part that production needs"))
                 continue
-            meant = [one for one in self._functions if file.workflow in (None, one.workflow)]
-            made = configuration(file, meant, self._taken, self._functions)
+            meant = [one for one in self._functions if self._project.has_properties(one.application, file)]
+            given: dict[str, list[tuple[str, ...]]] = {}
+            for application, key, path in self._secrets:
+                if self._project.has_properties(application, file):
+                    given.setdefault(key, []).append(path)
+            made = configuration(file, meant, self._taken, self._functions, given)
             _merge(settings, {key: value for key, value in made.settings.items() if key not in SCOPES})
-            shared.add(file, made)
-            secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
+            self.shared.add(file, made)
+            self.entangled |= made.entangled
+            for path in made.secrets:
+                put_secret(secrets, path)
             self._findings += made.findings
-        self._findings += shared.findings()
-        for said in shared.agreed():
+        for path in self._unknown:
+            put_secret(secrets, path)
+        self._findings += self.shared.findings()
+        for said in self.shared.agreed():
             write_setting(settings, said)
         return settings, secrets
+
+
+def _to_write(functions: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Finding]:
+    """Yield a finding for each function that is to be written in Python."""
+    lines = stubs(functions).splitlines()
+    for name in sorted({name for name, _ in functions}):
+        line = lines.index(f"@registry.custom({show_json(name)})") + 1
+        message, start = f"the function {name!r} is to be written", "\n".join(lines[line - 1 : line + 1])
+        yield Finding(_FUNCTIONS, line, "by hand", message, None, start, "functions", _FUNCTIONS)
+
+
+def _to_set(unknown: Mapping[tuple[str, ...], str], secrets: Mapping[str, Any], text: str) -> Iterator[Finding]:
+    """Yield a finding for each path of *secrets*, which are written as *text*, whose value is *unknown*."""
+    lines, file = text.splitlines(), "secrets.example.yaml"
+    for path, definition in unknown.items():
+        found = (number for number, line in enumerate(lines, 1) if line.startswith((f"{path[0]}:", f"'{path[0]}':")))
+        message = f"$SECRET.{'.'.join(path)} of {definition} is not among the properties: functions are given a secret"
+        hint = f"set SWF_SECRET_{environment_name(path[0])} to the value that it has there"
+        yield Finding(
+            file, next(found, None), "by hand", message, hint, secret_start(path[0], secrets[path[0]]), "secrets", file
+        )
 
 
 def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:

@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from swf_temporal.base.grammar import counted
 
 Kind = Literal["rewritten", "differs", "by hand"]
+Task = Literal["files", "definitions", "functions", "settings", "secrets"]
+TASKS: Final[tuple[Task, ...]] = ("files", "definitions", "functions", "settings", "secrets")
+"""What manual work is about, in the order in which it is done."""
 KINDS: Final[tuple[Kind, ...]] = ("rewritten", "differs", "by hand")
 """Same meaning in another form; left unchanged, with other behaviour; needs manual work. From best to worst."""
 
@@ -24,6 +28,18 @@ class Finding:
     message: str
     hint: str | None = None
     """Advice on what to write or to check."""
+    start: str | None = None
+    """The beginning of what to write or to run, to be copied."""
+    task: Task = "settings"
+    """What it is about, if it needs manual work."""
+    written: str | None = None
+    """The path of the file that is written, if the line is one of that file."""
+
+    @property
+    def place(self) -> str:
+        """Its file, which may be the one that is written, and the line if that is known."""
+        file = self.written or self.file.partition("#")[0]
+        return file if self.line is None else f"{file}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,20 @@ class Migration:
     def of(self, kind: Kind) -> Sequence[Finding]:
         """Return the findings of a *kind*."""
         return [one for one in self.findings if one.kind == kind]
+
+    @property
+    def would_change(self) -> Sequence[str]:
+        """The definitions that are rewritten."""
+        files = {one.file for one in self.of("rewritten")}
+        return [one for one in self.definitions if one in files]
+
+    @property
+    def tasks(self) -> Sequence[Finding]:
+        """What needs manual work, in the order in which it is done: one that several files need is there once."""
+        found: dict[tuple[str, str], Finding] = {}
+        for one in sorted(self.of("by hand"), key=lambda one: TASKS.index(one.task)):
+            found.setdefault((one.place, one.message), one)
+        return [*found.values()]
 
 
 MEANINGS: Final = {
@@ -99,19 +129,39 @@ def _counted(number: int, verdict: str) -> str:
     return f"{number} {verdict}"
 
 
-def as_text(migration: Migration) -> str:
-    """Return one line for each finding, below its file, and a summary."""
+def as_text(migration: Migration, written: Path | None = None) -> str:
+    """Return one line for each finding, below its file, a summary, and what is left to do in the folder *written*."""
     told = verdicts(migration)
     files = dict.fromkeys([*migration.definitions, *(one.file for one in migration.findings)])
     lines = []
     for file in files:
         lines.append(f"{file}: {told[file]}" if file in told else file)
         lines += [f"  {_line(one)}" for one in migration.findings if one.file == file]
-    return "\n".join([*lines, "", summary(migration), ""])
+    return "\n".join([*lines, "", summary(migration), *_tasks(migration, written), ""])
+
+
+def as_check(migration: Migration) -> str:
+    """Return which definitions would change, a summary, and what is left to do."""
+    changed = [f"{name} would be rewritten" for name in migration.would_change]
+    return "\n".join([*changed, summary(migration), *_tasks(migration), ""])
+
+
+def _tasks(migration: Migration, written: Path | None = None) -> list[str]:
+    """Return lines with what is left to do, in order, each with its place and the beginning of it."""
+    lines, tasks = [], migration.tasks
+    last = {one.start: one for one in tasks}
+    for number, one in enumerate(tasks, 1):
+        place = one.place
+        if one.written is not None:
+            place = f"{place} once written" if written is None else f"{written.as_posix()}/{place}"
+        lines.append(f"{number:3}. {place}: {one.message}{f' ({one.hint})' if one.hint else ''}")
+        if last[one.start] is one:  # several properties are one secret
+            lines += [f"       {line}" for line in (one.start or "").splitlines()]
+    return ["", "What is left to do:", *lines] if lines else []
 
 
 def _line(one: Finding) -> str:
-    place = "" if one.line is None else f"line {one.line}: "
+    place = "" if one.line is None else f"line {one.line}: " if one.written is None else f"written line {one.line}: "
     hint = f" ({one.hint})" if one.hint else ""
     return f"{one.kind:9}  {place}{one.message}{hint}"
 
@@ -125,8 +175,17 @@ def as_data(migration: Migration) -> dict[str, Any]:
                 "file": one.file, "kind": one.kind, "message": one.message,
                 **({} if one.line is None else {"line": one.line}),
                 **({} if one.hint is None else {"hint": one.hint}),
+                **({} if one.start is None else {"start": one.start}),
+                **({} if one.written is None else {"written": one.written}),
             }
             for one in migration.findings
+        ],
+        "tasks": [
+            {
+                "task": one.task, "place": one.place, "message": one.message,
+                **({} if one.start is None else {"start": one.start}),
+            }
+            for one in migration.tasks
         ],
         "files": [one.path for one in migration.files],
     }  # fmt: skip
@@ -148,7 +207,16 @@ def as_html(migration: Migration) -> str:
         if found:
             rows = "".join(map(_row, found))
             parts.append(f"<table><thead><tr><th>kind<th>line<th>finding</thead><tbody>{rows}</tbody></table>")
+    if migration.tasks:
+        tasks = "".join(map(_task, migration.tasks))
+        parts.append(f"<h2>What is left to do</h2>\n<ol>{tasks}</ol>")
     return "\n".join([*parts, "</body>\n</html>\n"])
+
+
+def _task(one: Finding) -> str:
+    hint = f' <span class="hint">{escape(one.hint)}</span>' if one.hint else ""
+    start = f"<pre>{escape(one.start)}</pre>" if one.start else ""
+    return f"<li>{escape(one.place)}: {escape(one.message)}{hint}{start}"
 
 
 def _row(one: Finding) -> str:

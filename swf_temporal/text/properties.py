@@ -35,8 +35,8 @@ class PropertiesText:
     """Whether the text is quoted in a line of the file, and not a block of lines."""
     profile: str | None = None
     """The only profile that the text applies to, if there is one."""
-    workflow: str | None = None
-    """The name of the only workflow that the text applies to, if there is one."""
+    application: str | None = None
+    """The name of the only application that the text applies to, if there is one."""
 
     def lines(self) -> dict[str, int]:
         """Return the line of the file in which each property is set, by its name; the last of several counts."""
@@ -205,14 +205,53 @@ def name_by(strategy: str, document: str, function: str, workflow: object) -> st
     return path_of(document).lstrip("/") if strategy == "FULL_URI" else None
 
 
-def client_of(function: Function, strategy: str) -> Client | None:
-    """Return the client of *function*, which is already converted; None if it has none, or its key is unknown."""
+def usual_name(function: Function) -> str | None:
+    """Return the name of the service of *function*: its document's file, its service of gRPC, or itself as a request.
+
+    None means that it calls no service.
+    """
+    document = document_of(function)
+    if document is not None:
+        return path_of(document).rpartition("/")[2] or None
+    if function.type == "rpc":
+        return rpc_services(function)[0] or None
+    return function.name if is_request(function) else None
+
+
+def rpc_services(function: Function) -> tuple[str, str]:
+    """Return the names of the gRPC service that *function* calls: without its package, and with it."""
+    operation = str(function.operation)
+    service = operation.split("#")[1] if operation.count("#") > 1 else ""
+    return service.rpartition(".")[2], service
+
+
+def is_request(function: Function) -> bool:
+    """Return True if *function* is a request whose URL is its operation."""
+    return function.type == "custom" and str(function.operation).strip().startswith("rest:")
+
+
+def older_key(file: str) -> str:
+    """Return the key of the client of a document in the oldest releases: the letters of its file's name."""
+    return re.sub("[^a-z]", "", file.rpartition(".")[0].lower() or file.lower())
+
+
+def named_in(application: str, name: str) -> str:
+    """Return the *name* of a service, told from that of the same name in other applications."""
+    return f"{application}/{name}"
+
+
+def client_of(function: Function, strategy: str, application: str = "") -> Client | None:
+    """Return the client of *function*, which is already converted; None if it has none, or its key is unknown.
+
+    With *application*, the name of its service may begin with that.
+    """
     document, alias = document_of(function), function.metadata.get(CONFIGURED_AS)
     if document is None:
         return None
     is_chosen = function.metadata.get(CONFIG_KEY) is not None
     if isinstance(alias, str):
-        return Client(spelled(alias), Owner("services", alias), is_chosen)
+        named = alias.removeprefix(named_in(application, "")) if application else alias
+        return Client(spelled(named), Owner("services", alias), is_chosen)
     file = path_of(document).rpartition("/")[2]
     return Client(spelled(file), Owner("services", file), is_chosen) if strategy == "FILE_NAME" and file else None
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from swf_temporal import Definition, InvalidDefinition, SwfError, check, load, simulate
+from swf_temporal.base.files import DEFINITIONS
+from swf_temporal.migration.contents import Part
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.project import DEFINITIONS, Part, project_at
+from swf_temporal.migration.project import project_at
 from swf_temporal.migration.report import Migration
 from swf_temporal.text.fetching.resources import Resources, in_mode
 

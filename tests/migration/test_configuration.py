@@ -8,7 +8,7 @@ import trustme
 
 from swf_temporal.migration.configuration import Configuration, configuration
 from swf_temporal.migration.migrate import migrate
-from swf_temporal.migration.project import Called
+from swf_temporal.migration.owners import Called
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.text.properties import PropertiesText
@@ -90,13 +90,13 @@ def test_nothing_goes_untold() -> None:
         ("quarkus.rest-client.shop_yaml.connect-timeout=500", {"services": {"shop.yaml": {"timeout": "PT30.5S"}}}),
         ("shop_yaml/mp-rest/readTimeout=5000\nshop_yaml/mp-rest/connectTimeout=1000",
          {"services": {"shop.yaml": {"timeout": "PT6S"}}}),
-        ("quarkus.rest-client.read-timeout=5000", {"calls": {"timeout": "PT5S"}}),
+        ("quarkus.rest-client.read-timeout=5000", {"services": {"shop.yaml": {"timeout": "PT5S"}}}),
         ("quarkus.rest-client.shop_yaml.proxy-address=proxy:3128", {"services": {"shop.yaml": {"proxy": "http://proxy:3128"}}}),
-        ("quarkus.rest-client.proxy-address=none", {"calls": {"proxy": ""}}),
+        ("quarkus.rest-client.proxy-address=none", {"services": {"shop.yaml": {"proxy": ""}}}),
         ("quarkus.rest-client.shop_yaml.trust-store=classpath:ca.pem", TLS),
         ("quarkus.rest-client.shop_yaml.tls-configuration-name=a\nquarkus.tls.a.trust-store.pem.certs=ca.pem", TLS),
         ("quarkus.tls.key-store.pem.0.cert=a.pem\nquarkus.tls.key-store.pem.0.key=a.key",
-         {"calls": {"tls": {"cert": "a.pem", "key": "a.key"}}}),
+         {"services": {"shop.yaml": {"tls": {"cert": "a.pem", "key": "a.key"}}}}),
         ("quarkus.grpc.clients.Greeter.host=h\nquarkus.grpc.clients.Greeter.plain-text=false\nquarkus.grpc.clients.Greeter.deadline=5s",
          {"services": {"Greeter": {"baseUrl": "grpcs://h:9000", "timeout": "PT5S"}}}),
         ("kafka.bootstrap.servers=PLAINTEXT://a:9092, b:9092\nmp.messaging.outgoing.o.connector=smallrye-kafka",
@@ -159,7 +159,7 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
     ("quarkus.tls.trust-all=true", "verify: false"),
     ("quarkus.rest-client.shop_yaml.hostname-verifier=org.apache.NoopHostnameVerifier", "verify: false"),
     ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
-    ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'calls'"),
+    ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
     ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of the host"),
     ("quarkus.http.ssl.certificate.key-store-file=a.p12", "--tls-cert"),
     ("quarkus.oidc-client.auth-server-url=https://id", "oauth2"),

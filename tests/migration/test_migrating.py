@@ -12,7 +12,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.migration.configuration import configuration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.project import Called
+from swf_temporal.migration.owners import Called
 from swf_temporal.migration.report import Finding, MigratedFile, Migration, as_data, as_html, as_text
 from swf_temporal.text.properties import PropertiesText, of_production, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
@@ -89,12 +89,12 @@ def test_reports_say_the_same() -> None:
     migration = Migration(("a.yaml", "b.yaml"), findings, ())
     assert as_text(migration).splitlines() == [
         "a.yaml: needs a hand", "  differs    line 3: <b> (do)", "  by hand    m", "b.yaml: runs as it is", "",
-        "2 definitions: 1 runs as it is, 1 needs a hand",
+        "2 definitions: 1 runs as it is, 1 needs a hand", "", "What is left to do:", "  1. a.yaml: m",
     ]  # fmt: skip
     many = as_text(
         Migration(("a.yaml", "b.yaml", "c.yaml", "d.yaml"), (*findings, replace(findings[1], file="c.yaml")), ())
     )
-    assert many.splitlines()[-1] == "4 definitions: 2 run as they are, 2 need a hand"
+    assert many.partition("\n\nWhat")[0].splitlines()[-1] == "4 definitions: 2 run as they are, 2 need a hand"
     assert as_data(migration)["findings"][0] == {
         "file": "a.yaml", "kind": "differs", "message": "<b>", "line": 3, "hint": "do",
     }  # fmt: skip

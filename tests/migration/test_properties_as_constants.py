@@ -7,10 +7,10 @@ import pytest
 
 from swf_temporal import check
 from swf_temporal.languages.loading import check_file
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import is_secret
 from swf_temporal.migration.migrate import migrate
 from swf_temporal.text.fetching.resources import in_mode
 from swf_temporal.text.parsing import read_data
+from swf_temporal.text.secrecy import is_secret
 
 FLOW = """
 id: flow
@@ -104,15 +104,33 @@ def test_properties_that_are_not_there_are_told(properties: str, tmp_path: Path)
     assert any("if it is not a secret, write it into 'constants' and use $CONST.a" in one for one in hints)
 
 
-def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
-    (tmp_path / "application.properties").write_text("a=1\n")
+@pytest.mark.parametrize(("properties", "used", "written", "secrets", "told"), [
+    ("a=1", "$SECRET.a", "$CONST.a", None, None),
+    ("api.token=x", "$SECRET.api.token", "$SECRETS.api.token", {"api": {"token": "…"}},
+     ("application.properties:1", "api.token is the property 'token' of the secret 'api', which functions are given",
+      """export SWF_SECRET_API='{"token": "…"}'""")),
+    ("a=${DB_PASSWORD}", "$SECRET.a", "$SECRETS.a", {"a": "…"},
+     ("application.properties:1", "a is the secret 'a', which functions are given", "export SWF_SECRET_A='…'")),
+    ("", '$SECRET."b.c"', '$SECRETS."b.c"', {"b.c": "…"},
+     ("secrets.example.yaml:1", "$SECRET.b.c of flow.sw.yaml is not among the properties: functions are given a secret",
+      "export SWF_SECRET_B_C='…'")),
+])  # fmt: skip
+def test_arguments_of_functions_have_secrets(
+    properties: str, used: str, written: str, secrets: Any, told: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    """A property that is no secret is a constant there as well."""
+    (tmp_path / "application.properties").write_text(properties)
     (tmp_path / "flow.sw.yaml").write_text(
         "{id: flow, start: A, functions: [{name: f, type: custom}], states: [{name: A, type: operation, "
-        "actions: [{functionRef: {refName: f, arguments: {list: [{a: $SECRET.a}]}}}], end: true}]}"
+        f"actions: [{{functionRef: {{refName: f, arguments: {{list: [{{a: '{used}'}}]}}}}}}], end: true}}]}}"
     )
-    [file] = [one.content.decode() for one in migrate(tmp_path).files]
-    assert "constants" not in file
-    assert read_data(file)["secrets"] == ["a"]
+    migration = migrate(tmp_path)
+    files = {one.path: read_data(one.content.decode()) for one in migration.files}
+    assert written in str(files["flow.sw.yaml"]["states"])
+    assert files["flow.sw.yaml"].get("secrets") == (None if secrets is None else [*secrets])
+    assert files.get("secrets.example.yaml") == secrets
+    assert [(one.place, one.message, one.start) for one in migration.tasks] == ([] if told is None else [told])
+    assert not any("application's own" in one.message for one in migration.findings)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
 """A start with a kind, which distinguishes definitions from other documents with tasks and the like."""
-_VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
+_VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.\d(?!\d)""", re.MULTILINE)
 """The key `specVersion` with a version that no other kind of document has there."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
@@ -140,11 +140,13 @@ class ServerlessWorkflow(LanguageBase):
 
         return upgrade(source, to or versions.PRESENT.name)
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+    def migrate(
+        self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+    ) -> Upgraded:
         """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here."""
         from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
 
-        return migrate(source, properties, keeps_effects=keeps_effects)
+        return migrate(source, properties, keeps_effects=keeps_effects, application=application)
 
 
 LANGUAGE: Final = ServerlessWorkflow()

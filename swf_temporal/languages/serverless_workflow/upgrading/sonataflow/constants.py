@@ -6,7 +6,6 @@ their value are written as constants.
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Final
 
 from swf_temporal.expressions.evaluation import BadExpression
@@ -15,23 +14,13 @@ from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeR
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.text.properties import resolved
 from swf_temporal.text.round_trip import add
+from swf_temporal.text.secrecy import has_credential, is_secret
 
 _VARIABLES: Final = ("$SECRET", "$SECRETS")
 _USED: Final = re.compile(r'\$SECRETS?((?:\.\w+|\."[^"\\]+"|\.?\["[^"\\]+"\])+)')
 _NAME: Final = re.compile(r'\.(\w+)|"([^"]+)"')
+_VARIABLE: Final = re.compile(r"\$SECRET\b")
 _PLAIN: Final = re.compile(r"[A-Za-z_]\w*")
-_BETWEEN_WORDS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_SECRET: Final = re.compile(
-    r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key|webhook)s?|"
-    r"authorization|bearer|cert|certificate|cookie|hmac|jwt|otp|p12|pass|passcode|pem|pfx|pin|private|salt|seed|session|"
-    r"signature|signing|keystore|truststore",
-)
-_CREDENTIAL: Final = re.compile(
-    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN|"
-    r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}",
-    re.IGNORECASE,
-)
-"""Matches a value that is or contains a credential, such as a long run of letters and digits."""
 _EXPOSED: Final = (
     "a secret would become data, which is stored and shown: use it in the arguments of the function that needs it"
 )
@@ -44,37 +33,51 @@ class Constants:
         self._root, self._report, self._properties = root, report, properties
         self._added: dict[str, str] = {}
         """The properties that became constants, by the names of the constants."""
+        self.secrets: dict[tuple[str, ...], str | None] = {}
+        """The secrets in arguments, by their paths, and the properties that they were."""
 
     @property
     def properties(self) -> tuple[str, ...]:
         """The properties that became constants."""
         return tuple(self._added.values())
 
-    def written(self, text: str, who: str, place: Any) -> str:
+    def written(self, text: str, who: str, place: Any, *, is_argument: bool = False) -> str:
         """Return the expression *text* with properties replaced by constants, or by `$SECRETS` if that is not possible.
 
-        *who* names the owner of the expression, at *place*.
+        *who* names the owner of the expression, at *place*. In an argument of a function it may have secrets.
         """
+        if is_argument and not _properties_in(text):
+            return _VARIABLE.sub("$SECRETS", text)
         made, end = "", 0
         for word, used, name in _properties_in(text):
             made += text[end : word.offset]
             end = word.offset + len(word.text)
-            if used is not None and self._has(name, f"{who}: {used[0]}", place):
+            path = () if used is None else _path_in(used[1])
+            what = None if is_argument or used is None else f"{who}: {used[0]}"
+            if used is not None and self._has(name, what, place):
                 made += _constant(name)
                 end = used.end()
             else:
                 made += "$SECRETS"
+                key = self._key(name)
+                if is_argument and path and (key is not None or word.text == "$SECRET"):
+                    self.secrets[path] = key
         return made + text[end:]
+
+    def _key(self, name: str) -> str | None:
+        """Return the property that *name* is: that of the workflow alone counts before that of all."""
+        return next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
 
     def exposes(self, text: str) -> bool:
         """Return True if the expression *text* uses a property that cannot be a constant."""
         return any(isinstance(self._counterpart(name), str) for _, _, name in _properties_in(text))
 
-    def _has(self, name: str, what: str, place: Any) -> bool:
-        """Return True if the property *name* has a constant now; else report *what*, with a hint."""
+    def _has(self, name: str, what: str | None, place: Any) -> bool:
+        """Return True if the property *name* has a constant now; else report *what*, if there is one, with a hint."""
         found = self._counterpart(name)
         if isinstance(found, str):
-            self._report.inexpressible(f"{what} outside of arguments of functions", place, found)
+            if what is not None:
+                self._report.inexpressible(f"{what} outside of arguments of functions", place, found)
         elif found is not None:
             self._add(name, *found)
         return not isinstance(found, str)
@@ -83,7 +86,7 @@ class Constants:
         """Return the key and value for a constant *name*, None if there is one, or a hint if it cannot be one."""
         if name in self._added:
             return None
-        key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
+        key = self._key(name)
         constants = self._root.get("constants", {})
         value = None if key is None else _public_value(key, self._properties)
         hint = f"if it is not a secret, write it into 'constants' and use {_constant(name)}"
@@ -111,24 +114,17 @@ def _properties_in(text: str) -> list[tuple[Token, re.Match[str] | None, str]]:
     except BadExpression:
         return []
     uses = [(word, _USED.match(text, word.offset)) for word in words]
-    return [(word, used, "" if used is None else _name_in(used[1])) for word, used in uses]
+    return [(word, used, "" if used is None else ".".join(_path_in(used[1]))) for word, used in uses]
 
 
-def _name_in(path: str) -> str:
-    return ".".join(one or other for one, other in _NAME.findall(path))
-
-
-def is_secret(name: str) -> bool:
-    """Return True if the property *name* is a secret, judging by its words."""
-    words = [one.lower() for one in _BETWEEN_WORDS.split(name)]
-    pairs = (f"{one}_{other}" for one, other in pairwise(words))
-    return any(_SECRET.fullmatch(one) for one in (*words, *pairs))
+def _path_in(path: str) -> tuple[str, ...]:
+    return tuple(one or other for one, other in _NAME.findall(path))
 
 
 def _public_value(key: str, properties: Mapping[str, str]) -> str | None:
     """Return the value of the property *key*; None if it is a secret, or refers to one or to an unknown property."""
     value = resolved(properties[key], properties, is_known=lambda name: not is_secret(name))
-    return None if is_secret(key) or "${" in value or _CREDENTIAL.search(value) else value
+    return None if is_secret(key) or "${" in value or has_credential(value) else value
 
 
 def _constant(name: str) -> str:

@@ -55,7 +55,6 @@ _TRUTH: Final = re.compile(
     r"(?:^|\||\$\{)\s*(?:all|any|contains|endswith|has|in|inside|isempty|isvalid|startswith|test|IN)\b[^|]*$"
 )
 """An expression whose last filter yields true or false."""
-_VARIABLE: Final = re.compile(r"\$SECRET\b")
 _UNDEFINED: Final = re.compile(r"\$(\w+) is not defined")
 _OF_ELEMENT: Final = re.compile(r"\[-?\d+\]\s*\.?\[\s*\?")
 """A filter in a JSONPath that is applied to an element of an array, which often is an object."""
@@ -331,7 +330,7 @@ class Marking:
             inner = interpolated
         self._look_at(inner, who, node)
         place = node if isinstance(node, Mapping) else None
-        changed = _VARIABLE.sub("$SECRETS", inner) if is_argument else self._constants.written(inner, who, place)
+        changed = self._constants.written(inner, who, place, is_argument=is_argument)
         if found is not None and found["jq"] is not None and changed == written:
             return text
         return braced(changed)

@@ -17,7 +17,15 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     function_of,
     name_of,
 )
-from swf_temporal.text.properties import DESCRIBED, document_of, name_by, strategy_of
+from swf_temporal.text.properties import (
+    BY_TITLE,
+    DESCRIBED,
+    document_of,
+    name_by,
+    named_in,
+    strategy_of,
+    usual_name,
+)
 from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
@@ -83,8 +91,11 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
             _configure_as(function, alias)
 
 
-def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
-    """Set the name of a service in the configuration if it differs from that of its document."""
+def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str], application: str = "") -> None:
+    """Set the name of a service in the configuration if it differs from that of its document.
+
+    With *application*, it does for all services, as those of another application may have the same names.
+    """
     strategy = strategy_of(properties)
     for function in children(root, "functions"):
         name, metadata = function.get("name"), function.get("metadata")
@@ -93,8 +104,14 @@ def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) ->
         if document is None and CONFIG_KEY in metadata:
             del metadata[CONFIG_KEY]
             report.reshaped(f"function {name!r}: {CONFIG_KEY} has no effect on it", function)
-        key = None if document is None else name_by(strategy, document, str(name), root.get("id"))
-        if key and not isinstance(metadata.get(CONFIGURED_AS), str):
+        said = metadata.get(CONFIGURED_AS)
+        key = said if isinstance(said, str) else None
+        if key is None and document is not None:
+            key = name_by(strategy, document, str(name), root.get("id"))
+        if application and strategy != BY_TITLE:
+            usual = key or usual_name(called_by(function))
+            key = None if usual is None else named_in(application, usual)
+        if key and key != said:
             _configure_as(function, key)
             report.reshaped(f"function {name!r}: its service is configured as {key!r}", function)
 
@@ -112,7 +129,9 @@ def called_by(function: Tree) -> Function:
 
 def _configure_as(function: Tree, name: str) -> None:
     metadata = function.get("metadata")
-    if isinstance(metadata, MutableMapping):
+    if isinstance(metadata, MutableMapping) and CONFIGURED_AS in metadata:
+        metadata[CONFIGURED_AS] = name
+    elif isinstance(metadata, MutableMapping):
         add(metadata, CONFIGURED_AS, name)
     else:
         add(function, "metadata", {CONFIGURED_AS: name}, "operation")

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity
+from swf_temporal.base.importing import module_named
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.base import Upgraded
+from swf_temporal.languages.base import UpgradeChange, Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions
@@ -121,10 +123,10 @@ def unwrapped(root: Tree, report: UpgradeReport) -> Tree:
     return flow
 
 
-_USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\[\"([^\"]+)\"\])")
+_USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\.?\[\"([^\"]+)\"\]|\.\"([^\"]+)\")")
 
 
-def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str], application: str = "") -> None:
     """Declare the secrets that *root*, whose expressions are marked, uses in arguments, and those of its services."""
     declared = root.get("secrets")
     names = [one for one in declared if isinstance(one, str)] if isinstance(declared, list) else []
@@ -136,7 +138,7 @@ def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) ->
         wanted.update(dict.fromkeys(_names(auth.get("properties"))))
     strategy = strategy_of(properties)
     for function in children(root, "functions"):
-        client = client_of(called_by(function), strategy)
+        client = client_of(called_by(function), strategy, application)
         wanted.update({} if client is None else credentials_in(properties, client))
     missing = [name for name in wanted if name not in names]
     if missing and not isinstance(declared, str):
@@ -152,7 +154,7 @@ def _names(value: Any) -> list[str]:
         return [name for item in value.values() for name in _names(item)]
     if isinstance(value, list):
         return [name for item in value for name in _names(item)]
-    return [one or other for one, other in _USED.findall(value)] if isinstance(value, str) else []
+    return [next(filter(None, found)) for found in _USED.findall(value)] if isinstance(value, str) else []
 
 
 _TRUTHS: Final = {"true": True, "false": False}
@@ -273,33 +275,45 @@ def _named(value: Any) -> list[str]:
     return _CONSTANT.findall(value) if isinstance(value, str) else []
 
 
-_BEFORE = (tolerated.upgrade, upgrade, functions.extensions, functions.scripts, functions.registered)
+_BEFORE = (upgrade, functions.extensions, functions.scripts, functions.registered)
 _AFTER = (effects.report_differences, report_results)
 
 
-def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+def migrate(
+    source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False, application: str = ""
+) -> Upgraded:
     """Rewrite the definition in *source*, which SonataFlow ran with *properties*, to mean the same here.
 
     Parts with another effect here are reported or, with *keeps_effects*, keep their effect: the text then states that
-    it is in the mode of SonataFlow. Raises InvalidDefinition if *source* is not a definition.
+    it is in the mode of SonataFlow. With *application*, the names of services begin with it. Raises InvalidDefinition
+    if *source* is not a definition.
     """
     try:
         located, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
+    is_in_resource = is_resource(located)
+    written = None if is_in_resource else detect(located).version
+    if written is not None and written.reader is not None:
+        # A draft has its own words and its own effects, which nothing here is about.
+        message = f"this is {written.title}, and is left as it is"
+        left = UpgradeChange("differs", message, 1, "`swf upgrade` rewrites it as 0.8")
+        return Upgraded(source.text, written.name, (left,))
     document, report = round_trip(source), UpgradeReport()
-    if is_resource(document.root):
+    if is_in_resource:
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
     constants = Constants(document.root, report, properties)
+    for module in (tolerated.__name__,) if written is None else written.upgraders:
+        module_named(module).upgrade(document.root, report)
     for step in _BEFORE:
         step(document.root, report)
     to_write = tuple(functions.to_write(document.root))
     functions.operations(document.root, report)
-    functions.clients(document.root, report, properties)
+    functions.clients(document.root, report, properties, application)
     expressions.mark(document.root, report, constants, keeps_effects=keeps_effects)
-    declare(document.root, report, properties)
+    declare(document.root, report, properties, application)
     for step in _AFTER:
         step(document.root, report)
     if keeps_effects:
@@ -308,8 +322,15 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    problems = tuple(_warnings(source, report)) if keeps_effects else ()
-    return Upgraded(text, version.name, tuple(report.changes), to_write, constants.properties, problems)
+    return Upgraded(
+        text,
+        version.name,
+        tuple(report.changes),
+        to_write,
+        constants.properties,
+        constants.secrets,
+        problems=tuple(_warnings(source, report)) if keeps_effects else (),
+    )
 
 
 def _warnings(source: Source, report: UpgradeReport) -> Iterator[Problem]:

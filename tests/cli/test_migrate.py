@@ -25,9 +25,9 @@ LEFT = """\
 What is left to do:
   1. migrated/shop.sw.yaml:7: function-document: function 'send': its document 'specs/shop.yaml' is not in the project \
 (put the file at specs/shop.yaml)
-  2. migrated/functions.py:13: the function 'greet' is to be written
-       @registry.custom("greet")
-       def greet(name: Any) -> Any:
+  2. migrated/functions.py:13: the function 'org.acme.Greeter::greet' is to be written
+       @registry.custom("org.acme.Greeter::greet")
+       def org_acme_Greeter_greet(name: Any) -> Any:
   3. application.properties:1: quarkus.rest-client.shop_yaml.verify-host: names of servers are verified \
 (write 'tls: {verify: false}' under 'hosts' and the name of that one host)
        hosts:

@@ -30,7 +30,8 @@ from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
 _SCHEMA: Final = "workflow-output-schema"
-_JAVA: Final = re.compile(r"service:(?:java:)?(?P<cls>[\w.$]+)::(?P<method>\w+)")
+_JAVA: Final = re.compile(r"service:(?:java:)?(?P<method>[\w.$]+::\w+)")
+"""A method of a Java class. The Python function has the name of both: two classes may have methods of one name."""
 _KNATIVE: Final = re.compile(r"knative:(?P<service>[^?]+)(?:\?(?P<query>.*))?")
 _REST: Final = re.compile(r"rest:(?:(?P<method>\w+):)?(?P<url>.*)", re.DOTALL)
 _MARKED: Final = re.compile(r"\s*(?:\$\{\s*(.*?)\s*\}|\{\{\s*(.*?)\s*\}\}|(.*?))\s*", re.DOTALL)

@@ -153,8 +153,12 @@ def test_what_is_by_hand_is_told_once(tmp_path: Path) -> None:
 
 
 def test_functions_to_write_are_registered_as_what_is_called(tmp_path: Path) -> None:
-    """One is for all scripts in Java. One that is called with different arguments takes them as one."""
-    for name, operation in {"a": "script:java", "b": "script", "c": "camel:direct:a", "d": "class:x"}.items():
+    """One is for all scripts in Java, and methods of two classes are two, also with one name.
+
+    One that is called with different arguments takes them as one.
+    """
+    operations = "script:java", "script", "camel:direct:a", "class:x", "service:java:a.A::x", "service:b.B::x"
+    for name, operation in zip("abcdef", operations, strict=True):
         call = f"{{functionRef: {{refName: f, arguments: {{{name}: 1}}}}}}"
         (tmp_path / f"{name}.sw.yaml").write_text(
             f"{{id: {name}, start: A, functions: [{{name: f, type: custom, operation: '{operation}'}}], "
@@ -164,7 +168,7 @@ def test_functions_to_write_are_registered_as_what_is_called(tmp_path: Path) -> 
     made: dict[str, Any] = {}
     exec(files["functions.py"], made)  # noqa: S102 - written by this migration
     registry = made["registry"]
-    assert list(registry) == ["camel:direct:a", "class:x", "script:java"]
+    assert list(registry) == ["a.A::x", "b.B::x", "camel:direct:a", "class:x", "script:java"]
     assert made["camel_direct_a"] is registry["camel:direct:a"]
     with pytest.raises(NotImplementedError, match="script:java is to be written"):
         registry["script:java"]({"a": 1})

@@ -4,29 +4,41 @@ In Kubernetes each workflow is an application, whose ConfigMap configures only i
 """
 
 import keyword
+import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from swf_temporal.base.errors import InvalidDefinition, UsageError
-from swf_temporal.base.files import refuse_outside
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, Severity, UsageError
+from swf_temporal.base.files import DEFINITIONS, refuse_outside
 from swf_temporal.base.function_types import environment_name
 from swf_temporal.base.strict_json import show_json
+from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
-from swf_temporal.migration.checking import checked
-from swf_temporal.migration.configuration import SCOPES, configuration, put_secret, secret_start
+from swf_temporal.languages.loading import check_file, conflicting, files_in
+from swf_temporal.languages.port import Definition
+from swf_temporal.migration.configuration import (
+    SCOPES,
+    Configuration,
+    Option,
+    Said,
+    configuration,
+    put_secret,
+    secret_start,
+)
 from swf_temporal.migration.configuration import write as write_setting
 from swf_temporal.migration.contents import Part, Project
-from swf_temporal.migration.owners import Called, functions_of
+from swf_temporal.migration.owners import Called, functions_of, has_settings_of
 from swf_temporal.migration.project import project_at
-from swf_temporal.migration.report import Finding, Kind, MigratedFile, Migration
-from swf_temporal.migration.sharing import Sharing
+from swf_temporal.migration.report import Finding, Kind, MigratedFile, Migration, Task
+from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.properties import in_production
+from swf_temporal.text.properties import Owner, PropertiesText, in_production
 from swf_temporal.text.yaml_text import write_yaml
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
@@ -253,3 +265,140 @@ def write(migration: Migration, folder: Path) -> None:
             path.write_bytes(file.content)
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+_TOLD: Final = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
+"""The codes of problems that have another finding already, or that change nothing."""
+
+_MISSING: Final = frozenset({"external-missing", "function-document"})
+"""The codes of problems that are files which are not there."""
+
+
+_REPEATED: Final = frozenset({"expression-syntax", "secrets-in-expression"})
+"""The codes of problems that repeat a finding of the same part, which is by hand already."""
+
+
+def checked(
+    files: Iterable[MigratedFile], definitions: Mapping[str, Part], told: Mapping[str, tuple[str, ...]]
+) -> list[Finding]:
+    """Return the problems of the definitions in *files*, of which *definitions* has the originals by path.
+
+    *told* has what findings begin with that there are already, by path.
+    """
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place).resolve()
+        for one in files:
+            path = folder / one.path
+            if path.resolve().is_relative_to(folder):  # others are refused when they are written
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(one.content)
+        return [_finding(one, folder, definitions) for one in _problems(folder, definitions, told)]
+
+
+def _problems(folder: Path, definitions: Mapping[str, Part], told: Mapping[str, tuple[str, ...]]) -> Iterator[Problem]:
+    environment = {**os.environ, "SWF_RESOURCE_FOLDERS": str(folder), "SWF_MODE": ""}
+    resources = Resources.from_environment(environment)
+    found: list[Definition] = []
+    for file in files_in(folder):
+        place = file.relative_to(folder).as_posix()
+        one = check_file(file, resources=resources, folder=folder)
+        for each in one.problems if place in definitions else ():
+            is_repeated = each.code in _REPEATED and each.message.startswith(told.get(place, ()))
+            if each.code not in _TOLD and not is_repeated:
+                yield each
+        if place not in definitions and one.definition is None and not file.name.endswith(DEFINITIONS):
+            message = "a worker takes this file for a definition, and refuses it"
+            yield Problem("no-definition", message, Position(), hint="keep it elsewhere", file=str(file))
+        if one.definition is not None:
+            found.append(one.definition)
+    yield from conflicting(found)
+    for definition in found:
+        yield from _missing(definition, folder)
+
+
+def _missing(definition: Definition, folder: Path) -> Iterator[Problem]:
+    """Yield a problem for each function whose document is a file that is not there."""
+    base = str(Path(definition.source.name).parent)
+    for use in definition.functions:
+        path = file_named(use.function, base)
+        if path is not None and not path.exists():
+            name = os.path.relpath(path, folder)
+            message = f"function {use.function.name!r}: its document {name!r} is not in the project"
+            yield definition.problem("function-document", message, use.position, f"put the file at {name}")
+
+
+def _finding(problem: Problem, folder: Path, definitions: Mapping[str, Part]) -> Finding:
+    path = Path(problem.file)
+    place = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else problem.file
+    part = definitions.get(place)
+    is_missing = problem.code in _MISSING
+    kind: Kind = "by hand" if is_missing or problem.severity is Severity.ERROR else "differs"
+    message = f"{problem.code}: {problem.message}".replace(f"{folder}/", "")
+    hint = None if problem.hint is None else problem.hint.replace(f"{folder}/", "")
+    name = place if part is None else part.name
+    task: Task = "files" if is_missing else "definitions"
+    return Finding(name, problem.position.line, kind, message, hint, task=task, written=place)
+
+
+_Place: TypeAlias = tuple[tuple[str, str], Option]
+_HINT = "serve each with a separate worker, which has its own configuration and secrets"
+
+
+class Sharing:
+    """Settings that all applications share, and conflicts between their properties."""
+
+    def __init__(self, functions: Iterable[Called], project: Project) -> None:
+        self._functions, self._project = list(functions), project
+        self._said: dict[str | None, dict[_Place, Said]] = {one.application: {} for one in self._functions}
+        """The settings of each application, by its name; None has those of definitions without an application."""
+
+    def add(self, file: PropertiesText, made: Configuration) -> None:
+        """Add the settings made from one *file* of properties, which override those that were added earlier."""
+        secrets = (
+            Said(Owner("secrets", path[0]), path[1:], value, path[0], None, file.name)
+            for path, value in made.secrets.items()
+        )
+        for said in (*made.said, *secrets):
+            if file.application is not None:
+                self._said.setdefault(file.application, {})
+            for application, settings in self._said.items():
+                if self._project.has_properties(application, file):
+                    settings[said.owner.identity, said.option] = said
+
+    def agreed(self) -> Iterator[Said]:
+        """Yield the settings that are the same for all that have them."""
+        for said in self._settings():
+            if said[0].owner.scope != "secrets" and not self._differ(said):
+                yield said[0]
+
+    def apart(self) -> frozenset[str]:
+        """Return the applications that do not agree on what a service is."""
+        found: set[str | None] = set()
+        for said in self._settings():
+            if self._differ(said):
+                place = said[0].owner.identity, said[0].option
+                found |= {name for name, settings in self._said.items() if place in settings}
+                found |= {one.application for one in self._functions if has_settings_of(one, said[0].owner)}
+        return frozenset(one for one in found if one is not None)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield a finding for each setting that is not the same for all."""
+        for said in self._settings():
+            if self._differ(said):
+                one = said[0]
+                what = f"the secret {one.owner}" if one.owner.scope == "secrets" else f"{one.key}: {one.owner}"
+                message = f"{what} is not the same for all workflows that have it, and one worker serves them all"
+                yield Finding(one.file, one.line, "by hand", message, _HINT)
+
+    def _settings(self) -> Iterator[list[Said]]:
+        """Yield the values of each setting in all applications."""
+        for place in dict.fromkeys(place for said in self._said.values() for place in said):
+            yield [said[place] for said in self._said.values() if place in said]
+
+    def _differ(self, said: list[Said]) -> bool:
+        """Return True if applications that have the setting disagree."""
+        owner, place = said[0].owner, (said[0].owner.identity, said[0].option)
+        if len({one.value for one in said}) > 1:
+            return True
+        having = {one.application for one in self._functions if has_settings_of(one, owner)}
+        return owner.scope != "secrets" and any(place not in self._said[application] for application in having)

@@ -1,10 +1,10 @@
 """Several processes under one `swf worker`."""
 
-import asyncio
 import os
 import re
 import signal
 import socket
+import sys
 import urllib.error
 import urllib.request
 from contextlib import suppress
@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.sdk import processes
-from swf_temporal.sdk.processes import Processes, merged, wanted
-from swf_temporal.temporal.server import free_ports
+from swf_temporal.sdk.processes import merged, wanted
 from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port, until
 
 
@@ -109,28 +107,38 @@ def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
     assert "started again" not in ended.err
 
 
+ONE_WITH_A_TAKEN_PORT = """\
+import asyncio, os, sys
+from swf_temporal.sdk import processes
+
+taken, number, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+usual, drawn = processes.free_ports, []
+
+
+def drawn_ports():
+    ports = list(usual())
+    if not drawn:
+        ports[number] = taken
+    drawn.append(ports)
+    print("drawn", *ports, file=sys.stderr, flush=True)
+    return tuple(ports)
+
+
+processes.free_ports = drawn_ports
+asyncio.run(processes.Processes(lambda: os.execv(command[0], command), 1).run())
+"""
+
+
 @pytest.mark.parametrize("number", [0, 1])
-async def test_one_whose_port_is_taken_is_started_again(swf: Swf, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    drawn: list[tuple[int, int]] = []
+def test_one_whose_port_is_taken_is_started_again(swf: Swf, number: int) -> None:
+    swf.write("hello.yaml", HELLO)
     with socket.create_server(("127.0.0.1", 0)) as other:
-
-        def drawn_ports() -> tuple[int, int]:
-            ports = list(free_ports())
-            if not drawn:
-                ports[number] = other.getsockname()[1]
-            drawn.append((ports[0], ports[1]))
-            return drawn[-1]
-
-        monkeypatch.setattr(processes, "free_ports", drawn_ports)
-        swf.write("hello.yaml", HELLO)
+        program = [sys.executable, "-c", ONE_WITH_A_TAKEN_PORT, str(other.getsockname()[1]), str(number)]
         where = ["--address", f"127.0.0.1:{free_port()}", "--metrics", str(free_port())]
-        command = [*COMMAND, "worker", str(swf.folder), *where]
-        working = asyncio.create_task(Processes(lambda: os.execv(command[0], command), 1).run())  # noqa: S606 - ours
-        while len(drawn) < 2 or await asyncio.to_thread(_get, drawn[1][0], "/livez") != (200, "alive\n"):
-            assert not working.done()
-            await asyncio.sleep(0.05)
-    working.cancel()
-    await asyncio.wait([working])
+        with swf.running(*COMMAND, "worker", str(swf.folder), *where, command=program) as running:
+            running.until("drawn")
+            port = int(running.until("drawn").split()[1])
+            until(lambda: _get(port, "/livez"), lambda found: found == (200, "alive\n"))
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "1.5"])

@@ -36,7 +36,7 @@ HELPERS: Final[Mapping[str, tuple[str, str]]] = {
         "self._await_answer(time.monotonic() + _STARTING_SECONDS",
     ),
     "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "guard(JAVASCRIPT).run(text, None)"),
-    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "ask(str(self._written), text"),
+    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "ask(self._asked, text"),
 }
 """Modules that run in processes of their own, where their mutants are files; and the line that starts or asks one."""
 

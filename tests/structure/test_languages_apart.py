@@ -35,6 +35,10 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/cli/lazy.py": "the command that serves such a container",
     },
     "selectionSet": {"swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so"},
+    "specVersion": {"swf_temporal/migration/placing.py": "what a manifest repeats of a definition"},
+    "expressionLang": {"swf_temporal/migration/placing.py": "what a manifest repeats of a definition"},
+    "maxAttempts": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
+    "retryRef": {"swf_temporal/migration/configuration.py": "what to write into a definition"},
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""

@@ -1,4 +1,4 @@
-"""What every HTTP server of ours refuses: requests of foreign web pages, and for foreign hosts."""
+"""Requests that every HTTP server here refuses: those of foreign web pages, and for foreign hosts."""
 
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit

@@ -45,7 +45,7 @@ class Upgraded:
     properties: tuple[str, ...] = ()
     """The application properties that became constants."""
     secrets: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
-    """What its functions are given of secrets, by path; the property that it was, or None if there is none."""
+    """The secrets that its functions receive, by path, and the property of each; None if it was not a property."""
     problems: tuple[Problem, ...] = ()
     """The warnings that the result, if it keeps the effects of another runtime, has only as it was written."""
     to: str = ""

@@ -121,7 +121,7 @@ _STARTS: Final[tuple[tuple[str, str], ...]] = (
         "services:\n  NAME: {timeout: PT30S}",
     ),
 )
-"""What begins what is to be written or run instead of a property, with the names in it."""
+"""The first lines of what to write or run instead of a property, with the names in it."""
 _OWN: Final = "if a definition or a method in Java asks for it, give it in the input, as a constant or as a secret"
 
 
@@ -185,7 +185,7 @@ class Configuration:
     """The values of secrets by path: a name, and fields. They are not written."""
     findings: list[Finding] = field(default_factory=list)
     entangled: frozenset[str] = frozenset()
-    """Applications whose services can only be told apart by the names of the applications."""
+    """Applications whose services have the names of their applications before their own."""
     said: list[Said] = field(default_factory=list)
     """The settings of owners, with their origins."""
 
@@ -228,7 +228,7 @@ class _Reading:
         self._timeouts: dict[Owner, dict[str, tuple[int, str]]] = {}
         """Timeouts in milliseconds, with their properties."""
         self._general: dict[str, tuple[int, str]] = {}
-        """Those that are said of all clients."""
+        """Settings of all clients."""
         self._split: set[tuple[tuple[str, str], Option]] = set()
         """Settings for which several properties have different values."""
 

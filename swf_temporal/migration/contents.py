@@ -1,4 +1,4 @@
-"""What a SonataFlow project has: definitions, properties, documents, and the ConfigMaps with some of these."""
+"""The contents of a SonataFlow project: definitions, properties, documents, and the ConfigMaps with some of these."""
 
 import re
 from collections.abc import Iterator
@@ -114,7 +114,7 @@ class Project:
     """Other files, by their paths in the migrated project."""
     config_maps: list[ConfigMap] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    """What is not taken."""
+    """Files that are left out."""
     applications: dict[str, str | None] = field(default_factory=dict)
     """Applications whose properties count beside those of another one: of a resource, beside those in its folder."""
 

@@ -129,7 +129,7 @@ class _Migrating:
             self._definition(part)
         self.shared = Sharing(self._functions, project)
         self.entangled: frozenset[str] = frozenset()
-        """Applications whose services are to be told apart by the names of the applications."""
+        """Applications whose services have the names of their applications before their own."""
         self._settings, self._named_secrets = self._configuration()
 
     def done(self) -> Migration:

@@ -1,4 +1,4 @@
-"""Whose settings a property says: the clients of functions, by their keys."""
+"""The owners of settings that a property sets: the clients of functions, by their keys."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

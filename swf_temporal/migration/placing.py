@@ -57,7 +57,7 @@ class _Settling:
     def _without_doubles(self) -> None:
         """Keep one of several parts with the same definition: a file before a resource.
 
-        Of files, those with another text are kept: they are told apart where they are checked.
+        Of files, those with another text are kept: the check of definitions reports them.
         """
         first: dict[Any, Part] = {}
         kept = set[int]()
@@ -120,7 +120,7 @@ class _Settling:
         return max(found, key=lambda one: _nearness(one.part, resource), default=None)
 
     def _deliver(self, resource: Part, deliveries: list[_Delivery]) -> None:
-        """Put files beside the definition of *resource*, which has a folder of its own if another has other files."""
+        """Put files beside the definition of *resource*, which has a separate folder if another has other files."""
         part = self._kept[resource.name]
         self._used.update(id(one.config_map) for one in deliveries)
         folder = posixpath.dirname(part.place)
@@ -192,7 +192,7 @@ class _Settling:
 
 
 def _identity(definition: dict[str, Any], part: Part, known: dict[Any, Part]) -> Any:
-    """Return what tells the definition of *part* from those *known*; a resource has no version of its own."""
+    """Return the identity of the definition in *part* among those *known*; a resource has no version."""
     name = definition.get("id")
     if not isinstance(name, str):
         return part.name

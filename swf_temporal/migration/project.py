@@ -188,7 +188,7 @@ def _divide(project: Project, path: Path) -> None:
 
 
 def _is_file(properties: PropertiesText) -> bool:
-    """Return True if *properties* are in a file of their own, and not in a ConfigMap."""
+    """Return True if *properties* are in a file, and not in a ConfigMap."""
     return properties.name.endswith(".properties")
 
 
@@ -199,6 +199,6 @@ def _module(name: str) -> str:
 
 
 def _within(place: PurePosixPath, folders: Iterable[str]) -> bool:
-    """Return True if *place* is in one of *folders*, or there are none."""
+    """Return True if *place* is in one of *folders*, or *folders* is empty."""
     known = set(folders)
     return not known or any(str(one) in known for one in place.parents)

@@ -12,7 +12,7 @@ from swf_temporal.base.grammar import counted
 Kind = Literal["rewritten", "differs", "by hand"]
 Task = Literal["files", "definitions", "functions", "settings", "secrets"]
 TASKS: Final[tuple[Task, ...]] = ("files", "definitions", "functions", "settings", "secrets")
-"""What manual work is about, in the order in which it is done."""
+"""The subjects of manual work, in the order in which it is done."""
 KINDS: Final[tuple[Kind, ...]] = ("rewritten", "differs", "by hand")
 """Same meaning in another form; left unchanged, with other behaviour; needs manual work. From best to worst."""
 
@@ -31,7 +31,7 @@ class Finding:
     start: str | None = None
     """The beginning of what to write or to run, to be copied."""
     task: Task = "settings"
-    """What it is about, if it needs manual work."""
+    """Its subject, if it needs manual work."""
     written: str | None = None
     """The path of the file that is written, if the line is one of that file."""
 
@@ -77,7 +77,7 @@ class Migration:
 
     @property
     def tasks(self) -> Sequence[Finding]:
-        """What needs manual work, in the order in which it is done: one that several files need is there once."""
+        """The manual work, in the order in which it is done; work that several files need is listed once."""
         found: dict[tuple[str, str], Finding] = {}
         for one in sorted(self.of("by hand"), key=lambda one: TASKS.index(one.task)):
             found.setdefault((one.place, one.message), one)

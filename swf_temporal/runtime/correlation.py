@@ -1,4 +1,4 @@
-"""Which events belong together: kinds of events, correlation, and assigning events to their definitions.
+"""Correlation: which events belong together, and the definitions of events that they fit.
 
 A definition may name values by which the events of its instances are distinguished. If it states a value itself, events
 must have it. A value that it leaves open is fixed by the first event taken that has one: from then on only events with

@@ -54,7 +54,7 @@ class RequestUnderWay:
         self.is_admitted = False
         """Whether its sender was authenticated."""
         self.sender: object = None
-        """That sender, or the address that it came from."""
+        """The authenticated sender, or the address of the client."""
         self.held = 0
         """The bytes that have arrived of its body."""
         self.left = ExitStack()

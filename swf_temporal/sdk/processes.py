@@ -44,7 +44,7 @@ _USUAL_HANDLERS: Final[Mapping[signal.Signals, Any]] = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGCHLD: signal.SIG_DFL,
 }
-"""What handles signals at the start of a process, for those that this one handles itself."""
+"""The handlers that a new process has for signals which this process handles itself."""
 _log = logging.getLogger("swf")
 
 
@@ -149,7 +149,7 @@ class Processes:
     """The processes that a command runs in."""
 
     work: Callable[[], int]
-    """What each of them does; it returns the exit code."""
+    """The work of each process, which returns the exit code."""
     count: int
     health_port: int | None = None
     metrics: Address | None = None

@@ -1,4 +1,4 @@
-"""What is a secret, judging by its name or its value."""
+"""Recognizing secrets by their names or values."""
 
 import re
 from itertools import pairwise

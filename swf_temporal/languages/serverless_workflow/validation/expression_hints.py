@@ -33,6 +33,7 @@ _JSON_PATH: Final = re.compile(r"\$(?P<jq>\.(?!\.)(?:(?!\[[?*]|\.[.*]).)*)", re.
 _ELEMENTS: Final = "'.items[]' for '$.items[*]', and '.items[] | select(.price > 10)' for a filter"
 _IN_PARENTHESES: Final = ("as", "def", "label")
 """Words that the value of a key has only within parentheses."""
+_PLACE: Final = "write the path of a field in the data, such as '.result'"
 _UNEXPECTED: Final = re.compile(r"syntax error, unexpected (?P<what>.+)")
 _UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
 
@@ -72,7 +73,7 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     """
     unexpected = _UNEXPECTED.match(message)
     if unexpected is None:
-        return None
+        return _PLACE if is_target and "is not a place" in message else None
     braces = _BRACES.fullmatch(text.strip())
     inner = (text if braces is None else braces["jq"] or braces["older"] or "").strip()
     if unexpected["what"] == "end of the expression":
@@ -89,7 +90,7 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
         same = _JSON_PATH.fullmatch(inner)
         return f"that is a JSONPath: jq writes {_ELEMENTS if same is None else repr(same['jq'])}"
     if is_target:
-        return "write the path of a field in the data, such as '.result'"
+        return _PLACE
     if is_marked:
         return "correct the jq here, or remove ${ } if a text is meant"
     return f"write '\"{inner}\"' if a text is meant, and jq such as '.order.id' if a field is"

@@ -64,7 +64,7 @@ from swf_temporal.temporal.next_execution import begin_other, carried, checked, 
 from swf_temporal.temporal.outgoing import fits
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
-from swf_temporal.temporal.workflow_input import read_input
+from swf_temporal.temporal.workflow_input import NOT_A_RECORD, read_input
 
 _KEYS: Final = ("headers", "identity")
 
@@ -158,8 +158,7 @@ class Interpreter:
             for part in self._parts:
                 part.resume()
         except (ValueError, TypeError, LookupError) as error:
-            message = "what follows the input of a workflow is a record that its client makes"
-            raise WorkflowFault(f"{message}: {error}", name=WRONG_INPUT) from None
+            raise WorkflowFault(f"{NOT_A_RECORD}: {error}", name=WRONG_INPUT) from None
 
     async def _end(self, ending: Ending) -> None:
         """Call the end hook of each part. Raises the error of one, after passing it to those that follow."""

@@ -5,7 +5,7 @@ would fail the workflow task again and again.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -21,6 +21,10 @@ UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticErro
 _JSON = b"json/plain"
 
 
+NOT_A_RECORD: Final = "what follows the input of a workflow is a record that its client makes"
+"""The beginning of the message about a record that cannot be read."""
+
+
 def read_input(
     args: Sequence[RawValue], *, is_child: bool
 ) -> tuple[JSON, Pin, str | NewerRecord | PayloadUnavailable | None]:
@@ -34,7 +38,7 @@ def read_input(
     try:
         pin = Pin.from_json(value_of(args[1], read_written)) if len(args) > 1 else Pin()
     except UNREADABLE as error:
-        return {}, Pin(), f"what follows the input of a workflow is a record that its client makes: {error}"
+        return {}, Pin(), f"{NOT_A_RECORD}: {error}"
     except (NewerRecord, PayloadUnavailable) as error:
         return {}, Pin(), error
     return {} if data is None else data, pin, None

@@ -25,6 +25,7 @@ from temporalio.service import RPCError
 from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.families import FAMILIES as BROKERS
 from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer, source_of
@@ -40,7 +41,7 @@ from tests.brokers.servers import HOST, free_ports
 from tests.soak_events.brokers import FAMILIES, HTTP, Broker, brokers
 from tests.soaking import TALLY, Programs
 
-_WORDS = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
+_WORDS = {family: kind.word for family, kind in BROKERS.items() if kind.word is not None}
 _AGAIN = 50
 """One event of so many is sent again after it was answered for."""
 _PAUSE = 0.2

@@ -1,10 +1,13 @@
-"""Expressions in JavaScript: the body of a function of `data`, whose `return` is the result.
+"""Expressions in JavaScript: the body of a function of `data`, whose `return` is the result, or a single expression.
 
 They run in helper processes, as jq does, within the same limits. A script has access only to the data and the language:
 `js_process` replaces whatever would make the result of a replay differ.
 """
 
+import re
+from collections.abc import Collection
 from hashlib import sha256
+from typing import Final
 
 from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
@@ -18,6 +21,9 @@ from swf_temporal.expressions.kinds import ANY
 
 INSTALLING = "pip install 'swf-temporal[js]'"
 """The command that installs the engine."""
+
+
+_NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
 
 class EngineMissing(BadExpression):
@@ -36,7 +42,7 @@ class JsProgram:
         try:
             answer = guard(JAVASCRIPT).run(text, None)
         except ModuleNotFoundError:
-            raise EngineMissing(f"js(…) needs the package {JAVASCRIPT.package}: {INSTALLING}") from None
+            raise EngineMissing(f"JavaScript needs the package {JAVASCRIPT.package}: {INSTALLING}") from None
         except UnicodeEncodeError:
             raise BadExpression("the script holds half of a surrogate pair") from None
         if answer.status == NOT_COMPILED:
@@ -61,6 +67,35 @@ class JsProgram:
         except NotJSON as error:
             raise ExpressionFailed(f"the result cannot be read as JSON ({error})", retryable=False) from None
         return value
+
+
+class JsExpression:
+    """A single expression in JavaScript, in which `$` is the data, and `$name` a variable."""
+
+    __slots__ = ("_program", "_text", "mentions")
+
+    constant = False
+    kinds = ANY
+
+    def __init__(self, text: str, declared: Collection[str]) -> None:
+        self._text = text.strip()
+        self.mentions = frozenset(_NAME.findall(text)).intersection(declared)
+        given = "".join(f"const ${name} = data[1].{name};" for name in sorted(self.mentions))
+        # The expression is in a line of its own, so that a comment in it ends there.
+        self._program = JsProgram(f"const $ = data[0];{given}return [(\n{text}\n) ?? null];")
+
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
+        """Return the value of the expression; undefined is null."""
+        try:
+            given = {name: variables[name] for name in sorted(self.mentions)}
+        except KeyError as missing:
+            why = f"${missing.args[0]} has no value here"
+            raise ExpressionFailed(f"{why}: ${{ {self._text} }}", retryable=False) from None
+        try:
+            found = self._program([data, given], variables)
+        except ExpressionFailed as fault:
+            raise ExpressionFailed(f"{fault.message}: ${{ {self._text} }}", retryable=False) from None
+        return found[0] if isinstance(found, list) else None
 
 
 def closing(text: str, start: int) -> int | None:

@@ -19,6 +19,7 @@ from swf_temporal.text.parsing import read_object
 LANGUAGES: list[str] = [
     "swf_temporal.languages.serverless_workflow.language",
     "swf_temporal.languages.direktiv.language",
+    "swf_temporal.languages.dsl.language",
 ]
 """The modules of languages, each with its `LANGUAGE`.
 

@@ -1,0 +1,298 @@
+"""The `Definition` interface of DSL 1.0 definitions, for hosts and commands."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from swf_temporal.base.calls import Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import UsageError
+from swf_temporal.drawing.outline import Outline
+from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, static_filters, value_of
+from swf_temporal.languages.dsl.model.node import Node
+from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
+from swf_temporal.languages.dsl.model.workflow import (
+    BUILT_IN,
+    CallFunction,
+    EmitTask,
+    ListenTask,
+    NamedTask,
+    RunTask,
+    TaskBase,
+    Workflow,
+)
+from swf_temporal.languages.dsl.names import id_of
+from swf_temporal.languages.dsl.outline import outline_of
+from swf_temporal.languages.dsl.schedules import spec_of
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
+from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.text.located import Object, plain
+from swf_temporal.text.origin import Source
+
+if TYPE_CHECKING:
+    from swf_temporal.base.calendars.moments import ScheduleSpec
+    from swf_temporal.languages.dsl.execution.program import DslProgram
+
+
+class DslDefinition(Definition):
+    """A definition whose model is a `Workflow`."""
+
+    def __init__(self, language: Language, workflow: Workflow, root: Object, source: Source) -> None:
+        self.language = language
+        self.workflow = workflow
+        """The model, for this language's own code only."""
+        self._root = root
+        document = workflow.document
+        self.namespace = document.namespace
+        self.id = id_of(document.namespace, document.name)
+        self.version = document.version
+        self.name = document.title
+        self.description = document.summary
+        self.source = source
+        self.secrets = workflow.use.secrets
+        self.id_position = document.where.value("name")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by text."""
+        return isinstance(other, DslDefinition) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<definition {self.id} {self.version}>"
+
+    @property
+    def language_version(self) -> str:
+        """The version of the language that it states."""
+        return self.workflow.document.dsl
+
+    @cached_property
+    def written(self) -> JSON:
+        """The definition as JSON."""
+        return plain(self._root)
+
+    @property
+    def input_schema(self) -> JSON:
+        """The schema of its input."""
+        return _schema(None if self.workflow.input is None else self.workflow.input.schema_)
+
+    @property
+    def output_schema(self) -> JSON:
+        """The schema of its output."""
+        return _schema(None if self.workflow.output is None else self.workflow.output.schema_)
+
+    @cached_property
+    def functions(self) -> tuple[FunctionUse, ...]:
+        """The calls that its tasks make, each by the name of the task."""
+        return tuple(_functions(self.workflow))
+
+    @cached_property
+    def events(self) -> tuple[EventUse, ...]:
+        """The kinds of events that it consumes, emits, and is started by."""
+        found: list[EventUse] = []
+        schedule = self.workflow.schedule
+        if schedule is not None and schedule.on is not None:
+            found += [_event_use(one, starts=True) for one in filters_of(schedule.on)]
+        for task in tasks_in(self.workflow):
+            if isinstance(task, ListenTask):
+                found += [_event_use(one) for one in _awaited(task.listen.to)]
+            elif isinstance(task, EmitTask):
+                given = task.emit.event.with_
+                kind = given.get("type") if isinstance(given, dict) else None
+                if isinstance(kind, str) and "${" not in kind:
+                    found.append(EventUse(kind, kind, kind="produced"))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """The events that its tasks wait for."""
+        listening = [task for task in tasks_in(self.workflow) if isinstance(task, ListenTask)]
+        return tuple(_consumed(one) for task in listening for one in _awaited(task.listen.to))
+
+    @cached_property
+    def event_start(self) -> EventStart | None:
+        """The events that start it. Those of `all` are gathered before it begins."""
+        schedule = self.workflow.schedule
+        if schedule is None or schedule.on is None:
+            return None
+        events = tuple(_consumed(one, is_awaited=False) for one in filters_of(schedule.on))
+        return EventStart(events, "any" if schedule.on.all is None else "all", gathers_itself=False)
+
+    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:
+        """Return the inputs of the instances that *events* start, in order: arrays of events."""
+        from swf_temporal.languages.dsl.starts import inputs_of_starts  # noqa: PLC0415 - seldom needed
+
+        return inputs_of_starts(self.workflow, self.program, events)
+
+    def has_attribute(self, event: CloudEvent, name: str, wanted: JSON) -> bool:
+        """Return True if an attribute matches the value of a filter, where a text may be a regular expression."""
+        one = Filter.__new__(Filter)
+        one.values = {name: wanted}
+        return one.fits(event)
+
+    def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
+        """Return the value of the expression that a correlation is made from."""
+        if rule.path is None:
+            return event.attribute(rule.attribute)
+        found = self.program.expressions.expression(rule.path)(event.to_json(), {"__now": 0.0})
+        return None if not found else found  # type: ignore[return-value]
+
+    @property
+    def has_schedule(self) -> bool:
+        schedule = self.workflow.schedule
+        return schedule is not None and (schedule.every is not None or schedule.cron is not None)
+
+    def schedule(self) -> "ScheduleSpec":
+        """Return its schedule. Raises UsageError if it has none, or an invalid one."""
+        schedule = self.workflow.schedule
+        if schedule is None or not self.has_schedule:
+            raise UsageError(
+                f"the definition {self.id!r} has no schedule", "it is written under schedule: every or cron"
+            )
+        return spec_of(schedule, self.id)
+
+    @cached_property
+    def pointers(self) -> Mapping[str, str]:
+        """The JSON Pointers of its tasks, which are their paths."""
+        return {part.path: part.path for part in self.outline.every_part if part.path.startswith("/do/")}
+
+    @cached_property
+    def outline(self) -> Outline:
+        """Its tasks, beginning with the first."""
+        return outline_of(self.workflow)
+
+    @cached_property
+    def program(self) -> "DslProgram":
+        """The program, with the semantics number of new runs."""
+        from swf_temporal.languages.dsl.execution.program import DslProgram  # noqa: PLC0415 - not needed for loading
+        from swf_temporal.runtime.host import SEMANTICS  # noqa: PLC0415 - as above
+
+        return DslProgram(self.workflow, self.written, SEMANTICS)
+
+    def refusal_of(self, data: JSON) -> str | None:
+        """Return why an instance cannot start with *data*, or None if it can."""
+        declared = self.workflow.input
+        if declared is None or declared.schema_ is None:
+            return None
+        violations = self.program.schema(declared.schema_).violations({} if data is None else data)
+        return f"the input does not fit its schema: {'; '.join(violations)}" if violations else None
+
+    def with_source(self, source: Source) -> Self:
+        """Return the same definition as if it had been read from *source*."""
+        return type(self)(self.language, self.workflow, self._root, source)
+
+    def input_of(self, given: JSON | bytes) -> JSON:
+        """Return the data of an instance that is started with *given*; an object without properties if that is none."""
+        return {} if given is None else super().input_of(given)
+
+    @property
+    def words(self) -> Words:
+        """The language's words for parts of an instance, for messages."""
+        return Words(
+            "task", "catch", "give its task a timeout", "input.schema", "name an authentication policy at its endpoint"
+        )
+
+
+def _schema(declared: DataSchema | None) -> JSON:
+    return None if declared is None else plain(declared.document)
+
+
+def tasks_in(node: Any) -> Iterator[TaskBase]:
+    """Yield all tasks in *node*, each before those in it."""
+    if isinstance(node, NamedTask):
+        node = node.task
+    if isinstance(node, TaskBase):
+        yield node
+    if isinstance(node, Node):
+        for name, value in node:
+            if name != "where":
+                yield from tasks_in(value)
+    elif isinstance(node, dict):
+        for value in node.values():
+            yield from tasks_in(value)
+    elif isinstance(node, tuple):
+        for value in node:
+            yield from tasks_in(value)
+
+
+def _named_tasks(node: Any, name: str = "") -> Iterator[tuple[str, TaskBase]]:
+    if isinstance(node, NamedTask):
+        yield node.name, node.task
+        node = node.task
+    if isinstance(node, Node):
+        for key, value in node:
+            if key != "where":
+                yield from _named_tasks(value, key)
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            if isinstance(value, TaskBase):
+                yield key, value
+            yield from _named_tasks(value, key)
+    elif isinstance(node, tuple):
+        for value in node:
+            yield from _named_tasks(value, name)
+
+
+_TYPES = {"http": "request", "openapi": "openapi", "grpc": "rpc", "asyncapi": "asyncapi", "mcp": "mcp", "a2a": "a2a"}
+"""The types of functions that the built-in calls use."""
+
+
+def _functions(workflow: Workflow) -> Iterator[FunctionUse]:
+    seen: set[str] = set()
+    for name, task in _named_tasks(workflow):
+        if name in seen:
+            continue
+        called = getattr(task, "call", None)
+        if called in BUILT_IN and not isinstance(task, CallFunction):
+            seen.add(name)
+            yield FunctionUse(Function(name, _TYPES[called], _operation(task)), task.where.value("call"))
+        elif isinstance(task, RunTask) and task.run.workflow is None:
+            kind = next(one for one in ("container", "script", "shell") if getattr(task.run, one) is not None)
+            seen.add(name)
+            yield FunctionUse(Function(name, kind), task.where.value("run"))
+
+
+def _operation(task: Any) -> JSON:
+    """Return the operation of a call, as far as it is known without an instance."""
+    given = task.with_
+    resource = getattr(given, "document", None) or getattr(given, "proto", None)
+    if resource is None:
+        return None
+    endpoint = resource.endpoint if isinstance(resource.endpoint, str) else resource.endpoint.uri
+    if hasattr(given, "operation_id"):
+        return f"{endpoint}#{given.operation_id}"
+    if hasattr(given, "service"):
+        return f"{endpoint}#{given.service.name}#{given.method}"
+    return str(endpoint)
+
+
+def _awaited(strategy: EventStrategy) -> list[Filter]:
+    ending = filters_of(strategy.until) if isinstance(strategy.until, EventStrategy) else []
+    return [*filters_of(strategy), *ending]
+
+
+def _text_of(one: Filter, name: str) -> str | None:
+    value = one.values.get(name)
+    return as_text(value) if isinstance(value, str) else None
+
+
+def _rules(one: Filter) -> tuple[CorrelationRule, ...]:
+    return tuple(
+        CorrelationRule(name, is_calculated=rule.expect is not None, path=rule.from_, value=rule.expect)
+        for name, rule in one.correlate.items()
+    )
+
+
+def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
+    kind = _text_of(one, "type")
+    return EventUse(one.name, kind, _text_of(one, "source"), starts=starts, correlation=_rules(one))
+
+
+def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
+    kind, source = _text_of(one, "type"), _text_of(one, "source")
+    return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
+
+
+__all__ = ["DslDefinition", "read_event", "tasks_in", "value_of"]

@@ -1,0 +1,268 @@
+"""Running a definition from its first task to its end.
+
+A task takes, in this order: its condition, the extensions before it, the schema and the transformation of its input,
+its work within its timeout, the transformation and the schema of its output, its export, the extensions after it
+(section "Data Flow").
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut, WorkflowFault
+from swf_temporal.base.records import nested
+from swf_temporal.languages.dsl.execution.ends import ListEnd, WorkflowEnded
+from swf_temporal.languages.dsl.execution.errors import as_fault, problem_of
+from swf_temporal.languages.dsl.execution.frames import CallBody, InstanceFrame, ListFrame, TaskFrame
+from swf_temporal.languages.dsl.execution.lane import Lane, moment
+from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan
+from swf_temporal.languages.dsl.execution.requests import uses_secrets
+from swf_temporal.languages.dsl.execution.tasks import work_of
+from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
+from swf_temporal.runtime.execution import ExecutionBase
+from swf_temporal.runtime.host import Completed, TraceKind
+from swf_temporal.runtime.progress import Value, forget_deadlines
+from swf_temporal.runtime.run import walk
+
+if TYPE_CHECKING:
+    from swf_temporal.runtime.run import Run
+
+CONTINUE: Final = "continue"
+EXIT: Final = "exit"
+END: Final = "end"
+
+
+class DslExecution(ExecutionBase[InstanceFrame]):
+    """One running instance. All of its state is in its frame."""
+
+    def __init__(self, program: DslProgram, run: "Run", frame: InstanceFrame) -> None:
+        super().__init__(run, frame)
+        self.program = program
+        self.descriptor: dict[str, JSON] = {
+            "id": run.instance.instance_id,
+            "definition": program.definition,
+            "input": run.input,
+            "startedAt": moment(run.started),
+        }
+        """The value of `$workflow` (section "Workflow Descriptor")."""
+
+    @property
+    def deadline(self) -> float | None:
+        """The end of the workflow's timeout."""
+        return self.frame.deadline
+
+    @property
+    def under_way(self) -> Sequence[str]:
+        """The ids of the calls and sub-workflows that are in progress or have failed."""
+        return [call.id for call in nested(self.frame, CallBody) if call.id is not None]
+
+    def begin_again(self) -> None:
+        """Reset the timeouts, and the attempts of tasks that are tried again."""
+        self.frame.deadline = None
+        forget_deadlines(self.frame)
+        for task in nested(self.frame, TaskFrame):
+            task.forget_attempts()
+
+    @property
+    def latest_data(self) -> JSON:
+        """The input of the innermost task that runs."""
+        task = self._innermost()
+        if task is not None and task.input is not None:
+            return task.input.value
+        return self.frame.data if self.frame.tasks is None else self.frame.tasks.data
+
+    @latest_data.setter
+    def latest_data(self, data: JSON) -> None:
+        task = self._innermost()
+        if task is not None and task.input is not None:
+            task.input = Value(data)
+        elif self.frame.tasks is not None:
+            self.frame.tasks.data = data
+
+    def _innermost(self) -> TaskFrame | None:
+        found = list(nested(self.frame, TaskFrame))
+        return found[-1] if found else None
+
+    async def execute(self) -> Completed:
+        """Run to the end. Raises the WorkflowFault that the workflow failed with."""
+        lane = Lane(self, None)
+        try:
+            if self.frame.tasks is None and self.frame.ended is None:
+                await self._begin(lane)
+            await self._set_deadline(lane)
+            await lane.in_time(self.frame.deadline, self._run_tasks(lane), lambda: TimedOut("the workflow timed out"))
+            assert self.frame.ended is not None  # noqa: S101 - its tasks are done
+            return Completed(await self._output(self.frame.ended.value, lane))
+        except WorkflowFault as fault:
+            raise as_fault(fault, problem_of(fault, is_open=self.program.is_open)) from None
+
+    async def _begin(self, lane: Lane) -> None:
+        """Check and transform the input (section "Data Flow", steps 1 and 2)."""
+        declared, data = self.program.workflow.input, self.run.input
+        if declared is not None:
+            await lane.check("input", declared.schema_, data)
+            if declared.from_ is not None:
+                data = await lane.evaluate(declared.from_, data)
+        self.frame.data = self.frame.context = data
+        self.frame.tasks = ListFrame(0, data)
+
+    async def _set_deadline(self, lane: Lane) -> None:
+        if self.frame.deadline is None and self.run.limit is None:
+            timeout = self.timeout(self.program.workflow.timeout)
+            if timeout is not None:
+                self.frame.deadline = self.run.started + await lane.seconds(timeout.after, self.frame.data)
+
+    async def _run_tasks(self, lane: Lane) -> None:
+        frame = self.frame
+        if frame.tasks is None:
+            return
+        try:
+            left = await self.run_list(self.program.root, frame.tasks, lane)
+            output = left.data
+        except WorkflowEnded as ended:
+            output = ended.output
+        frame.tasks, frame.ended = None, Value(output)
+
+    async def _output(self, data: JSON, lane: Lane) -> JSON:
+        """Transform and check the output (section "Data Flow", steps 10 and 11)."""
+        declared = self.program.workflow.output
+        if declared is not None:
+            if declared.as_ is not None:
+                data = await lane.evaluate(declared.as_, data)
+            await lane.check("output", declared.schema_, data)
+        return data
+
+    def timeout(self, given: "str | Timeout | None") -> Timeout | None:
+        """Return the timeout that is *given*, perhaps by its name."""
+        return self.program.workflow.use.timeouts[given] if isinstance(given, str) else given
+
+    def retry_policy(self, given: "str | RetryPolicy | None") -> RetryPolicy | None:
+        """Return the retry policy that is *given*, perhaps by its name."""
+        return self.program.workflow.use.retries[given] if isinstance(given, str) else given
+
+    # Task lists
+
+    async def run_list(
+        self,
+        plan: ListPlan,
+        frame: ListFrame,
+        within: Lane,
+        step: str = "",
+        variables: Mapping[str, JSON] | None = None,
+    ) -> ListEnd:
+        """Run the tasks of *plan* from the current one of *frame*, in the lane *within*, and return their output.
+
+        Raises WorkflowEnded if one of them ends the workflow.
+        """
+
+        async def one() -> ListEnd | None:
+            if frame.at >= len(plan.tasks):
+                return ListEnd(frame.data)
+            task = plan.tasks[frame.at]
+            if frame.task is None:
+                frame.task = TaskFrame(self.run.time())
+            lane = within.child(task, step, variables)
+            data, then = await self.run_task(frame.task, frame.data, lane)
+            frame.data, frame.task = data, None
+            if then == END:
+                raise WorkflowEnded(data)
+            if then == EXIT:
+                return ListEnd(data, is_exit=True)
+            frame.at = frame.at + 1 if then in (None, CONTINUE) else plan.at[then]
+            return None
+
+        return await walk(self.run, one)
+
+    # Tasks
+
+    async def run_task(self, frame: TaskFrame, raw: JSON, lane: Lane) -> tuple[JSON, str | None]:
+        """Run a task on its *raw* input; return its transformed output and the flow directive to follow."""
+        assert lane.plan is not None  # noqa: S101 - it is the lane of a task
+        plan, task = lane.plan, lane.plan.task
+        lane.describe_task(frame, raw)
+        if not (lane.branch or lane.path != lane.state_path):
+            self.frame.state, self.frame.data = lane.state_path, raw
+        try:
+            if frame.output is None:
+                if frame.input is None and not frame.extended and frame.extension is None:
+                    if task.if_ is not None and not await lane.holds(task.if_, raw):
+                        lane.emit(TraceKind.ACTION_SKIPPED, plan.name)
+                        return raw, None
+                    lane.note_started()
+                replaced = await self._extend(frame, raw, lane)
+                if replaced is not None:
+                    lane.emit(TraceKind.STATE_LEFT, plan.name)
+                    return replaced.data, task.then
+                await self._work(frame, raw, lane)
+            assert frame.output is not None  # noqa: S101 - its work is done
+            await self._extend(frame, frame.output.value, lane, is_after=True)
+        except WorkflowFault as fault:
+            lane.locate(fault)
+            raise
+        lane.emit(TraceKind.STATE_LEFT, plan.name)
+        return frame.output.value, frame.then
+
+    async def _work(self, frame: TaskFrame, raw: JSON, lane: Lane) -> None:
+        """Take the steps of the data flow from the input of a task to its export."""
+        assert lane.plan is not None  # noqa: S101 - it is the lane of a task
+        task = lane.plan.task
+        if frame.input is None:
+            given = raw
+            if task.input is not None:
+                await lane.check("input", task.input.schema_, raw)
+                if task.input.from_ is not None and not uses_secrets(task.input.from_, lane):
+                    given = await lane.evaluate(task.input.from_, raw)
+            frame.input = Value(given)
+        lane.arguments["input"] = frame.input.value
+        timeout = self.timeout(task.timeout)
+        if timeout is not None and frame.deadline is None:
+            frame.deadline = frame.since + await lane.seconds(timeout.after, frame.input.value)
+        lane.deadline = frame.deadline
+        work = work_of(lane, frame)
+        left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
+        output = left.data
+        described = lane.arguments["task"]
+        if isinstance(described, dict):
+            described["output"] = output
+        if task.output is not None:
+            if task.output.as_ is not None:
+                output = await lane.evaluate(task.output.as_, output)
+            await lane.check("output", task.output.schema_, output)
+        if task.export is not None:
+            more = {"output": output}
+            if task.export.as_ is not None:
+                self.frame.context = await lane.evaluate(task.export.as_, output, more)
+            await lane.check("exported context", task.export.schema_, self.frame.context)
+        frame.output, frame.then, frame.body = Value(output), left.then, None
+
+    async def _extend(self, frame: TaskFrame, data: JSON, lane: Lane, *, is_after: bool = False) -> ListEnd | None:
+        """Run the extensions before a task, or after it; return the end of one that takes the place of the task."""
+        if not self.program.extensions or lane.extended is not None:
+            return None
+        assert lane.plan is not None  # noqa: S101 - it is the lane of a task
+        applying = [one for one in self.program.extensions if one.extends(lane.plan.task)]
+        lists = [one.after if is_after else one.before for one in applying]
+        done_before = len(applying) if is_after else 0
+        for index, (one, tasks) in enumerate(zip(applying, lists, strict=True), done_before):
+            if index < frame.extended:
+                continue
+            if frame.extension is None and (not tasks.tasks or not await self._applies(one.extension.when, data, lane)):
+                frame.extended = index + 1
+                continue
+            if frame.extension is None:
+                frame.extension = ListFrame(0, data)
+            inside = lane.extension()
+            end = await self.run_list(tasks, frame.extension, inside)
+            frame.extension, frame.extended = None, index + 1
+            if end.is_exit and not is_after:
+                return end
+        return None
+
+    async def _applies(self, condition: str | None, data: JSON, lane: Lane) -> bool:
+        if condition is None:
+            return True
+        described, plan = lane.arguments["task"], lane.plan
+        assert isinstance(described, dict) and plan is not None  # noqa: S101, PT018 - it is the lane of a task
+        # The text's own examples look at the properties of the task beside those of the descriptor.
+        written = plan.definition if isinstance(plan.definition, dict) else {}
+        return await lane.holds(condition, data, {"task": {**written, **described}})

@@ -1,0 +1,84 @@
+"""Event filters: which events a definition means, as far as their attributes show it.
+
+An attribute in a filter is a value, a regular expression, or a runtime expression. Whether an event has the values is
+seen when it arrives. Expressions are evaluated by the path that waits, which gives an event back if they do not hold.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, as_text
+from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere
+from swf_temporal.languages.dsl.model.parts import EventFilter, EventStrategy
+
+_SPECIAL: Final = re.compile(r"[\\^$*+?()\[\]{}|]")
+"""The characters that show that a text is meant as a regular expression; a dot does not."""
+
+
+class Filter:
+    """An event filter, by its attributes with values and those with expressions."""
+
+    def __init__(self, given: EventFilter) -> None:
+        wanted: dict[str, Any] = given.with_ if isinstance(given.with_, dict) else {}
+        self.values = {name: value for name, value in wanted.items() if not has_expression(value)}
+        self.expressions = {name: value for name, value in wanted.items() if has_expression(value)}
+        self.correlate = given.correlate
+        kind = self.values.get("type")
+        self.name = kind if isinstance(kind, str) else "any event"
+        """The name of its events for people: their type."""
+
+    def fits(self, event: CloudEvent) -> bool:
+        """Return whether *event* has the values of the filter."""
+        return all(_matches(value, value_of(event, name)) for name, value in self.values.items())
+
+
+def has_expression(value: JSON) -> bool:
+    """Return whether there is a runtime expression in *value*."""
+    if isinstance(value, str):
+        return "${" in value
+    if isinstance(value, dict | list):
+        return any(has_expression(item) for item in (value.values() if isinstance(value, dict) else value))
+    return False
+
+
+def value_of(event: CloudEvent, name: str) -> JSON:
+    """Return the attribute *name* of *event*, or its data."""
+    return event.data if name == "data" else event.attribute(name)
+
+
+def _matches(wanted: JSON, value: JSON) -> bool:
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        return all(_matches(item, value.get(name)) for name, item in wanted.items())
+    if isinstance(wanted, str) and value is not None:
+        text = as_text(value)
+        return text == wanted or (_SPECIAL.search(wanted) is not None and _is_match(wanted, text))
+    return wanted == value and isinstance(wanted, bool) == isinstance(value, bool)
+
+
+def _is_match(pattern: str, text: str) -> bool:
+    try:
+        return matches_somewhere(f"^(?:{pattern})$", text)
+    except (BadPattern, PatternTooSlow):
+        return False
+
+
+def filters_of(strategy: EventStrategy) -> list[Filter]:
+    """Return the filters of *strategy*; for `any` without filters, one that every event fits."""
+    if strategy.one is not None:
+        return [Filter(strategy.one)]
+    given: Iterable[EventFilter] = strategy.all or strategy.any or ()
+    return [Filter(one) for one in given] or [Filter(EventFilter.model_construct(with_={}, correlate={}))]
+
+
+def read_event(event: CloudEvent, how: str) -> JSON:
+    """Return what a definition sees of *event*: its data, the event itself, or its data as they came."""
+    if how == "envelope":
+        return event.to_json()
+    return event.data
+
+
+def static_filters(one: Filter) -> Mapping[str, JSON]:
+    """Return the values of attributes by which events can be routed without an instance."""
+    return {name: value for name, value in one.values.items() if name not in ("type", "source", "data")}

@@ -1,0 +1,192 @@
+"""The lane of a task: its place, its data, the variables that its expressions see, and their evaluation."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal import __version__
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import (
+    ExpressionFailed,
+    ExpressionLimitExceeded,
+    SchemaMismatch,
+    WorkflowFault,
+    WrongData,
+)
+from swf_temporal.expressions.compiled import NOTHING, Compiled, EvaluationOutcome, Several, is_true
+from swf_temporal.expressions.guarding.deferring import Deferred
+from swf_temporal.expressions.patterns import PatternTooSlow
+from swf_temporal.languages.dsl.execution.program import TaskPlan
+from swf_temporal.languages.dsl.model.node import PARTS, DurationParts
+from swf_temporal.languages.dsl.model.parts import DataSchema
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.lanes import LaneBase
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.dsl.execution.execution import DslExecution
+    from swf_temporal.languages.dsl.execution.frames import TaskFrame
+
+RUNTIME: Mapping[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
+"""The value of `$runtime` (section "Runtime Descriptor")."""
+
+
+class Lane(LaneBase):
+    """The path of execution of one task, or of the workflow itself."""
+
+    __slots__ = ("arguments", "deadline", "execution", "extended", "plan", "variables")
+
+    def __init__(
+        self,
+        execution: "DslExecution",
+        plan: TaskPlan | None,
+        state_path: str = "",
+        path: str = "",
+        variables: Mapping[str, JSON] | None = None,
+        branch: str | None = None,
+        extended: JSON = None,
+    ) -> None:
+        super().__init__(execution.run, state_path, path, branch)
+        self.execution = execution
+        self.plan = plan
+        self.variables: Mapping[str, JSON] = variables or {}
+        """The variables of the loops, listeners and handlers that it is in."""
+        self.extended = extended
+        """In a task of an extension: the description of the task that is extended, else None."""
+        self.deadline: float | None = None
+        """When the task times out, for those who look at the instance."""
+        self.arguments: dict[str, JSON] = {}
+        """The arguments of the text that belong to its task: `task`, `input`, `output`."""
+
+    def child(self, plan: TaskPlan, step: str = "", variables: Mapping[str, JSON] | None = None) -> "Lane":
+        """Return the lane of the task *plan* inside this one; *step* says which iteration of this one it is in."""
+        own = {**self.variables, **variables} if variables else self.variables
+        return Lane(
+            self.execution,
+            plan,
+            f"{self.state_path}{plan.place}",
+            f"{self.path}{step}{plan.place}",
+            own,
+            self.branch,
+            self.extended,
+        )
+
+    def extension(self) -> "Lane":
+        """Return the lane of the extensions of this task: their tasks see this one as `$task`."""
+        described = self.arguments["task"]
+        return Lane(self.execution, self.plan, self.state_path, self.path, self.variables, self.branch, described)
+
+    def in_branch(self, plan: TaskPlan) -> "Lane":
+        """Return the lane of the branch *plan* of a fork."""
+        lane = self.child(plan)
+        lane.branch = plan.name
+        return lane
+
+    def describe_task(self, frame: "TaskFrame", raw: JSON) -> None:
+        """Let expressions see the task as `$task` (section "Task Descriptor")."""
+        assert self.plan is not None  # noqa: S101 - it is the lane of a task
+        self.arguments["task"] = self.extended or {
+            "name": self.plan.name,
+            "reference": self.plan.pointer,
+            "definition": self.plan.definition,
+            "input": raw,
+            "output": None,
+            "startedAt": moment(frame.since),
+        }
+
+    # Evaluating
+
+    def seen(self, more: Mapping[str, JSON] | None = None) -> dict[str, JSON]:
+        """Return the variables that expressions see, and *more*."""
+        found = {
+            **self.variables,
+            "context": self.execution.frame.context,
+            "workflow": self.execution.descriptor,
+            "runtime": RUNTIME,
+            "__now": self.run.time(),
+            **self.arguments,
+        }
+        return {**found, **more} if more else found
+
+    async def value(self, compiled: Compiled, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
+        """Return the value of *compiled* on *data*: null if it yields nothing, an array if it yields several."""
+        self.run.pacing.charge()
+        variables = self.seen(more)
+        try:
+            try:
+                outcome: EvaluationOutcome = compiled(data, variables)
+            except Deferred:
+                outcome = await self.run.evaluated(lambda: compiled(data, variables))
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
+        if outcome is NOTHING:
+            return None
+        return list(outcome) if isinstance(outcome, Several) else outcome  # type: ignore[return-value]
+
+    async def evaluate(self, expression: JSON, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
+        """Return the value of a field that holds an expression by definition; an object is a template."""
+        return await self.value(self.execution.program.expressions.expression(expression), data, more)
+
+    async def fill(self, template: JSON, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
+        """Return *template* with the expressions in it replaced by their values."""
+        return await self.value(self.execution.program.expressions.template(template), data, more)
+
+    async def holds(self, condition: str, data: JSON, more: Mapping[str, JSON] | None = None) -> bool:
+        """Return whether *condition* yields anything but false and null."""
+        return is_true(await self.evaluate(condition, data, more))
+
+    async def seconds(self, duration: str | DurationParts, data: JSON) -> float:
+        """Return the length of *duration* in seconds. Raises WrongData for an expression that yields none."""
+        if isinstance(duration, DurationParts):
+            return seconds_of(duration)
+        value = await self.fill(duration, data)
+        try:
+            if isinstance(value, dict) and value and value.keys() <= set(PARTS):
+                found = seconds_of(DurationParts.model_validate(value))
+            else:
+                found = parse_duration(str(value)).total_seconds()
+        except (ValueError, OverflowError):
+            raise self.locate(WrongData(f"{duration!r} yields {value!r}, which is not a duration")) from None
+        if found < 0:
+            raise self.locate(WrongData(f"{duration!r} is a negative duration"))
+        return found
+
+    async def check(self, what: str, schema: DataSchema | None, data: JSON) -> None:
+        """Raise SchemaMismatch unless *data* fits *schema*."""
+        if schema is None:
+            return
+        validator = self.execution.program.schema(schema)
+        try:
+            violations = await self.run.evaluated(lambda: validator.violations(data, slow_is_fatal=True))
+        except PatternTooSlow as slow:
+            raise ExpressionLimitExceeded(f"whether the {what} fits its schema: {slow}") from None
+        if violations:
+            raise self.locate(SchemaMismatch(f"the {what} does not fit its schema: {'; '.join(violations)}"))
+
+    def not_an(self, expected: str, expression: JSON, value: JSON) -> ExpressionFailed:
+        """Return the fault of an *expression* whose *value* is of another kind than *expected*."""
+        kind = type(value).__name__
+        names: dict[str, Any] = {"dict": "an object", "list": "an array", "str": "a text", "NoneType": "null"}
+        fault = ExpressionFailed(f"{expression!r} yields {names.get(kind, 'a scalar')}, and has to yield {expected}")
+        self.locate(fault)
+        return fault
+
+    def note_started(self) -> None:
+        """Report that the task has begun."""
+        assert self.plan is not None  # noqa: S101 - it is the lane of a task
+        self.emit(TraceKind.STATE_ENTERED, self.plan.name, type=self.plan.kind)
+
+
+def seconds_of(parts: DurationParts) -> float:
+    return (
+        parts.days * 86_400.0 + parts.hours * 3600.0 + parts.minutes * 60.0 + parts.seconds + parts.milliseconds / 1000
+    )
+
+
+def moment(seconds: float) -> dict[str, JSON]:
+    """Return a point in time as expressions see it (section "DateTime Descriptor")."""
+    at = datetime.fromtimestamp(seconds, UTC)
+    return {
+        "iso8601": at.isoformat().replace("+00:00", "Z"),
+        "epoch": {"seconds": int(seconds), "milliseconds": round(seconds * 1000)},
+    }

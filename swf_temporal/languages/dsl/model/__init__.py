@@ -1,0 +1,1 @@
+"""The model of a definition: frozen pydantic models without behaviour, with positions."""

@@ -1,0 +1,94 @@
+"""The base of all nodes of a definition, and the types of their fields."""
+
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    Tag,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from swf_temporal.text.located import Object, with_floats
+from swf_temporal.text.model_errors import wrong_form
+from swf_temporal.text.origin import NOWHERE, Where
+
+T = TypeVar("T")
+
+Text: TypeAlias = StrictStr
+Truth: TypeAlias = StrictBool
+Number: TypeAlias = StrictInt
+
+Expression: TypeAlias = StrictStr
+"""A text that is a runtime expression; `${ }` around it may be left out."""
+
+
+def _json(value: object) -> object:
+    return with_floats(value, float)
+
+
+Template: TypeAlias = Annotated[Any, BeforeValidator(_json)]
+"""JSON whose texts may contain runtime expressions, `${ … }`."""
+
+
+class Node(BaseModel):
+    """A part of a definition."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+
+    where: SkipJsonSchema[Where] = Field(default=NOWHERE, alias="@", exclude=True, repr=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _locate(cls, value: object) -> object:
+        return {**value, "@": value.where} if isinstance(value, Object) else value
+
+    @classmethod
+    def written(cls) -> list[str]:
+        """Return the keys that authors may write."""
+        return [info.alias or name for name, info in cls.model_fields.items() if name != "where"]
+
+
+def _form(value: object) -> str:
+    return OBJECT if isinstance(value, dict | Node) else TEXT
+
+
+OBJECT = "*object*"
+TEXT = "*text*"
+"""The tags of the alternatives of a part that is a text or an object."""
+
+
+def text_or(node: Any) -> Any:
+    """Return the type of a part that is a text or a *node*."""
+    return Annotated[Annotated[StrictStr, Tag(TEXT)] | Annotated[node, Tag(OBJECT)], Discriminator(_form)]
+
+
+PARTS = ("days", "hours", "minutes", "seconds", "milliseconds")
+
+
+class DurationParts(Node):
+    """A duration by its parts."""
+
+    days: Number = 0
+    hours: Number = 0
+    minutes: Number = 0
+    seconds: Number = 0
+    milliseconds: Number = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_parts(cls, value: object) -> object:
+        if isinstance(value, dict) and not any(part in value for part in PARTS):
+            raise wrong_form("an object with days, hours, minutes, seconds or milliseconds")
+        return value
+
+
+Duration: TypeAlias = text_or(DurationParts)
+"""A duration: by its parts, by ISO 8601, or by an expression that yields the latter."""

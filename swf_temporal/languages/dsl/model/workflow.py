@@ -1,0 +1,626 @@
+"""The model of a definition and its tasks."""
+
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, Truth
+from swf_temporal.languages.dsl.model.parts import (
+    Authentication,
+    Catalog,
+    ContainerLifetime,
+    Endpoint,
+    ErrorDefinition,
+    ErrorFilter,
+    EventStrategy,
+    Export,
+    ExternalResource,
+    Input,
+    Output,
+    RetryPolicy,
+    Timeout,
+    error_or_name,
+    retry_or_name,
+    timeout_or_name,
+)
+from swf_temporal.text.located import Object
+from swf_temporal.text.model_errors import wrong_form
+from swf_temporal.text.origin import Where
+
+ONLY: Final = "*only*"
+"""The step of an error's path that stands for the one key of an element of a list of names and values."""
+
+
+def _named(items: object) -> object:
+    """Return a list of objects with one key each as a list of names and values."""
+    if not isinstance(items, list):
+        return items
+    found = []
+    for item in items:
+        if not isinstance(item, dict) or len(item) != 1:
+            raise wrong_form("a list of objects with one key each, its name")
+        ((name, value),) = item.items()
+        where = Where(item.where.key(name), {}) if isinstance(item, Object) else None
+        found.append({"name": name, ONLY: value, **({} if where is None else {"@": where})})
+    return found
+
+
+def _listed(kind: Any) -> Any:
+    return Annotated[tuple[kind, ...], BeforeValidator(_named)]
+
+
+class TaskBase(Node):
+    """What every task may have."""
+
+    kind: ClassVar[str]
+    """The key that makes it a task of its type."""
+    if_: Expression | None = Field(default=None, alias="if")
+    input: Input | None = None
+    output: Output | None = None
+    export: Export | None = None
+    timeout: timeout_or_name | None = None
+    then: Text | None = None
+    metadata: dict[str, Any] = {}
+
+
+class HttpArguments(Node):
+    """The arguments of `call: http`."""
+
+    method: Text
+    endpoint: Endpoint
+    headers: Template = None
+    body: Template = None
+    query: Template = None
+    output: Literal["raw", "content", "response"] | None = None
+    redirect: Truth | None = None
+
+
+class OpenApiArguments(Node):
+    """The arguments of `call: openapi`."""
+
+    document: ExternalResource
+    operation_id: Text = Field(alias="operationId")
+    parameters: Template = None
+    authentication: Authentication | None = None
+    output: Literal["raw", "content", "response"] | None = None
+    redirect: Truth | None = None
+
+
+class GrpcService(Node):
+    """The service of `call: grpc`."""
+
+    name: Text
+    host: Text
+    port: Number | None = None
+    authentication: Authentication | None = None
+
+
+class GrpcArguments(Node):
+    """The arguments of `call: grpc`."""
+
+    proto: ExternalResource
+    service: GrpcService
+    method: Text
+    arguments: Template = None
+    authentication: Authentication | None = None
+
+
+class AsyncApiServer(Node):
+    """The server of a document that is used."""
+
+    name: Text
+    variables: Template = None
+
+
+class AsyncApiMessage(Node):
+    """A message to publish."""
+
+    payload: Template = None
+    headers: Template = None
+
+
+class SubscriptionLifetime(Node):
+    """How long messages are consumed."""
+
+    for_: Duration | None = Field(default=None, alias="for")
+    amount: Number | None = None
+    while_: Expression | None = Field(default=None, alias="while")
+    until: Expression | None = None
+
+
+class SubscriptionIterator(Node):
+    """What is done for each consumed event or message."""
+
+    item: Text = "item"
+    at: Text = "index"
+    do: "TaskList" = ()
+    output: Output | None = None
+    export: Export | None = None
+
+
+class AsyncApiSubscription(Node):
+    """A subscription to messages."""
+
+    filter: Expression | None = None
+    consume: SubscriptionLifetime
+    foreach: SubscriptionIterator | None = None
+
+
+class AsyncApiArguments(Node):
+    """The arguments of `call: asyncapi`."""
+
+    document: ExternalResource
+    channel: Text | None = None
+    operation: Text | None = None
+    server: AsyncApiServer | None = None
+    protocol: Text | None = None
+    message: AsyncApiMessage | None = None
+    subscription: AsyncApiSubscription | None = None
+    authentication: Authentication | None = None
+
+
+class McpHttp(Node):
+    """A server of MCP that is reached by HTTP."""
+
+    endpoint: Endpoint
+    headers: Template = None
+
+
+class McpStdio(Node):
+    """A server of MCP that is a process."""
+
+    command: Text
+    arguments: tuple[Text, ...] = ()
+    environment: Template = None
+
+
+class McpTransport(Node):
+    """How a server of MCP is reached."""
+
+    http: McpHttp | None = None
+    stdio: McpStdio | None = None
+    options: Template = None
+
+
+class McpClient(Node):
+    """The client that a server of MCP is told."""
+
+    name: Text
+    version: Text
+
+
+class McpArguments(Node):
+    """The arguments of `call: mcp`."""
+
+    protocol_version: Text | None = Field(default=None, alias="protocolVersion")
+    method: Literal[
+        "tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/read",
+        "resources/templates/list",
+    ]  # fmt: skip
+    parameters: Template = None
+    timeout: Duration | None = None
+    transport: McpTransport
+    client: McpClient | None = None
+
+
+class A2AArguments(Node):
+    """The arguments of `call: a2a`."""
+
+    agent_card: ExternalResource | None = Field(default=None, alias="agentCard")
+    server: Endpoint | None = None
+    method: Literal[
+        "message/send", "message/stream", "tasks/get", "tasks/list", "tasks/cancel", "tasks/resubscribe",
+        "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/get", "tasks/pushNotificationConfig/list",
+        "tasks/pushNotificationConfig/delete", "agent/getAuthenticatedExtendedCard",
+    ]  # fmt: skip
+    parameters: Template = None
+
+
+class CallHttp(TaskBase):
+    """Calls a service by HTTP."""
+
+    kind = "call"
+    call: Literal["http"]
+    with_: HttpArguments = Field(alias="with")
+
+
+class CallOpenApi(TaskBase):
+    """Calls an operation of an OpenAPI document."""
+
+    kind = "call"
+    call: Literal["openapi"]
+    with_: OpenApiArguments = Field(alias="with")
+
+
+class CallGrpc(TaskBase):
+    """Calls a method of a gRPC service."""
+
+    kind = "call"
+    call: Literal["grpc"]
+    with_: GrpcArguments = Field(alias="with")
+
+
+class CallAsyncApi(TaskBase):
+    """Publishes or consumes messages of an AsyncAPI document."""
+
+    kind = "call"
+    call: Literal["asyncapi"]
+    with_: AsyncApiArguments = Field(alias="with")
+
+
+class CallMcp(TaskBase):
+    """Calls a method of an MCP server."""
+
+    kind = "call"
+    call: Literal["mcp"]
+    with_: McpArguments = Field(alias="with")
+
+
+class CallA2A(TaskBase):
+    """Calls a method of an A2A agent."""
+
+    kind = "call"
+    call: Literal["a2a"]
+    with_: A2AArguments = Field(alias="with")
+
+
+class CallFunction(TaskBase):
+    """Runs a function of the definition, of a catalog, or at a URL."""
+
+    kind = "call"
+    call: Text
+    with_: Template = Field(default=None, alias="with")
+
+
+class DoTask(TaskBase):
+    """Runs tasks one after the other."""
+
+    kind = "do"
+    do: "TaskList"
+
+
+class EmittedEvent(Node):
+    """An event to emit."""
+
+    with_: Template = Field(alias="with")
+
+
+class Emit(Node):
+    """What an emit task emits."""
+
+    event: EmittedEvent
+
+
+class EmitTask(TaskBase):
+    """Emits an event."""
+
+    kind = "emit"
+    emit: Emit
+
+
+class Loop(Node):
+    """The collection of a for task, and the names of its variables."""
+
+    each: Text = "item"
+    in_: Template = Field(alias="in")
+    at: Text = "index"
+
+
+class ForTask(TaskBase):
+    """Runs tasks for each item of a collection, one item after the other."""
+
+    kind = "for"
+    for_: Loop = Field(alias="for")
+    while_: Expression | None = Field(default=None, alias="while")
+    do: "TaskList"
+
+
+class Fork(Node):
+    """The branches of a fork task."""
+
+    branches: "TaskList" = ()
+    compete: Truth = False
+
+
+class ForkTask(TaskBase):
+    """Runs tasks concurrently."""
+
+    kind = "fork"
+    fork: Fork
+
+
+class Listen(Node):
+    """The events of a listen task, and what of them is its output."""
+
+    to: EventStrategy
+    read: Literal["data", "envelope", "raw"] = "data"
+
+
+class ListenTask(TaskBase):
+    """Consumes events."""
+
+    kind = "listen"
+    listen: Listen
+    foreach: SubscriptionIterator | None = None
+
+
+class Raise(Node):
+    """The error of a raise task."""
+
+    error: error_or_name
+
+
+class RaiseTask(TaskBase):
+    """Raises an error."""
+
+    kind = "raise"
+    raise_: Raise = Field(alias="raise")
+
+
+class Container(Node):
+    """A container to run."""
+
+    image: Text
+    name: Text | None = None
+    command: Text | None = None
+    ports: Template = None
+    volumes: Template = None
+    environment: Template = None
+    stdin: Text | None = None
+    arguments: tuple[Text, ...] = ()
+    lifetime: ContainerLifetime | None = None
+    pull_policy: Literal["ifNotPresent", "always", "never"] | None = Field(default=None, alias="pullPolicy")
+
+
+class Script(Node):
+    """A script to run."""
+
+    language: Text
+    code: Text | None = None
+    source: ExternalResource | None = None
+    stdin: Text | None = None
+    arguments: Template = None
+    environment: Template = None
+
+
+class Shell(Node):
+    """A shell command to run."""
+
+    command: Text
+    stdin: Text | None = None
+    arguments: Template = None
+    environment: Template = None
+
+
+class WorkflowProcess(Node):
+    """Another workflow to run."""
+
+    namespace: Text
+    name: Text
+    version: Text
+    input: Template = None
+
+
+class Run(Node):
+    """What a run task runs: one of these."""
+
+    container: Container | None = None
+    script: Script | None = None
+    shell: Shell | None = None
+    workflow: WorkflowProcess | None = None
+    await_: Truth = Field(default=True, alias="await")
+    return_: Literal["stdout", "stderr", "code", "all", "none"] = Field(default="stdout", alias="return")
+
+
+class RunTask(TaskBase):
+    """Runs a process or another workflow."""
+
+    kind = "run"
+    run: Run
+
+
+class SetTask(TaskBase):
+    """Sets the data."""
+
+    kind = "set"
+    set: Template
+
+
+class Case(Node):
+    """A case of a switch task."""
+
+    when: Expression | None = None
+    then: Text
+
+
+class NamedCase(Node):
+    """A case and its name."""
+
+    name: Text
+    case: Case = Field(alias=ONLY)
+
+
+class SwitchTask(TaskBase):
+    """Chooses the next task."""
+
+    kind = "switch"
+    switch: _listed(NamedCase)
+
+
+class CatchErrors(Node):
+    """The errors that are caught."""
+
+    with_: ErrorFilter | None = Field(default=None, alias="with")
+
+
+class Catch(Node):
+    """Which errors of a try task are caught, and what is done then."""
+
+    errors: CatchErrors | None = None
+    as_: Text = Field(default="error", alias="as")
+    when: Expression | None = None
+    except_when: Expression | None = Field(default=None, alias="exceptWhen")
+    retry: retry_or_name | None = None
+    do: "TaskList" = ()
+    then: Text | None = None
+
+
+class TryTask(TaskBase):
+    """Runs tasks, and handles their errors."""
+
+    kind = "try"
+    try_: "TaskList" = Field(alias="try")
+    catch: Catch
+
+
+class WaitTask(TaskBase):
+    """Waits for a duration."""
+
+    kind = "wait"
+    wait: Duration
+
+
+TASK_TYPES: Final = ("call", "do", "emit", "for", "fork", "listen", "raise", "run", "set", "switch", "try", "wait")
+"""The types of tasks: the keys that make a task one of a type."""
+BUILT_IN: Final = ("http", "openapi", "grpc", "asyncapi", "mcp", "a2a")
+"""The functions that every definition may call."""
+_CALLS: Final = dict(zip(BUILT_IN, (CallHttp, CallOpenApi, CallGrpc, CallAsyncApi, CallMcp, CallA2A), strict=True))
+_KINDS: Final = (
+    ForTask,
+    EmitTask,
+    ForkTask,
+    ListenTask,
+    RaiseTask,
+    RunTask,
+    SetTask,
+    SwitchTask,
+    TryTask,
+    WaitTask,
+    DoTask,
+)
+
+
+def type_of(task: Any) -> str | None:
+    """Return the type of a *task* as it is written, or None if it has none."""
+    if isinstance(task, TaskBase):
+        return task.kind
+    if not isinstance(task, dict):
+        return None
+    # `do` is also a key of `for`, so it is looked for last.
+    return next((kind for kind in (*(one for one in TASK_TYPES if one != "do"), "do") if kind in task), None)
+
+
+def _tag(task: Any) -> str | None:
+    found = type_of(task)
+    if found != "call":
+        return None if found is None else f"*{found}*"
+    called = task.get("call") if isinstance(task, dict) else task.call
+    return f"*call {called}*" if called in BUILT_IN else "*call*"
+
+
+Task: TypeAlias = Annotated[
+    Annotated[CallHttp, Tag("*call http*")]
+    | Annotated[CallOpenApi, Tag("*call openapi*")]
+    | Annotated[CallGrpc, Tag("*call grpc*")]
+    | Annotated[CallAsyncApi, Tag("*call asyncapi*")]
+    | Annotated[CallMcp, Tag("*call mcp*")]
+    | Annotated[CallA2A, Tag("*call a2a*")]
+    | Annotated[CallFunction, Tag("*call*")]
+    | Annotated[DoTask, Tag("*do*")]
+    | Annotated[EmitTask, Tag("*emit*")]
+    | Annotated[ForTask, Tag("*for*")]
+    | Annotated[ForkTask, Tag("*fork*")]
+    | Annotated[ListenTask, Tag("*listen*")]
+    | Annotated[RaiseTask, Tag("*raise*")]
+    | Annotated[RunTask, Tag("*run*")]
+    | Annotated[SetTask, Tag("*set*")]
+    | Annotated[SwitchTask, Tag("*switch*")]
+    | Annotated[TryTask, Tag("*try*")]
+    | Annotated[WaitTask, Tag("*wait*")],
+    Discriminator(_tag),
+]
+
+
+class NamedTask(Node):
+    """A task and its name."""
+
+    name: Text
+    task: Task = Field(alias=ONLY)
+
+
+TaskList: TypeAlias = Annotated[tuple[NamedTask, ...], BeforeValidator(_named)]
+
+
+class Extension(Node):
+    """Tasks that run before and after those of a type."""
+
+    extend: Literal[
+        "call", "composite", "emit", "extension", "for", "fork", "listen", "raise", "run", "set", "switch", "try",
+        "wait", "all",
+    ]  # fmt: skip
+    when: Expression | None = None
+    before: TaskList = ()
+    after: TaskList = ()
+
+
+class NamedExtension(Node):
+    """An extension and its name."""
+
+    name: Text
+    extension: Extension = Field(alias=ONLY)
+
+
+class Use(Node):
+    """The components that a definition can refer to by name."""
+
+    authentications: dict[str, Authentication] = {}
+    catalogs: dict[str, Catalog] = {}
+    errors: dict[str, ErrorDefinition] = {}
+    extensions: _listed(NamedExtension) = ()
+    functions: dict[str, Task] = {}
+    retries: dict[str, RetryPolicy] = {}
+    secrets: tuple[Text, ...] = ()
+    timeouts: dict[str, Timeout] = {}
+
+
+class Document(Node):
+    """What identifies and describes a definition."""
+
+    dsl: Text
+    namespace: Text
+    name: Text
+    version: Text
+    title: Text | None = None
+    summary: Text | None = None
+    tags: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+
+
+class Schedule(Node):
+    """When instances start by themselves."""
+
+    every: Duration | None = None
+    cron: Text | None = None
+    after: Duration | None = None
+    on: EventStrategy | None = None
+    read: Literal["data", "envelope", "raw"] | None = None
+
+
+class Evaluate(Node):
+    """The language of runtime expressions, and how they are marked."""
+
+    language: Text = "jq"
+    mode: Literal["strict", "loose"] = "strict"
+
+
+class Workflow(Node):
+    """A definition."""
+
+    document: Document
+    input: Input | None = None
+    use: Use = Use()
+    do: TaskList
+    timeout: timeout_or_name | None = None
+    output: Output | None = None
+    schedule: Schedule | None = None
+    evaluate: Evaluate = Evaluate()

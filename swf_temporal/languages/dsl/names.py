@@ -1,0 +1,24 @@
+"""The identity of a definition: the id by which it is found, and the versions of the language."""
+
+import re
+from typing import Final
+
+NAME: Final = "dsl"
+"""The name of the language in records."""
+TITLE: Final = "Serverless Workflow 1.0"
+FIRST_OPEN: Final = (1, 0, 3)
+"""The first version of the language whose standard errors have the domain of the Open Workflow Specification."""
+_NUMBERS: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+LATEST: Final = "latest"
+"""The version of a workflow to run that means the latest."""
+
+
+def id_of(namespace: str, name: str) -> str:
+    """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal."""
+    return f"{namespace}/{name}"
+
+
+def version_numbers(dsl: str) -> tuple[int, int, int]:
+    """Return the numbers of a version of the language; those of the present one if they cannot be read."""
+    found = _NUMBERS.match(dsl)
+    return FIRST_OPEN if found is None else (int(found[1]), int(found[2]), int(found[3]))

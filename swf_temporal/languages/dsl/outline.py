@@ -1,0 +1,155 @@
+"""The outline of a definition: its tasks with their work and transitions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from swf_temporal.base.calendars.wording import schedule_words
+from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.dsl.execution.filters import filters_of
+from swf_temporal.languages.dsl.execution.program import escaped, lists_of
+from swf_temporal.languages.dsl.model.parts import EventStrategy
+from swf_temporal.languages.dsl.model.workflow import (
+    BUILT_IN,
+    CallFunction,
+    EmitTask,
+    ForkTask,
+    ForTask,
+    ListenTask,
+    NamedTask,
+    RaiseTask,
+    RunTask,
+    SetTask,
+    SwitchTask,
+    TaskBase,
+    TryTask,
+    WaitTask,
+    Workflow,
+)
+from swf_temporal.languages.dsl.names import LATEST, id_of
+from swf_temporal.languages.dsl.schedules import written
+
+
+def outline_of(workflow: Workflow) -> Outline:
+    """Return the outline of *workflow*."""
+    timeout = _limit(workflow.timeout, workflow)
+    sections = (Section("timeouts", (f"workflow {timeout}",), {"workflow": timeout}),) if timeout else ()
+    return Outline(parts=_parts(workflow.do, "/do", workflow), schedule=_schedule(workflow), sections=sections)
+
+
+def _schedule(workflow: Workflow) -> dict[str, Any] | None:
+    schedule = workflow.schedule
+    if schedule is None:
+        return None
+    if schedule.cron is not None:
+        return {"cron": schedule.cron, "words": schedule_words(cron=schedule.cron, interval=None, timezone=None)}
+    if schedule.every is not None:
+        every = written(schedule.every)
+        return {"every": every, "words": schedule_words(cron=None, interval=f"R/{every}", timezone=None)}
+    if schedule.after is not None:
+        return {"after": written(schedule.after), "words": f"again {written(schedule.after)} after it has completed"}
+    return None
+
+
+def _limit(timeout: Any, workflow: Workflow) -> str | None:
+    found = workflow.use.timeouts.get(timeout) if isinstance(timeout, str) else timeout
+    return None if found is None else written(found.after)
+
+
+def _parts(tasks: Sequence[NamedTask], place: str, workflow: Workflow) -> tuple[OutlinePart, ...]:
+    paths = [f"{place}/{index}/{escaped(one.name)}" for index, one in enumerate(tasks)]
+    named: dict[str, str] = {}
+    for one, path in zip(tasks, paths, strict=True):
+        named.setdefault(one.name, path)
+    return tuple(
+        _part(one, path, paths[index + 1] if index + 1 < len(paths) else None, named, workflow)
+        for index, (one, path) in enumerate(zip(tasks, paths, strict=True))
+    )
+
+
+def _part(
+    one: NamedTask, path: str, following: str | None, named: Mapping[str, str], workflow: Workflow
+) -> OutlinePart:
+    task: TaskBase = one.task
+    limit = _limit(task.timeout, workflow)
+    return OutlinePart(
+        path=path,
+        kind=task.kind,
+        name=one.name,
+        work=tuple(_work(one.name, task)),
+        limits={} if limit is None else {"timeout": limit},
+        ways=tuple(_ways(task, following, named)),
+        parts=tuple(part for key, tasks in lists_of(one.task) for part in _parts(tasks, f"{path}/{key}", workflow)),
+        is_concurrent=isinstance(task, ForkTask),
+    )
+
+
+def _work(name: str, task: TaskBase) -> Iterator[Work]:
+    also = () if task.if_ is None else (f"if {in_a_line(task.if_)}",)
+    match task:
+        case CallFunction():
+            yield Work(text=f"runs function {task.call}", also=also)
+        case TaskBase() if getattr(task, "call", None) in BUILT_IN:
+            yield Work(calls=name, also=also)
+        case RunTask() if task.run.workflow is not None:
+            process = task.run.workflow
+            version = None if process.version == LATEST else process.version
+            waits = () if task.run.await_ else ("without waiting for it",)
+            yield Work(runs=WorkflowRef(id_of(process.namespace, process.name), version), also=(*also, *waits))
+        case RunTask():
+            yield Work(calls=name, also=also)
+        case EmitTask():
+            given = task.emit.event.with_
+            kind = given.get("type") if isinstance(given, dict) else None
+            yield Work(produces=(str(kind),), also=also)
+        case ListenTask():
+            yield _listening(task, also)
+        case ForTask():
+            yield Work(text=f"each {task.for_.each} of {in_a_line(task.for_.in_)}", also=also)
+        case ForkTask():
+            yield Work(text="the first of these" if task.fork.compete else "all of these", also=also)
+        case WaitTask():
+            yield Work(text=f"waits {written(task.wait)}", also=also)
+        case RaiseTask():
+            error = task.raise_.error
+            yield Work(text=f"raises {error if isinstance(error, str) else error.type}", also=also)
+        case SetTask():
+            yield Work(text=f"sets {in_a_line(task.set)}", also=also)
+        case _:
+            if also:
+                yield Work(text=also[0])
+
+
+def _listening(task: ListenTask, also: tuple[str, ...]) -> Work:
+    to = task.listen.to
+    names = tuple(dict.fromkeys(one.name for one in filters_of(to)))
+    words = "waits for " + (" and " if to.all is not None else " or ").join(names)
+    if isinstance(to.until, str):
+        words += f" until {in_a_line(to.until)}"
+    elif isinstance(to.until, EventStrategy):
+        words += f" until {' or '.join(one.name for one in filters_of(to.until))}"
+    return Work(text=words, awaits=names, also=also)
+
+
+def _ways(task: TaskBase, following: str | None, named: Mapping[str, str]) -> Iterator[Way]:
+    if isinstance(task, SwitchTask):
+        has_default = False
+        for one in task.switch:
+            if one.case.when is None:
+                has_default = True
+                yield Way("default", _target(one.case.then, following, named), "otherwise", name=one.name)
+            else:
+                target = _target(one.case.then, following, named)
+                yield Way("condition", target, f"if {in_a_line(one.case.when)}", name=one.name)
+        if not has_default:
+            yield Way("default", _target(task.then, following, named), "otherwise")
+        return
+    if not isinstance(task, RaiseTask):
+        yield Way("completion", _target(task.then, following, named))
+    if isinstance(task, TryTask) and task.catch.then is not None:
+        yield Way("error", _target(task.catch.then, following, named), "on error")
+
+
+def _target(then: str | None, following: str | None, named: Mapping[str, str]) -> str | None:
+    if then in (None, "continue"):
+        return following
+    return None if then in ("exit", "end") else named.get(then)

@@ -1,0 +1,1 @@
+"""Rules that a definition must satisfy beyond its form."""

@@ -3,8 +3,8 @@
 import asyncio
 import base64
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
@@ -14,13 +14,15 @@ from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_tok
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.grants import Grant
+from swf_temporal.functions.auth.grants import BASIC, NONE, POST, PRIVATE_KEY_JWT, REFRESH, SECRET_JWT, Grant
+from swf_temporal.functions.auth.jwts import claims_in, signed_by_secret
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
 
-_BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
+_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+_WELL_KNOWN = "/.well-known/"
 _LEEWAY = 30.0
 _MAX_ISSUED = 256
 _SERVER_ERROR = 500
@@ -32,7 +34,7 @@ class _Endpoint:
     """A token endpoint, and how clients authenticate there."""
 
     url: str
-    auth_method: str = _BASIC
+    auth_method: str = BASIC
 
 
 @dataclass(slots=True)
@@ -43,6 +45,8 @@ class _CacheEntry:
     endpoint: _Endpoint | None = None
     token: str | None = None
     expiry: float | None = None
+    refresh: str | None = field(default=None, repr=False)
+    """The refresh token in the last answer, if the grant is renewed with it."""
     answered: int = 0
     """The number of finished requests for a token."""
     fault: CallFailed | None = None
@@ -78,6 +82,8 @@ class Tokens:
                 entry.token, entry.expiry = await self._fetched(grant, entry)
             except CallFailed as fault:
                 entry.fault = fault
+                if not fault.retryable:
+                    entry.refresh = None  # it may be revoked: then what the definition gives may work again
                 entry.endpoint = None  # looked up again: the authority may have been down when it was, or changed since
                 raise
             finally:
@@ -108,7 +114,7 @@ class Tokens:
         asked = self._clock()
         if entry.endpoint is None:
             entry.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
-        answer = await self._asked(grant, entry.endpoint)
+        answer = await self._asked(_renewing(grant, entry.refresh), entry.endpoint)
         try:
             read = parse_token_response(write_json(answer))
         except OAuth2Error as error:
@@ -117,6 +123,10 @@ class Tokens:
             raise _failed(grant, "the answer of the token endpoint does not conform to OAuth2") from error
         token = str(read["access_token"])
         self._note(token)
+        if grant.is_renewed and isinstance(read.get("refresh_token"), str):
+            entry.refresh = read["refresh_token"]
+            self._note(entry.refresh)
+        _check_issuer(grant, token)
         lifetime = read.get("expires_in")
         if lifetime is None and isinstance(answer, dict) and answer.get("expires_in") is not None:
             lifetime = 0  # which oauthlib leaves out
@@ -124,7 +134,7 @@ class Tokens:
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
 
     async def _endpoint(self, grant: Grant) -> _Endpoint:
-        """Return the token endpoint in the authority's metadata, or else the authority."""
+        """Return the token endpoint in the authority's metadata, or else the authority, if it may be one."""
         for url in _metadata_urls(grant.authority):
             try:
                 metadata = (await self._http.request(Request("GET", url))).body
@@ -135,8 +145,12 @@ class Tokens:
             endpoint = metadata.get("token_endpoint") if isinstance(metadata, dict) else None
             if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
                 methods = metadata.get("token_endpoint_auth_methods_supported")
-                knows_form_only = isinstance(methods, list) and _IN_FORM in methods and _BASIC not in methods
-                return _Endpoint(endpoint, _IN_FORM if knows_form_only else _BASIC)
+                knows_form_only = isinstance(methods, list) and POST in methods and BASIC not in methods
+                return _Endpoint(endpoint, POST if knows_form_only else BASIC)
+        if grant.is_described:
+            raise _failed(
+                grant, "the authority does not describe itself with a token_endpoint, as OpenID Connect has it"
+            )
         return _Endpoint(grant.authority)
 
     async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
@@ -152,23 +166,65 @@ class Tokens:
 
 def _request(grant: Grant, endpoint: _Endpoint) -> Request:
     pairs = list(grant.others)
-    headers = [("Content-Type", "application/x-www-form-urlencoded")]
-    if grant.client_secret and endpoint.auth_method == _BASIC:
+    headers = [("Content-Type", "application/json" if grant.as_json else "application/x-www-form-urlencoded")]
+    method = grant.method or endpoint.auth_method
+    if grant.client_secret and method == BASIC:
         # RFC 6749, 2.3.1: as in a form, but with %20 for a space, since not every server reads the plus sign.
         pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
         headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))
     else:
-        pairs.append(("client_id", grant.client_id))
-        if grant.client_secret:
-            pairs.append(("client_secret", grant.client_secret))
+        pairs += _client(grant, method, endpoint.url)
     scope = " ".join(grant.scopes) or None
+    if grant.as_json:
+        pairs += [("grant_type", grant.kind), *([("scope", scope)] if scope else ())]
+        return Request("POST", endpoint.url, tuple(headers), write_json(_as_object(pairs)).encode())
     body = prepare_token_request(grant.kind, body=urlencode(pairs), include_client_id=False, scope=scope)
     return Request("POST", endpoint.url, tuple(headers), body.encode())
 
 
-def _metadata_urls(authority: str) -> tuple[str, str]:
-    """Return the URLs where an authority may describe itself: by OpenID Connect, and by RFC 8414."""
+def _client(grant: Grant, method: str, url: str) -> Iterable[tuple[str, str]]:
+    """Yield the parameters of the request by which a client authenticates (RFC 6749, 2.3.1; RFC 7523, 2.2)."""
+    if grant.client_id:
+        yield "client_id", grant.client_id
+    if method in {SECRET_JWT, PRIVATE_KEY_JWT}:
+        yield "client_assertion_type", _ASSERTION
+        yield "client_assertion", grant.assertion or signed_by_secret(grant.client_id, grant.client_secret, url)
+    elif grant.client_secret and method != NONE:
+        yield "client_secret", grant.client_secret
+
+
+def _as_object(pairs: Iterable[tuple[str, str]]) -> JSON:
+    """Return an object of *pairs*, with an array for a name that is repeated."""
+    found: dict[str, list[JSON]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
+
+
+def _renewing(grant: Grant, refresh: str | None) -> Grant:
+    """Return the grant by which the next token is got: by the *refresh* token of the last answer, if there is one."""
+    if refresh is None:
+        return grant
+    kept = [(name, value) for name, value in grant.others if name == "audience"]
+    return replace(grant, kind=REFRESH, others=(("refresh_token", refresh), *kept))
+
+
+def _check_issuer(grant: Grant, token: str) -> None:
+    """Raise CallFailed if *token* is a JWT of an issuer that the grant does not accept; others name no issuer."""
+    claims = claims_in(token) if grant.issuers else None
+    if claims is not None and claims.get("iss") not in grant.issuers:
+        known = ", ".join(grant.issuers)
+        raise _failed(grant, f"the issuer of the token is {claims.get('iss')!r}, which is not one of {known}")
+
+
+def _metadata_urls(authority: str) -> tuple[str, ...]:
+    """Return the URLs where an authority may describe itself: by OpenID Connect, and by RFC 8414.
+
+    The authority may also be such a URL itself.
+    """
     parts = split_url(authority)
+    if _WELL_KNOWN in parts.path:
+        return (authority,)
     inserted = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
     return (
         f"{authority.rstrip('/')}/.well-known/openid-configuration",

@@ -100,7 +100,7 @@ class Grant:
     method: str = ""
     """How the client authenticates; if it is empty, as the authority's description says, by default in a header."""
     assertion: str = field(default="", repr=False)
-    """The JWT by which the client authenticates, if it is given."""
+    """The JWT by which the client authenticates, or the private key to sign one with, if either is given."""
     as_json: bool = False
     """Whether the request is JSON, and not a form."""
     issuers: tuple[str, ...] = ()

@@ -12,10 +12,10 @@ from oauthlib.oauth2 import OAuth2Error
 from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.auth.grants import BASIC, NONE, POST, PRIVATE_KEY_JWT, REFRESH, SECRET_JWT, Grant
-from swf_temporal.functions.auth.jwts import claims_in, signed_by_secret
+from swf_temporal.functions.auth.jwts import claims_in, is_key, signed_by_key, signed_by_secret
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
@@ -154,8 +154,9 @@ class Tokens:
         return _Endpoint(grant.authority)
 
     async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
+        asking = _request(grant, endpoint)
         try:
-            return (await self._http.request(_request(grant, endpoint))).body
+            return (await self._http.request(asking)).body
         except CallFailed as fault:
             status = fault.status
             if isinstance(fault.body, dict) and "error" in fault.body and status is not None and status < _SERVER_ERROR:
@@ -188,9 +189,20 @@ def _client(grant: Grant, method: str, url: str) -> Iterable[tuple[str, str]]:
         yield "client_id", grant.client_id
     if method in {SECRET_JWT, PRIVATE_KEY_JWT}:
         yield "client_assertion_type", _ASSERTION
-        yield "client_assertion", grant.assertion or signed_by_secret(grant.client_id, grant.client_secret, url)
+        yield "client_assertion", _assertion(grant, url)
     elif grant.client_secret and method != NONE:
         yield "client_secret", grant.client_secret
+
+
+def _assertion(grant: Grant, url: str) -> str:
+    """Return the JWT by which a client authenticates at the endpoint *url*: as it is given, or signed for this once."""
+    if not is_key(grant.assertion):
+        return grant.assertion or signed_by_secret(grant.client_id, grant.client_secret, url)
+    try:
+        return signed_by_key(grant.client_id, grant.assertion, url)
+    except ValueError as error:
+        message = f"auth '{grant.auth}': the private key of the client cannot be used: {error}"
+        raise permanent_failure("BadAuth", message) from error
 
 
 def _as_object(pairs: Iterable[tuple[str, str]]) -> JSON:

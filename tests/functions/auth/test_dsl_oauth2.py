@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, RSAKey
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.base.data import JSON
@@ -131,6 +131,30 @@ async def test_a_client_with_an_assertion_of_its_own(server: Server, functions: 
         else:
             fault = await fault_of(functions.call(call), "AuthFailed")
             assert assertion not in fault.message
+
+
+@pytest.mark.parametrize("kind", ["RSA", "P-256"])
+async def test_a_client_with_a_private_key(server: Server, functions: Functions, key: RSAKey, kind: str) -> None:
+    """An assertion is signed with it for each request."""
+    private: Any = key if kind == "RSA" else ECKey.generate_key("P-256")
+    server.clients["app"].method = "private_key_jwt"
+    server.public_key = type(private).import_key(private.as_dict(private=False))
+    client = {"id": "app", "authentication": "private_key_jwt", "assertion": private.as_pem(private=True).decode()}
+    for scopes in (["read"], ["read", "write"]):
+        call = ask(f"{server.url}/realm", {**BY_CLIENT, "scopes": scopes, "client": client})
+        assert await functions.call(call) == {"for": "app", "audience": "", "zone": None}
+    assert len({claims["jti"] for claims in server.assertions}) == 2
+
+
+@pytest.mark.parametrize(("key", "told"), [
+    ("-----BEGIN PRIVATE KEY-----\nhush\n-----END PRIVATE KEY-----", "cannot be used: it cannot be read"),
+    (ECKey.generate_key("P-384").as_pem(private=True).decode(), "must be RSA, or elliptic with the curve P-256"),
+], ids=["no key", "P-384"])  # fmt: skip
+async def test_keys_that_cannot_sign(server: Server, functions: Functions, key: str, told: str) -> None:
+    client = {"id": "app", "authentication": "private_key_jwt", "assertion": key}
+    call = ask(f"{server.url}/realm", {**BY_CLIENT, "client": client})
+    fault = await fault_of(functions.call(call), "BadAuth", told, retryable=False)
+    assert "hush" not in fault.message
 
 
 async def test_refresh_tokens_replace_each_other(server: Server) -> None:

@@ -106,14 +106,18 @@ def auth_for_document(call: Call, document: str, service: str | None) -> str | N
     """Return the name of the auth with which the document at the URL *document* is fetched, if there is one.
 
     It is the function's `resource`. By default, it is the auth of the call, but only if the document is on the server
-    that is called (*service*, if it is known before): credentials are never sent to another server.
+    that is called (*service*, if it is known before): credentials are never sent to another server. Documents are not
+    fetched by digest authentication.
     """
     references = call.function.auth_ref
     if references is None:
         return None
     if references.resource:
         return references.resource
-    return references.invocation if service is not None and origin_of(document) == origin_of(service) else None
+    if service is None or origin_of(document) != origin_of(service):
+        return None
+    is_digest = any(auth.name == references.invocation and auth.scheme == _DIGEST for auth in call.auth)
+    return None if is_digest else references.invocation
 
 
 async def with_tokens(
@@ -210,7 +214,9 @@ def _credential(auth: Auth, call: Call) -> Credential | None:
         case "certificate":
             return None
         case "digest":
-            message = f"auth '{auth.name}' of scheme 'digest' is only for requests of HTTP functions"
+            message = (
+                f"auth '{auth.name}' of scheme 'digest' is for calls over HTTP, not for documents, gRPC or messages"
+            )
             raise permanent_failure("BadAuth", message)
     message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of {listed(_SCHEMES)}"
     raise permanent_failure("BadAuth", message + suggestion(auth.scheme, _SCHEMES))

@@ -50,7 +50,7 @@ def signed_by_key(client: str, key: str, audience: str) -> str:
         numbers = utils.decode_dss_signature(private.sign(signed.encode(), ec.ECDSA(sha256)))
         signature = b"".join(number.to_bytes(32, "big") for number in numbers)
     else:
-        raise ValueError("it must be RSA, or elliptic with the curve P-256")
+        raise ValueError("it must be RSA, or elliptic with the curve P-256")  # noqa: TRY004 - a key of another kind
     return f"{signed}.{_encoded(signature)}"
 
 

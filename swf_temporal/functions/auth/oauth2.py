@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
+from cachetools import LRUCache
 from oauthlib.oauth2 import OAuth2Error
 from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
 
@@ -24,6 +25,8 @@ from swf_temporal.functions.urls import split_url
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _WELL_KNOWN = "/.well-known/"
 _LEEWAY = 30.0
+_MAX_GRANTS = 1024
+"""The number of grants whose token is kept: some may have a user or a token of one instance."""
 _MAX_ISSUED = 256
 _SERVER_ERROR = 500
 _AGAIN = frozenset({408, 425, 429})
@@ -64,7 +67,7 @@ class Tokens:
         self._http = http
         self._clock = clock
         # A semaphore belongs to the event loop that first waited for it.
-        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _CacheEntry]] = WeakKeyDictionary()
+        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, LRUCache[Grant, _CacheEntry]] = WeakKeyDictionary()
         self._issued: dict[str, None] = {}
 
     async def token(self, grant: Grant) -> str:
@@ -106,8 +109,11 @@ class Tokens:
         if len(self._issued) > _MAX_ISSUED:
             del self._issued[next(iter(self._issued))]
 
-    def _of_this_loop(self) -> dict[Grant, _CacheEntry]:
-        return self._entries.setdefault(asyncio.get_running_loop(), {})
+    def _of_this_loop(self) -> LRUCache[Grant, _CacheEntry]:
+        loop = asyncio.get_running_loop()
+        if loop not in self._entries:
+            self._entries[loop] = LRUCache(_MAX_GRANTS)
+        return self._entries[loop]
 
     async def _fetched(self, grant: Grant, entry: _CacheEntry) -> tuple[str, float | None]:
         """Return a new token, and when it should be replaced."""

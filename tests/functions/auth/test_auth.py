@@ -75,7 +75,7 @@ def test_credentials_become_a_header(scheme: str | None, properties: Any, expect
     ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
     ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
     ("token", {}, "BadAuth", "is not one of basic, bearer, digest, oauth2, oidc, apiKey and certificate"),
-    ("digest", {"username": "ada", "password": "pw"}, "BadAuth", "is only for requests of HTTP functions"),
+    ("digest", {"username": "ada", "password": "pw"}, "BadAuth", "is for calls over HTTP, not for documents"),
 ])  # fmt: skip
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
     with failing(code, "auth 'a'", retryable=False) as caught:

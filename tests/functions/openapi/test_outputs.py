@@ -138,3 +138,8 @@ async def test_digest_authentication_of_a_document(
     call = Call(function, {"n": 1}, auth=(Auth("a", "digest", LOGIN),))
     assert await calling().call(call) == {"nc": 1}
     assert [request.body for request in guarded.requests] == [{"n": 1}, {"n": 1}]
+    # A document on the server that is called is fetched without it.
+    service.answers_with("POST", "/orders", {})
+    assert await calling(at=service.url).call(call) == {}
+    fetched = [request for request in service.requests if request.path == "/api.json"]
+    assert "authorization" not in fetched[-1].headers

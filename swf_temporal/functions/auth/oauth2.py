@@ -2,29 +2,29 @@
 
 import asyncio
 import base64
+import binascii
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from urllib.parse import quote, urlencode
 from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache
 from oauthlib.oauth2 import OAuth2Error
-from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
+from oauthlib.oauth2.rfc6749.parameters import parse_token_response
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.grants import BASIC, NONE, POST, PRIVATE_KEY_JWT, REFRESH, SECRET_JWT, Grant
-from swf_temporal.functions.auth.jwts import claims_in, is_key, signed_by_key, signed_by_secret
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
+from swf_temporal.functions.auth.grants import BASIC, POST, REFRESH, Grant
+from swf_temporal.functions.auth.token_requests import Endpoint, token_request
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
 
-_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _WELL_KNOWN = "/.well-known/"
 _LEEWAY = 30.0
+_PARTS_OF_JWT = 3
 _MAX_GRANTS = 1024
 """The number of grants whose token is kept: some may have a user or a token of one instance."""
 _MAX_ISSUED = 256
@@ -32,20 +32,12 @@ _SERVER_ERROR = 500
 _AGAIN = frozenset({408, 425, 429})
 
 
-@dataclass(frozen=True, slots=True)
-class _Endpoint:
-    """A token endpoint, and how clients authenticate there."""
-
-    url: str
-    auth_method: str = BASIC
-
-
 @dataclass(slots=True)
 class _CacheEntry:
     """The cached token of a grant; the turn is held while a token is fetched."""
 
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    endpoint: _Endpoint | None = None
+    endpoint: Endpoint | None = None
     token: str | None = None
     expiry: float | None = None
     refresh: str | None = field(default=None, repr=False)
@@ -119,7 +111,7 @@ class Tokens:
         """Return a new token, and when it should be replaced."""
         asked = self._clock()
         if entry.endpoint is None:
-            entry.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
+            entry.endpoint = Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
         answer = await self._asked(_renewing(grant, entry.refresh), entry.endpoint)
         try:
             read = parse_token_response(write_json(answer))
@@ -139,7 +131,7 @@ class Tokens:
         # A token that is valid for a minute is not replaced after half of it.
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
 
-    async def _endpoint(self, grant: Grant) -> _Endpoint:
+    async def _endpoint(self, grant: Grant) -> Endpoint:
         """Return the token endpoint in the authority's metadata, or else the authority, if it may be one."""
         for url in _metadata_urls(grant.authority):
             try:
@@ -152,15 +144,15 @@ class Tokens:
             if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
                 methods = metadata.get("token_endpoint_auth_methods_supported")
                 knows_form_only = isinstance(methods, list) and POST in methods and BASIC not in methods
-                return _Endpoint(endpoint, POST if knows_form_only else BASIC)
+                return Endpoint(endpoint, POST if knows_form_only else BASIC)
         if grant.is_described:
             raise _failed(
                 grant, "the authority does not describe itself with a token_endpoint, as OpenID Connect has it"
             )
-        return _Endpoint(grant.authority)
+        return Endpoint(grant.authority)
 
-    async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
-        asking = _request(grant, endpoint)
+    async def _asked(self, grant: Grant, endpoint: Endpoint) -> JSON:
+        asking = token_request(grant, endpoint)
         try:
             return (await self._http.request(asking)).body
         except CallFailed as fault:
@@ -169,54 +161,6 @@ class Tokens:
                 return fault.body
             again = fault.retryable and (status is None or status >= _SERVER_ERROR or status in _AGAIN)
             raise _failed(grant, fault.message, retryable=again) from fault
-
-
-def _request(grant: Grant, endpoint: _Endpoint) -> Request:
-    pairs = list(grant.others)
-    headers = [("Content-Type", "application/json" if grant.as_json else "application/x-www-form-urlencoded")]
-    method = grant.method or endpoint.auth_method
-    if grant.client_secret and method == BASIC:
-        # RFC 6749, 2.3.1: as in a form, but with %20 for a space, since not every server reads the plus sign.
-        pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
-        headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))
-    else:
-        pairs += _client(grant, method, endpoint.url)
-    scope = " ".join(grant.scopes) or None
-    if grant.as_json:
-        pairs += [("grant_type", grant.kind), *([("scope", scope)] if scope else ())]
-        return Request("POST", endpoint.url, tuple(headers), write_json(_as_object(pairs)).encode())
-    body = prepare_token_request(grant.kind, body=urlencode(pairs), include_client_id=False, scope=scope)
-    return Request("POST", endpoint.url, tuple(headers), body.encode())
-
-
-def _client(grant: Grant, method: str, url: str) -> Iterable[tuple[str, str]]:
-    """Yield the parameters of the request by which a client authenticates (RFC 6749, 2.3.1; RFC 7523, 2.2)."""
-    if grant.client_id:
-        yield "client_id", grant.client_id
-    if method in {SECRET_JWT, PRIVATE_KEY_JWT}:
-        yield "client_assertion_type", _ASSERTION
-        yield "client_assertion", _assertion(grant, url)
-    elif grant.client_secret and method != NONE:
-        yield "client_secret", grant.client_secret
-
-
-def _assertion(grant: Grant, url: str) -> str:
-    """Return the JWT by which a client authenticates at the endpoint *url*: as it is given, or signed for this once."""
-    if not is_key(grant.assertion):
-        return grant.assertion or signed_by_secret(grant.client_id, grant.client_secret, url)
-    try:
-        return signed_by_key(grant.client_id, grant.assertion, url)
-    except ValueError as error:
-        message = f"auth '{grant.auth}': the private key of the client cannot be used: {error}"
-        raise permanent_failure("BadAuth", message) from error
-
-
-def _as_object(pairs: Iterable[tuple[str, str]]) -> JSON:
-    """Return an object of *pairs*, with an array for a name that is repeated."""
-    found: dict[str, list[JSON]] = {}
-    for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
 
 
 def _renewing(grant: Grant, refresh: str | None) -> Grant:
@@ -229,10 +173,22 @@ def _renewing(grant: Grant, refresh: str | None) -> Grant:
 
 def _check_issuer(grant: Grant, token: str) -> None:
     """Raise CallFailed if *token* is a JWT of an issuer that the grant does not accept; others name no issuer."""
-    claims = claims_in(token) if grant.issuers else None
+    claims = _claims_in(token) if grant.issuers else None
     if claims is not None and claims.get("iss") not in grant.issuers:
         known = ", ".join(grant.issuers)
         raise _failed(grant, f"the issuer of the token is {claims.get('iss')!r}, which is not one of {known}")
+
+
+def _claims_in(token: str) -> dict[str, JSON] | None:
+    """Return the claims of *token*, whose signature is not checked, or None if it is not a signed JWT."""
+    parts = token.split(".")
+    if len(parts) != _PARTS_OF_JWT:
+        return None
+    try:
+        claims = read_json(base64.b64decode(parts[1] + "=" * (-len(parts[1]) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, NotJSON, ValueError):
+        return None
+    return claims if isinstance(claims, dict) else None
 
 
 def _metadata_urls(authority: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ class RequestType(DeclaredType):
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield an error for any operation: it would be ignored."""
         yield OperationProblem(
-            f"a function of the type {function.type} has no operation: its arguments are the request",
+            f"a function of the type {function.type} takes no operation: its arguments are the request",
             "leave it out, or write 'type: http'",
         )
 

@@ -33,6 +33,9 @@ class Requests(Performer):
         return result_in(output, await answer_to(request, call, self._services, reader(output)))
 
     def _request(self, call: Call) -> tuple[Request, str]:
+        if call.function.operation is not None:
+            message = f"function '{call.function.name}' of the type request takes no operation"
+            raise permanent_failure("BadOperation", f"{message}: its arguments are the request")
         given = call.arguments
         if not isinstance(given, dict):
             raise _bad(call, "must be an object with 'method' and 'uri'")

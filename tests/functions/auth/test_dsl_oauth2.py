@@ -6,6 +6,7 @@ import hmac
 import json
 from collections.abc import Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,6 +22,8 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
+from swf_temporal.languages.loading import load
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.settings.calls import Settings
 from tests.failing import fault_of
 from tests.functions.auth.oauth_server import Client, Code, Server, Token
@@ -195,6 +198,38 @@ async def test_properties_in_a_secret(server: Server, functions: Functions, sche
     await functions.call(ask("", "login", scheme, secrets={"login": old}))
     assert [token.subject for token in server.tokens.values()] == ["ada", "bob", "app", "ada"]
     await fault_of(functions.call(ask("", "none", scheme)), "NoSecret")
+
+
+OF_08 = """
+id: a
+version: 1.0.0
+specVersion: "0.8"
+secrets: [login]
+auth:
+  - name: a
+    scheme: {scheme}
+    properties:
+      authority: {authority}
+      grant: client_credentials
+      client: {{id: "${{ $SECRETS.login.id }}", secret: "${{ $SECRETS.login.secret }}"}}
+      scopes: [read]
+functions:
+  - {{name: ask, type: request, authRef: a}}
+states:
+  - {{name: A, type: operation, actions: [{{functionRef: ask}}], end: true}}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["oauth2", "oidc"])
+async def test_definitions_of_08(server: Server, functions: Functions, scheme: str) -> None:
+    """They may have these properties, too, with secrets at any depth."""
+    [called] = load(OF_08.format(scheme=scheme, authority=f"{server.url}/realm")).functions
+    function = Function("ask", "request", auth_ref=AuthRef(invocation="a"))
+    assert called.function == function
+    client: JSON = {"id": "${ $SECRETS.login.id }", "secret": "${ $SECRETS.login.secret }"}
+    call = ask(f"{server.url}/realm", {**BY_CLIENT, "client": client}, scheme, secrets={"login": CLIENT})
+    await functions.call(replace(call, function=function, fill_auth=LANGUAGE.fill_auth))
+    assert [token.subject for token in server.tokens.values()] == ["ada", "bob", "app"]
 
 
 # A server that records what it is sent:

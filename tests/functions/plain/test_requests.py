@@ -232,7 +232,7 @@ def test_an_operation_is_a_problem() -> None:
     assert kind is not None
     assert not kind.needs_operation
     [problem] = kind.problems(Function("ask", "request", "rest:GET:/a"))
-    assert "has no operation" in problem.message
+    assert "takes no operation" in problem.message
 
 
 @pytest.mark.parametrize(("output", "expected"), [("raw", "eyJuIjogMX0="), ("content", {"n": 1})])

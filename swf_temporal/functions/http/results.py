@@ -59,12 +59,12 @@ def result_in(output: str, answer: HttpResponse) -> JSON:
         content = content["base64"]
     if output == CONTENT:
         return content
-    headers = {_usual(name): value for name, value in answer.headers.items()}
-    result: JSON = {"statusCode": answer.status, "headers": headers, "content": content}
+    headers: JSON = {_usual(name): value for name, value in answer.headers.items()}
+    result: dict[str, JSON] = {"statusCode": answer.status, "headers": headers, "content": content}
     asked = answer.asked
     if asked is None:
         return result
-    shown = {name: value for name, value in asked.headers if name.lower() not in CREDENTIALS}
+    shown: JSON = {name: value for name, value in asked.headers if name.lower() not in CREDENTIALS}
     return {"request": {"method": asked.method, "uri": asked.shown_url, "headers": shown}, **result}
 
 

@@ -99,7 +99,9 @@ async def test_grants(server: Server, functions: Functions, grant: str, scheme: 
 
 @pytest.mark.parametrize("method", [None, "client_secret_post", "client_secret_basic", "client_secret_jwt", "none"])
 @pytest.mark.parametrize("scheme", ["oauth2", "oidc"])
-async def test_how_a_client_proves_itself(server: Server, functions: Functions, scheme: str, method: str) -> None:
+async def test_how_a_client_proves_itself(
+    server: Server, functions: Functions, scheme: str, method: str | None
+) -> None:
     """As the definition says; what the server says that it supports does not count."""
     server.clients["app"].method = method or "client_secret_post"
     server.methods = []
@@ -246,6 +248,7 @@ class Recorder(Service):
     def __init__(self, server: ThreadingHTTPServer) -> None:
         super().__init__(server)
         self.metadata: Any = None
+        self.refusal: Any = None
         self.token = "token-4eC39HqLyjWDarjtT1"  # noqa: S105 - of a test
 
     def answer_to(self, request: Received) -> Answer:
@@ -258,6 +261,8 @@ class Recorder(Service):
             return (200, {"token": self.token}) if given == f"Bearer {self.token}" else (401, {})
         if request.method == "GET":
             return (404, {}) if self.metadata is None else (200, self.metadata)
+        if self.refusal:
+            return 400, self.refusal
         return 200, {"access_token": self.token, "token_type": "Bearer", "expires_in": 3600}
 
     @property
@@ -417,9 +422,7 @@ async def test_what_is_missing_is_told(
 
 async def test_secrets_are_not_told(recorder: Recorder, calling: Calling) -> None:
     """Of a fault of the token server that repeats what it was sent."""
-    recorder.token = None  # type: ignore[assignment]
-    refused = {"error": "invalid_request", "error_description": f"{SECRET} and code-hush"}
-    recorder._answer = lambda _: (400, refused)  # type: ignore[method-assign]
+    recorder.refusal = {"error": "invalid_request", "error_description": f"{SECRET} and code-hush"}
     given = {**BY_CLIENT, "grant": "authorization_code", "subject": {"token": "code-hush"}}
     fault = await fault_of(calling(at=recorder.url).call(ask(recorder.url, given)), "AuthFailed", "*** and ***")
     assert "hush" not in fault.message

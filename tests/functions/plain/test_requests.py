@@ -128,8 +128,8 @@ LOCATION = {"Location": "/b"}
 async def test_redirects_are_errors(service: Service, functions: Functions, status: int) -> None:
     service.answers_with("GET", "/a", None, status=status, headers=LOCATION)
     service.answers_with("GET", "/b", "there")
-    for redirect in ({}, {"redirect": False}):
-        fault = await fault_of(functions.call(call_of(service, **redirect)), str(status))
+    for call in (call_of(service), call_of(service, redirect=False)):
+        fault = await fault_of(functions.call(call), str(status))
         assert fault.status == status
     assert {request.path for request in service.requests} == {"/a"}
 
@@ -176,7 +176,8 @@ async def test_a_body_and_credentials_stay_with_their_service(service: Service, 
         call = call_of(service, headers={"X-Own": "1"}, redirect=True)
         assert await functions.call(showing(call, "bearer", {"token": "t"})) == "there"
         assert {"authorization", "x-own"}.isdisjoint(other.last.headers)
-        for body in ({"n": 1}, None):
+        bodies: list[JSON] = [{"n": 1}, None]
+        for body in bodies:
             result: Any = await functions.call(call_of(service, "POST", body=body, redirect=True, output="response"))
             assert (result["statusCode"], len(other.requests)) == (307, 1)
 

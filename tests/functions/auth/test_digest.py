@@ -211,3 +211,16 @@ async def test_a_header_of_the_call_overrides_it(server: DigestServer, functions
     call.arguments["headers"] = {"Authorization": "Bearer t"}  # type: ignore[index,call-overload]
     await fault_of(functions.call(call), "401")
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer t"]
+
+
+@pytest.mark.parametrize(("kind", "operation"), [("graphql", "/graphql#query#pet"), ("odata", "/shop.svc#Pets")])
+async def test_other_functions_over_http(server: DigestServer, functions: Functions, kind: str, operation: str) -> None:
+    """Every request of theirs meets the challenge, also the one for a schema."""
+    function = Function("ask", kind, operation, auth_ref=AuthRef(invocation="a"))
+    call = Call(function, auth=(Auth("a", "digest", LOGIN),))
+    if kind == "graphql":
+        await fault_of(functions.call(call), "MalformedAnswer", "is not a GraphQL answer")
+    else:
+        assert await functions.call(call) == {"nc": 1}
+    asked = {"graphql": 2, "odata": 1}[kind]
+    assert server.counts == {"nonce-1": [*range(1, asked + 1)]}

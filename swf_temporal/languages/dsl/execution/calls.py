@@ -72,7 +72,7 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
             callee = Callee("openapi", given.get("parameters") or {})
             await _describe(callee, given["document"], given["operationId"], data, lane)
             callee.policy = given.get("authentication")
-            callee.metadata = {key: given[key] for key in ("output", "redirect") if key in given}
+            callee.metadata = {"output": given.get("output", "content"), "redirect": given.get("redirect", False)}
         case CallGrpc():
             service = given["service"]
             callee = Callee("rpc", given.get("arguments") or {})

@@ -175,7 +175,7 @@ async def _call(
         arguments = await lane.value(request, data)
     lane.emit(TraceKind.ACTION_STARTED, plan.name, function=plan.name, arguments=arguments)
     if body.id is None:
-        body.id = run.next_id(lane.path)
+        body.id = run.next_id(lane.path).lstrip("/")
     call = FunctionCall(
         id=body.id,
         function=function,
@@ -336,7 +336,7 @@ async def _run_workflow(run: Run, body: CallBody, data: JSON, lane: Lane) -> JSO
     workflow_id = id_of(process.namespace, process.name)
     lane.emit(TraceKind.ACTION_STARTED, plan.name, subflow=workflow_id)
     if body.id is None:
-        body.id = lane.run.next_id(lane.path)
+        body.id = lane.run.next_id(lane.path).lstrip("/")
     call = SubflowCall(
         id=body.id,
         workflow_id=workflow_id,

@@ -20,7 +20,7 @@ from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
 from swf_temporal.runtime.execution import ExecutionBase
-from swf_temporal.runtime.host import Completed, TraceKind
+from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
 from swf_temporal.runtime.run import walk
 
@@ -83,7 +83,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         found = list(nested(self.frame, TaskFrame))
         return found[-1] if found else None
 
-    async def execute(self) -> Completed:
+    async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
         lane = Lane(self, None)
         try:
@@ -92,9 +92,24 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             await self._set_deadline(lane)
             await lane.in_time(self.frame.deadline, self._run_tasks(lane), lambda: TimedOut("the workflow timed out"))
             assert self.frame.ended is not None  # noqa: S101 - its tasks are done
-            return Completed(await self._output(self.frame.ended.value, lane))
+            if self.frame.again is None:
+                output = await self._output(self.frame.ended.value, lane)
+                schedule = self.program.workflow.schedule
+                if schedule is None or schedule.after is None:
+                    return Completed(output)
+                self.frame.data = output
+                self.frame.again = self.run.time() + await lane.seconds(schedule.after, output)
+            return await self._again(self.frame.again, lane)
         except WorkflowFault as fault:
             raise as_fault(fault, problem_of(fault, is_open=self.program.is_open)) from None
+
+    async def _again(self, moment: float, lane: Lane) -> ContinuedAs:
+        """Wait until *moment*, and run again with the same input (section "Schedule": `after`)."""
+        await lane.sleep_until(moment)
+        document = self.program.workflow.document
+        following = ContinuedAs(self.program.id, document.version, self.run.input, inbox=self.run.inbox.record())
+        await self.run.leave(following)
+        return following
 
     async def _begin(self, lane: Lane) -> None:
         """Check and transform the input (section "Data Flow", steps 1 and 2)."""

@@ -56,7 +56,7 @@ def _arguments() -> argparse.Namespace:
 
 
 async def _run(folders: Sequence[Path], hosts: Sequence[str]) -> list[Outcome]:
-    found = []
+    found: list[Outcome] = []
     async with AsyncExitStack() as stack:
         for host in hosts:
             run: Running = simulate
@@ -64,8 +64,9 @@ async def _run(folders: Sequence[Path], hosts: Sequence[str]) -> list[Outcome]:
                 run = on_temporal(await stack.enter_async_context(scenario_host()))
             # One at a time: some workflows of the kit have the same name.
             for folder in folders:
-                for one in scenarios_in(folder):
-                    found.append(Outcome(folder.parent.name, one, host, await failures(one, run)))
+                found += [
+                    Outcome(folder.parent.name, one, host, await failures(one, run)) for one in scenarios_in(folder)
+                ]
     return found
 
 

@@ -118,7 +118,7 @@ def _status(wanted: str) -> "_Check":
             return []
         if wanted == "completed":
             return _unequal(expected, ended.run.output)
-        assert isinstance(expected, dict)  # noqa: S101 - the kit compares errors with objects
+        assert isinstance(expected, dict)
         return [text for key, value in expected.items() for text in _unequal(value, ended.error.get(key), key)]
 
     return check
@@ -204,4 +204,3 @@ _STEPS: Final[Mapping[str, _Check]] = {
     r"(\w+) should fault": _task_ended_as("failed"),
 }
 """What each kind of step checks. The kit's features have no step that looks at the output or the error of one task."""
-

@@ -47,9 +47,7 @@ SWAGGER: Final[dict[str, Any]] = {
             "get": {
                 "operationId": "getPetById",
                 "produces": ["application/json"],
-                "parameters": [
-                    {"name": "petId", "in": "path", "required": True, "type": "integer", "format": "int64"}
-                ],
+                "parameters": [{"name": "petId", "in": "path", "required": True, "type": "integer", "format": "int64"}],
                 "responses": {
                     "200": {"description": "found", "schema": {"$ref": "#/definitions/Pet"}},
                     "404": {"description": "there is no such pet"},

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.calls import Auth
@@ -11,6 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.dsl.names import NAME, TITLE
+from swf_temporal.languages.including import at_its_origin
 from swf_temporal.languages.marks import Kind, Mark, NameKeys
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object
@@ -40,17 +42,22 @@ class Dsl(LanguageBase):
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
         """Return the definition *root* with all its problems; the documents that it names are read by *fetch*."""
+        from swf_temporal.languages.dsl.definition import DslDefinition
+        from swf_temporal.languages.dsl.reading.document import build
         from swf_temporal.languages.dsl.reading.resources import with_resources
         from swf_temporal.languages.dsl.validation.rules import validate
 
-        source, problems = with_resources(root, source, fetch)
-        checked = self.read_pinned(root, source)
-        if checked.definition is None:
-            return Checked(None, (*problems, *checked.problems))
-        workflow = checked.definition.workflow  # type: ignore[attr-defined]  # it is ours
-        problems = sorted([*problems, *validate(workflow, source)], key=_place)
+        included = with_resources(root, source, fetch)
+        workflow, refused = build(root, source)
+        problems = [*included.problems, *refused]
+        definition = None
+        if workflow is not None:
+            # The definition that a run carries must not depend on other documents.
+            definition = DslDefinition(self, workflow, root, included.source)
+            problems += validate(workflow, source, included.missing)
         stops = any(problem.severity is Severity.ERROR for problem in problems)
-        return Checked(None if stops else checked.definition, tuple(problems))
+        reported = sorted(map(at_its_origin, problems), key=partial(_order, source.name))
+        return Checked(None if stops else definition, tuple(reported))
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without validating it."""
@@ -59,7 +66,7 @@ class Dsl(LanguageBase):
 
         workflow, problems = build(root, source)
         definition = None if workflow is None else DslDefinition(self, workflow, root, source)
-        return Checked(definition, tuple(sorted(problems, key=_place)))
+        return Checked(definition, tuple(sorted(problems, key=partial(_order, source.name))))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         from swf_temporal.languages.dsl.definition import DslDefinition
@@ -103,5 +110,7 @@ class Dsl(LanguageBase):
 LANGUAGE: Final = Dsl()
 
 
-def _place(problem: Problem) -> tuple[int, int]:
-    return problem.position.line, problem.position.column
+def _order(name: str, problem: Problem) -> tuple[bool, str, int, int, str]:
+    """Return a sort key for *problem*: those of the text called *name* first, then file by file."""
+    place = problem.position
+    return problem.file != name, problem.file, place.line, place.column, problem.code

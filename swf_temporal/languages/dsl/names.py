@@ -6,6 +6,8 @@ from typing import Final
 NAME: Final = "dsl"
 """The name of the language in records."""
 TITLE: Final = "Serverless Workflow 1.0"
+LATEST_DSL: Final = (1, 0, 3)
+"""The latest version of the language that is known."""
 FIRST_OPEN: Final = (1, 0, 3)
 """The first version of the language whose standard errors have the domain of the Open Workflow Specification."""
 _NUMBERS: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")

@@ -20,7 +20,7 @@ from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.execution.active_window import BadWindow, window_of
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
+from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.validation.rules.durations import duration_meant
 from swf_temporal.text.suggestions import NEVER_ENTERED, did_you_mean, meant_or_known, nearest
 

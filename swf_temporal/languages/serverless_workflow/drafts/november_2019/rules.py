@@ -22,7 +22,7 @@ from swf_temporal.languages.serverless_workflow.drafts.repetitions import repeti
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
+from swf_temporal.languages.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.text.suggestions import NEVER_ENTERED, NEVER_USED, known_ones, meant_or_known, nearest
 
 _NAMED: Final[tuple[tuple[type[Node], str], ...]] = (

@@ -13,7 +13,7 @@ from swf_temporal.expressions.targets import members
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.expression_hints import (
+from swf_temporal.languages.expression_hints import (
     hint_for_path,
     hint_for_syntax,
     hint_for_variable,

@@ -9,7 +9,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, static_filters, value_of
+from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
@@ -276,8 +276,8 @@ def _awaited(strategy: EventStrategy) -> list[Filter]:
 
 
 def _text_of(one: Filter, name: str) -> str | None:
-    value = one.values.get(name)
-    return as_text(value) if isinstance(value, str) else None
+    """Return the type or the source of a filter, unless it is a pattern."""
+    return as_text(one.values[name]) if is_plain(one, name) else None
 
 
 def _rules(one: Filter) -> tuple[CorrelationRule, ...]:
@@ -295,6 +295,3 @@ def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
     kind, source = _text_of(one, "type"), _text_of(one, "source")
     return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
-
-
-__all__ = ["DslDefinition", "read_event", "tasks_in", "value_of"]

@@ -125,7 +125,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         if self.frame.deadline is None and self.run.limit is None:
             timeout = self.timeout(self.program.workflow.timeout)
             if timeout is not None:
-                self.frame.deadline = self.run.started + await lane.seconds(timeout.after, self.frame.data)
+                self.frame.deadline = self.run.time() + await lane.seconds(timeout.after, self.frame.data)
 
     async def _run_tasks(self, lane: Lane) -> None:
         frame = self.frame
@@ -231,7 +231,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         lane.arguments["input"] = frame.input.value
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:
-            frame.deadline = frame.since + await lane.seconds(timeout.after, frame.input.value)
+            frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
         left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]

@@ -2,8 +2,9 @@
 
 import asyncio
 import gzip
+import hashlib
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.events.brokers.bindings import number, part, switch, word, words
 from swf_temporal.events.brokers.port import (
     DENIED,
+    KEPT,
     LOST,
     TOO_LARGE,
     UNKNOWN,
@@ -57,13 +59,16 @@ class AmqpRoute:
             await self._queue(connection)
         return (await _opened(connection)).default_exchange, self.queue_name
 
-    async def queue(self, connection: Any) -> Any:
-        """Return the queue to consume from, bound to the exchange if there is one."""
+    async def queue(self, connection: Any, expiry: int = _QUEUE_EXPIRY) -> Any:
+        """Return the queue to consume from, bound to the exchange if there is one.
+
+        A call's own one is kept for *expiry* milliseconds without a consumer.
+        """
         if self.exchange_name:
             await self._exchange(connection)
         if self.is_own_queue:
             opened = await _opened(connection)
-            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": _QUEUE_EXPIRY})
+            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": expiry})
         else:
             queue = await self._queue(connection)
         if self.exchange_name:
@@ -207,6 +212,28 @@ class Amqp:
                 with mapping_faults(channel):
                     await queue.delete(if_unused=False, if_empty=False)
 
+    @asynccontextmanager
+    async def resume(self, channel: Channel, receipts: Sequence[str]) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Consume from the document's queue, or from the subscription's own, to which unaccepted messages go back.
+
+        From a queue of the document others consume too: what goes back could be theirs, so there are no receipts.
+        """
+        route = route_of(channel)
+        async with connected(channel) as connection:
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = await route.queue(connection, KEPT * 1000)
+                    await queue.channel.set_qos(prefetch_count=1)
+            yield _unaccepted(channel, queue, receipts) if route.is_own_queue else _deliveries(channel, queue)
+
+    async def forget(self, channel: Channel) -> None:
+        """Delete the subscription's own queue."""
+        route = route_of(channel)
+        if route.is_own_queue:
+            async with connected(channel) as connection:
+                with mapping_faults(channel):
+                    await (await _opened(connection)).queue_delete(route.queue_name)
+
 
 @contextmanager
 def mapping_faults(channel: Channel) -> Iterator[None]:
@@ -293,6 +320,34 @@ async def _close(connection: Any) -> None:
 
 
 async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
+    async for received in _received(channel, queue):
+        yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received))
+
+
+async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncIterator[BrokerMessage]:
+    """Yield what is in the queue without the messages of *receipts*, which are accepted."""
+    waiting = list(receipts)
+    async for received in _received(channel, queue):
+        accept, receipt = partial(_accept, channel, received), _receipt_of(received)
+        if received.redelivered and receipt in waiting:
+            waiting.remove(receipt)
+            await accept()
+        else:
+            yield BrokerMessage(incoming(channel, received), accept, receipt)
+
+
+def _receipt_of(received: Any) -> str:
+    """Return a digest of the message: AMQP has no number that would outlive the connection."""
+    known = (received.body, received.message_id, received.correlation_id, str(received.timestamp), received.headers)
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:24]
+
+
+async def _accept(channel: Channel, received: Any) -> None:
+    with mapping_faults(channel):
+        await received.ack()
+
+
+async def _received(channel: Channel, queue: Any) -> AsyncIterator[Any]:
     while True:
         with mapping_faults(channel):
             # A new consumer for each message. Skipped messages stay unacknowledged on this connection, so that they are
@@ -301,12 +356,7 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessa
                 received = await anext(messages, None)
             if received is None:
                 raise Refused(LOST)
-
-        async def accept(received: Any = received) -> None:
-            with mapping_faults(channel):
-                await received.ack()
-
-        yield BrokerMessage(incoming(channel, received), accept)
+        yield received
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:

@@ -5,7 +5,7 @@ settings as all other calls. librdkafka's client does neither: it waits in threa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
@@ -80,6 +80,29 @@ class Kafka:
                 async with asyncio.timeout(channel.timeout):
                     await _placed(consumer, is_member=group is not None)
             yield _deliveries(channel, consumer, is_member=group is not None)
+
+    @asynccontextmanager
+    async def resume(self, channel: Channel, receipts: Sequence[str]) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Consume every partition after the offset that is committed for a group of the subscription's own.
+
+        Nobody else is in that group, so it need not be joined, which takes seconds.
+        """
+        prefix = word(channel.bindings.operation, "groupId")
+        with mapping_faults(channel):
+            consumer = _library("aiokafka").AIOKafkaConsumer(
+                **await options_of(channel),
+                group_id=f"{prefix}-{channel.client_id}" if prefix else channel.client_id,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+            )
+        async with started(channel, consumer, channel.timeout):
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    await _resumed(consumer, topic_of(channel), receipts)
+            yield _deliveries(channel, consumer, is_member=True)
+
+    async def forget(self, channel: Channel) -> None:
+        """Do nothing: brokers remove the offsets of a group without members after some days."""
 
 
 @contextmanager
@@ -175,6 +198,29 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
         await consumer.commit(begun)
 
 
+async def _resumed(consumer: Any, topic: str, receipts: Sequence[str]) -> None:
+    """Assign all partitions to *consumer*, each at the position of the subscription, which is committed."""
+    place = _library("aiokafka").TopicPartition
+    consumer.assign([place(topic, 0)])
+    await consumer.end_offsets([place(topic, 0)])  # which reads what partitions there are
+    partitions = [place(topic, number) for number in consumer.partitions_for_topic(topic)]
+    consumer.assign(partitions)
+    begun = {partition: await consumer.committed(partition) for partition in partitions}
+    # A partition that was added since the subscription began is read from its beginning.
+    is_new = all(offset is None for offset in begun.values())
+    fresh = [partition for partition, offset in begun.items() if offset is None]
+    found = await (consumer.end_offsets if is_new else consumer.beginning_offsets)(fresh) if fresh else {}
+    for receipt in receipts:
+        number, _, offset = receipt.partition(":")
+        partition = place(topic, int(number))
+        if partition in begun:
+            found[partition] = max(found.get(partition, 0), begun[partition] or 0, int(offset) + 1)
+    if found:
+        await consumer.commit(found)
+    for partition in partitions:
+        consumer.seek(partition, found.get(partition, begun[partition]))
+
+
 async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[BrokerMessage]:
     place = _library("aiokafka").TopicPartition
     while True:
@@ -186,7 +232,7 @@ async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> As
                 with mapping_faults(channel):
                     await consumer.commit({place(record.topic, record.partition): record.offset + 1})
 
-        yield BrokerMessage(incoming(channel, record), accept)
+        yield BrokerMessage(incoming(channel, record), accept, f"{record.partition}:{record.offset}")
 
 
 def topic_of(channel: Channel) -> str:

@@ -212,8 +212,8 @@ async def _resumed(consumer: Any, topic: str, receipts: Sequence[str]) -> None:
     found = await (consumer.end_offsets if is_new else consumer.beginning_offsets)(fresh) if fresh else {}
     for receipt in receipts:
         number, _, offset = receipt.partition(":")
-        partition = place(topic, int(number))
-        if partition in begun:
+        partition = next((one for one in partitions if str(one.partition) == number), None)
+        if partition is not None and offset.isdecimal():
             found[partition] = max(found.get(partition, 0), begun[partition] or 0, int(offset) + 1)
     if found:
         await consumer.commit(found)

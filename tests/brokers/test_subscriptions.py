@@ -16,6 +16,9 @@ from aiokafka import AIOKafkaProducer
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.amqp import Amqp
+from swf_temporal.events.brokers.port import Bindings, Channel
+from swf_temporal.functions.asyncapi.exchanges import short_id
 from swf_temporal.functions.calling import Call, Functions
 from tests.brokers.servers import HOST, Server
 from tests.failing import fault_of
@@ -199,6 +202,23 @@ async def test_a_queue_that_others_consume_from_keeps_what_is_not_returned(order
     assert await orders.payloads(amount=1) == ([1], None)
     assert await orders.next(end=True) == {"messages": [], "receipt": None}
     assert await orders.payloads(name="another", amount=1) == ([2], None)
+
+
+@only("amqp")
+async def test_a_lost_attempt_that_is_still_connected_is_waited_for(orders: Subscriber) -> None:
+    """Otherwise newer messages would come before those that it gives back."""
+    await orders.payloads(**NOW)
+    await orders.send(1)
+    name = short_id(f"{orders.address}/orders")
+    bindings = Bindings(channel=orders.binding)
+    port = int(orders.url.rpartition(":")[2])
+    channel = Channel("amqp", HOST, port, "", orders.address, name, 10.0, bindings=bindings)
+    async with Amqp().resume(channel, ()) as deliveries:
+        await anext(deliveries)
+        again = asyncio.create_task(consumed(orders, 2, **{"for": 60}))
+        await orders.send(2)
+        assert not (await asyncio.wait([again], timeout=0.5))[0]
+    assert (await again)[0] == [1, 2]
 
 
 @only("mqtt")

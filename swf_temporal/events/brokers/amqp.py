@@ -4,8 +4,8 @@ import asyncio
 import gzip
 import hashlib
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -31,8 +31,12 @@ from swf_temporal.events.brokers.port import (
     translating,
 )
 
-_QUEUE_EXPIRY = 3_600_000
-"""Milliseconds for which a call's own queue survives without a consumer, such as between two attempts."""
+_OF_A_CALL = {"x-expires": 3_600_000}
+"""The arguments of a call's own queue: it survives for an hour without a consumer, such as between two attempts."""
+_OF_A_SUBSCRIPTION = {"x-expires": KEPT * 1000, "x-single-active-consumer": True}
+"""Those of a subscription's own. A lost attempt that is still connected gives it back before another one consumes."""
+_AT_ONCE = 20
+"""The number of messages that a subscription's own queue delivers before some are accepted."""
 _DESCRIBING = frozenset({"type", "durable", "autoDelete", "exclusive"})
 _TYPES = {"default": "direct"}
 
@@ -59,16 +63,13 @@ class AmqpRoute:
             await self._queue(connection)
         return (await _opened(connection)).default_exchange, self.queue_name
 
-    async def queue(self, connection: Any, expiry: int = _QUEUE_EXPIRY) -> Any:
-        """Return the queue to consume from, bound to the exchange if there is one.
-
-        A call's own one is kept for *expiry* milliseconds without a consumer.
-        """
+    async def queue(self, connection: Any, arguments: Mapping[str, Any] = _OF_A_CALL) -> Any:
+        """Return the queue to consume from, bound to the exchange if there is one; an own one has *arguments*."""
         if self.exchange_name:
             await self._exchange(connection)
         if self.is_own_queue:
             opened = await _opened(connection)
-            queue = await opened.declare_queue(self.queue_name, durable=True, arguments={"x-expires": expiry})
+            queue = await opened.declare_queue(self.queue_name, durable=True, arguments=dict(arguments))
         else:
             queue = await self._queue(connection)
         if self.exchange_name:
@@ -222,9 +223,12 @@ class Amqp:
         async with connected(channel) as connection:
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
-                    queue = await route.queue(connection, KEPT * 1000)
-                    await queue.channel.set_qos(prefetch_count=1)
-            yield _unaccepted(channel, queue, receipts) if route.is_own_queue else _deliveries(channel, queue)
+                    queue = await route.queue(connection, _OF_A_SUBSCRIPTION)
+                    await queue.channel.set_qos(prefetch_count=_AT_ONCE if route.is_own_queue else 1)
+            is_own = route.is_own_queue
+            messages = _unaccepted(channel, queue, receipts) if is_own else _deliveries(channel, queue)
+            async with aclosing(messages):
+                yield messages
 
     async def forget(self, channel: Channel) -> None:
         """Delete the subscription's own queue."""
@@ -319,21 +323,19 @@ async def _close(connection: Any) -> None:
         await connection.close()
 
 
-async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
-    async for received in _received(channel, queue):
-        yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received))
-
-
-async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncIterator[BrokerMessage]:
+async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncGenerator[BrokerMessage]:
     """Yield what is in the queue without the messages of *receipts*, which are accepted."""
     waiting = list(receipts)
-    async for received in _received(channel, queue):
-        accept, receipt = partial(_accept, channel, received), _receipt_of(received)
-        if received.redelivered and receipt in waiting:
-            waiting.remove(receipt)
-            await accept()
-        else:
-            yield BrokerMessage(incoming(channel, received), accept, receipt)
+    with mapping_faults(channel):
+        async with queue.iterator() as messages:
+            async for received in messages:
+                receipt = _receipt_of(received)
+                if received.redelivered and receipt in waiting:
+                    waiting.remove(receipt)
+                    await received.ack()
+                else:
+                    yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received), receipt)
+        raise Refused(LOST)
 
 
 def _receipt_of(received: Any) -> str:
@@ -347,7 +349,7 @@ async def _accept(channel: Channel, received: Any) -> None:
         await received.ack()
 
 
-async def _received(channel: Channel, queue: Any) -> AsyncIterator[Any]:
+async def _deliveries(channel: Channel, queue: Any) -> AsyncGenerator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
             # A new consumer for each message. Skipped messages stay unacknowledged on this connection, so that they are
@@ -356,7 +358,7 @@ async def _received(channel: Channel, queue: Any) -> AsyncIterator[Any]:
                 received = await anext(messages, None)
             if received is None:
                 raise Refused(LOST)
-        yield received
+        yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received))
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:

@@ -20,7 +20,7 @@ from swf_temporal.events.brokers.amqp import Amqp
 from swf_temporal.events.brokers.port import Bindings, Channel
 from swf_temporal.functions.asyncapi.exchanges import short_id
 from swf_temporal.functions.calling import Call, Functions
-from tests.brokers.servers import HOST, Server
+from tests.brokers.servers import HOST, Server, free_ports
 from tests.failing import fault_of
 from tests.functions.conftest import Calling
 
@@ -219,6 +219,13 @@ async def test_a_lost_attempt_that_is_still_connected_is_waited_for(orders: Subs
         await orders.send(2)
         assert not (await asyncio.wait([again], timeout=0.5))[0]
     assert (await again)[0] == [1, 2]
+
+
+async def test_where_nobody_answers(orders: Subscriber) -> None:
+    orders.url = f"{HOST}:{free_ports(1)[0]}"
+    await fault_of(orders.next(), "ConnectionRefused", retryable=True)
+    if orders.family != "kafka":
+        await fault_of(orders.next(end=True), "ConnectionRefused", retryable=True)
 
 
 @only("mqtt")

@@ -169,8 +169,9 @@ async def test_a_subscription_has_the_messages_of_one_connection(lights: Lights,
             await connection.send(frame)
 
     lights.on_connection = says_three
-    given: JSON = {"parameters": {"lamp": "a", "page": 2}, "subscription": "s"}
-    for limit, expected in (({"amount": 2}, [1, 2]), ({"for": 1}, [1, 2, 3])):
+    given: dict[str, JSON] = {"parameters": {"lamp": "a", "page": 2}, "subscription": "s"}
+    limits: list[Any] = [({"amount": 2}, [1, 2]), ({"for": 1}, [1, 2, 3])]
+    for limit, expected in limits:
         result: Any = await ask(HEAR, {**given, **limit})
         assert [message["payload"] for message in result["messages"]] == expected
         assert result["receipt"] is None

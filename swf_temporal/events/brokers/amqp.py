@@ -4,8 +4,8 @@ import asyncio
 import gzip
 import hashlib
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -225,10 +225,7 @@ class Amqp:
                 async with asyncio.timeout(channel.timeout):
                     queue = await route.queue(connection, _OF_A_SUBSCRIPTION)
                     await queue.channel.set_qos(prefetch_count=_AT_ONCE if route.is_own_queue else 1)
-            is_own = route.is_own_queue
-            messages = _unaccepted(channel, queue, receipts) if is_own else _deliveries(channel, queue)
-            async with aclosing(messages):
-                yield messages
+            yield _unaccepted(channel, queue, receipts) if route.is_own_queue else _deliveries(channel, queue)
 
     async def forget(self, channel: Channel) -> None:
         """Delete the subscription's own queue."""
@@ -323,18 +320,20 @@ async def _close(connection: Any) -> None:
         await connection.close()
 
 
-async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncGenerator[BrokerMessage]:
+async def _unaccepted(channel: Channel, queue: Any, receipts: Sequence[str]) -> AsyncIterator[BrokerMessage]:
     """Yield what is in the queue without the messages of *receipts*, which are accepted."""
-    waiting = list(receipts)
+    waiting, arrived = list(receipts), asyncio.Queue[Any]()
+    queue.channel.close_callbacks.add(lambda *_: arrived.put_nowait(None))
     with mapping_faults(channel):
-        async with queue.iterator() as messages:
-            async for received in messages:
-                receipt = _receipt_of(received)
-                if received.redelivered and receipt in waiting:
-                    waiting.remove(receipt)
-                    await received.ack()
-                else:
-                    yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received), receipt)
+        # Only the end of the connection ends the consumer, and gives back its messages before another one gets any.
+        await queue.consume(arrived.put)
+        while (received := await arrived.get()) is not None:
+            receipt = _receipt_of(received)
+            if received.redelivered and receipt in waiting:
+                waiting.remove(receipt)
+                await received.ack()
+            else:
+                yield BrokerMessage(incoming(channel, received), partial(_accept, channel, received), receipt)
         raise Refused(LOST)
 
 
@@ -349,7 +348,7 @@ async def _accept(channel: Channel, received: Any) -> None:
         await received.ack()
 
 
-async def _deliveries(channel: Channel, queue: Any) -> AsyncGenerator[BrokerMessage]:
+async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
             # A new consumer for each message. Skipped messages stay unacknowledged on this connection, so that they are

@@ -20,6 +20,7 @@ from swf_temporal.events.brokers.port import (
     BrokerMessage,
     Channel,
     Message,
+    Refused,
     Send,
     connect_address,
     mapped,
@@ -30,6 +31,8 @@ _PORT = 9092
 _CONTENT_TYPE = "content-type"
 _KEY = "key"
 _TIMEOUT = ("Timeout", "the broker did not answer in time")
+_LOOKS, _LOOKING = 10, 0.2
+"""How often a topic is looked for, and the seconds between two times."""
 _PATIENCE = 0.9
 """The fraction of the timeout after which the library gives up by itself, and says why."""
 
@@ -89,16 +92,19 @@ class Kafka:
         """
         prefix = word(channel.bindings.operation, "groupId")
         with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout):
+                partitions = await _partitions(channel)
             consumer = _library("aiokafka").AIOKafkaConsumer(
                 **await options_of(channel),
                 group_id=f"{prefix}-{channel.client_id}" if prefix else channel.client_id,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
             )
+            consumer.assign(partitions)
         async with started(channel, consumer, channel.timeout):
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
-                    await _resumed(consumer, topic_of(channel), receipts)
+                    await _resumed(consumer, partitions, receipts)
             yield _deliveries(channel, consumer, is_member=True)
 
     async def forget(self, channel: Channel) -> None:
@@ -198,13 +204,28 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
         await consumer.commit(begun)
 
 
-async def _resumed(consumer: Any, topic: str, receipts: Sequence[str]) -> None:
-    """Assign all partitions to *consumer*, each at the position of the subscription, which is committed."""
-    place = _library("aiokafka").TopicPartition
-    consumer.assign([place(topic, 0)])
-    await consumer.end_offsets([place(topic, 0)])  # which reads what partitions there are
-    partitions = [place(topic, number) for number in consumer.partitions_for_topic(topic)]
-    consumer.assign(partitions)
+async def _partitions(channel: Channel) -> list[Any]:
+    """Return the partitions of the topic, which some clusters create when they are asked for it."""
+    place, topic = _library("aiokafka").TopicPartition, topic_of(channel)
+    client = _library("aiokafka.client").AIOKafkaClient(**await options_of(channel))
+    try:
+        await client.bootstrap()
+        await client.add_topic(topic)
+        for _ in range(_LOOKS):
+            if found := client.cluster.partitions_for_topic(topic):
+                return [place(topic, number) for number in sorted(found)]
+            await asyncio.sleep(_LOOKING)
+            await client.force_metadata_update()
+        raise Refused(UNKNOWN)
+    except _library("aiokafka.errors").KafkaConnectionError:
+        await _explain(channel)
+        raise
+    finally:
+        await client.close()
+
+
+async def _resumed(consumer: Any, partitions: Sequence[Any], receipts: Sequence[str]) -> None:
+    """Move *consumer* to the position of the subscription in each of its partitions, and commit that."""
     begun = {partition: await consumer.committed(partition) for partition in partitions}
     # A partition that was added since the subscription began is read from its beginning.
     is_new = all(offset is None for offset in begun.values())

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from swf_temporal.base.data import JSON
@@ -64,7 +65,7 @@ class WantedServer:
 
 def read_wanted(operation: str, arguments: JSON) -> WantedServer:
     """Return the server in *arguments*: `server`, with a `name` and `variables`, and `protocol`. Raises CallFailed."""
-    given = arguments if isinstance(arguments, dict) else {}
+    given: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
     server, protocol = given.get("server"), given.get("protocol")
     about = {} if server is None else server
     name, values = (about.get("name"), about.get("variables")) if isinstance(about, dict) else (0, None)

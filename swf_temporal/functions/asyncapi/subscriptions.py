@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
@@ -43,7 +43,7 @@ class Portion:
 
 def read_portion(operation: str, arguments: JSON) -> Portion | None:
     """Return the portion that *arguments* ask for; None if they name no subscription. Raises CallFailed."""
-    given = arguments if isinstance(arguments, dict) else {}
+    given: dict[str, Any] = arguments if isinstance(arguments, dict) else {}
     name, amount, seconds = given.get("subscription"), given.get("amount"), given.get("for")
     receipts, ends = given.get("receipt"), given.get("end")
     wrong = {

@@ -13,7 +13,7 @@ from tests.failing import failing
 from tests.functions.asyncapi.memory import Bench, bench, version2, version3
 
 __all__ = ["bench"]
-LAMPS = {"publish": {"message": {}}, "subscribe": {"message": {}}}
+LAMPS: dict[str, Any] = {"publish": {"message": {}}, "subscribe": {"message": {}}}
 TWO = version2({"lamps": LAMPS, "doors": {"publish": {"message": {}}}})
 HERE = {"$ref": "#/channels/lamps"}
 THREE = version3(

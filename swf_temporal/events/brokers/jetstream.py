@@ -1,6 +1,7 @@
 """JetStream of NATS: published messages are stored, and those whose subject has no stream are refused."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -26,8 +27,8 @@ _ASKING: Final = 5.0
 """Seconds for which a request waits for a message at the server."""
 _DISABLED = frozenset({None, 10039, 10076})
 """The codes of errors without JetStream: nobody answers, or it is not enabled for the account or the server."""
-_RECEIPT = "$JS.ACK."
-"""The prefix of the subjects to which messages are acknowledged, over any connection."""
+_RECEIPT = re.compile(r"\$JS\.ACK\.[^\s*>]+")
+"""The subjects to which messages are acknowledged, over any connection; they contain the name of the consumer."""
 _TOO_LARGE_FOR_STREAM = 10054
 
 
@@ -87,7 +88,7 @@ async def resumed(connection: Any, channel: Channel, receipts: Sequence[str]) ->
     subject, name = channel.address, channel.client_id
     subscription = await connection.jetstream().pull_subscribe(subject, durable=name, stream=stream, config=config)
     for receipt in receipts:
-        if receipt.startswith(_RECEIPT):
+        if _RECEIPT.fullmatch(receipt) and f".{name}." in receipt:
             await connection.request(receipt, timeout=channel.timeout)
     if (await subscription.consumer_info()).num_ack_pending:
         # Messages of a lost attempt are redelivered after that time; newer ones must follow them.

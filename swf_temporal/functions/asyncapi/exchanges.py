@@ -74,7 +74,7 @@ def read_wanted(operation: str, arguments: JSON) -> WantedServer:
         raise permanent_failure("BadArguments", message)
     if protocol is not None and (not isinstance(protocol, str) or protocol.lower() not in WIRES):
         message = f"operation '{operation}': the protocol {protocol!r} is not supported; it must be one of "
-        raise permanent_failure("Unsupported", message + ", ".join(WIRES))
+        raise permanent_failure("BadOperation", message + ", ".join(WIRES))
     return WantedServer(values or {}, name, protocol)
 
 

@@ -96,7 +96,7 @@ async def test_the_operator_s_settings_choose_the_server_first(bench: Bench) -> 
 
 
 @pytest.mark.parametrize(("named", "given", "code", "reason"), [
-    (channel("send"), {"protocol": "sqs"}, "Unsupported", "'sqs' is not supported; it must be one of mqtt, mqtt5"),
+    (channel("send"), {"protocol": "sqs"}, "BadOperation", "'sqs' is not supported; it must be one of mqtt, mqtt5"),
     (channel("send"), {"protocol": "nats"}, "BadOperation", "no server with the protocol 'nats'"),
     (channel("send"), {"server": {"name": "liv"}}, "BadOperation", "no server 'liv'.*did you mean 'live'"),
     (channel("send"), {"server": {"name": "old"}}, "NoServer", "not supported \\('jms'; those that are: mqtt"),

@@ -267,7 +267,8 @@ def _operation(task: Any) -> JSON:
         return f"{endpoint}#{given.operation_id}"
     if hasattr(given, "service"):
         return f"{endpoint}#{given.service.name}#{given.method}"
-    return str(endpoint)
+    place = {"channel": given.channel} if given.operation is None else {"operation": given.operation}
+    return {"document": endpoint, **place, "action": "send" if given.subscription is None else "receive"}
 
 
 def _awaited(strategy: EventStrategy) -> list[Filter]:

@@ -48,6 +48,13 @@ _TITLES: Final[Mapping[str, str]] = {
 _OF_CODES: Final[Mapping[str, str]] = {
     "BadArguments": "configuration",
     "BadOperation": "configuration",
+    "BadDocument": "configuration",
+    "BadUrl": "configuration",
+    "NoServer": "configuration",
+    "UnknownOperation": "configuration",
+    "Unsupported": "configuration",
+    "UNAUTHENTICATED": "authentication",
+    "PERMISSION_DENIED": "authorization",
     "BadAuth": "authentication",
     "AuthFailed": "authentication",
     "NoSecret": "authorization",

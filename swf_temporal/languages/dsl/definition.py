@@ -9,6 +9,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
+from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
@@ -250,6 +251,9 @@ def _functions(workflow: Workflow) -> Iterator[FunctionUse]:
         if called in BUILT_IN and not isinstance(task, CallFunction):
             seen.add(name)
             yield FunctionUse(Function(name, _TYPES[called], _operation(task)), task.where.value("call"))
+        elif isinstance(task, CallFunction) and task.call not in workflow.use.functions and own_function(task.call):
+            seen.add(name)
+            yield FunctionUse(Function(name, "custom", own_function(task.call)), task.where.value("call"))
         elif isinstance(task, RunTask) and task.run.workflow is None:
             kind = next(one for one in ("container", "script", "shell") if getattr(task.run, one) is not None)
             seen.add(name)

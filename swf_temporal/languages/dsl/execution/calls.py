@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     CallTask = CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A | CallFunction
 
+OF_WORKER: Final = "@default"
+"""The end of the name of a function in the default catalog, which has the functions of the worker."""
 _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oauth2": "Bearer", "oidc": "Bearer"}
 """The names of schemes in HTTP, for `$authorization`."""
 
@@ -36,7 +38,7 @@ _SCHEMES: Final = {"basic": "Basic", "bearer": "Bearer", "digest": "Digest", "oa
 async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -> JSON:
     """Make the call; return its result."""
     body = frame.body_as(CallBody)
-    if isinstance(task, CallFunction):
+    if isinstance(task, CallFunction) and task.call in lane.execution.program.functions:
         return await _run_function(task, body, data, lane)
     if isinstance(task, CallAsyncApi) and task.with_.subscription is not None:
         return await _subscribe(task, task.with_.subscription, body, data, lane)
@@ -46,7 +48,7 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
 class Callee:
     """What a task calls: the function, the arguments as written, and the authentication policies."""
 
-    def __init__(self, kind: str, arguments: Mapping[str, Any], *, uris: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, arguments: Any, *, uris: tuple[str, ...] = ()) -> None:
         self.kind = kind
         self.arguments = arguments
         self.uris = uris
@@ -59,7 +61,7 @@ class Callee:
 
 
 async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
-    given: dict[str, Any] = _plan(lane).definition["with"]
+    given: Any = _plan(lane).definition.get("with")
     match task:
         case CallHttp():
             uri, policy = _endpoint(given["endpoint"])
@@ -87,6 +89,11 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
             action = "receive" if "subscription" in given else "send"
             callee.operation = {"document": callee.operation, **place, "action": action}
             callee.policy = given.get("authentication")
+        case CallFunction():
+            # The data themselves are never evaluated: an expression that yields them is.
+            whole = "${ . }" if lane.execution.program.expressions.is_jq else "${ $ }"
+            callee = Callee("custom", whole if given is None else given)
+            callee.operation = own_function(task.call)
         case CallMcp():
             callee = _mcp(given)
             if task.with_.timeout is not None:
@@ -100,6 +107,12 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
                 server, callee.policy = _endpoint(given["server"])
                 callee.arguments, callee.uris = {**callee.arguments, "server": server}, ("server",)
     return callee
+
+
+def own_function(called: str) -> str | None:
+    """Return the name of the worker's own function that `name:version@default` means, if it means one."""
+    name, _, version = called.removesuffix(OF_WORKER).partition(":")
+    return name if called.endswith(OF_WORKER) and name and version else None
 
 
 def _mcp(given: Mapping[str, Any]) -> Callee:

@@ -22,7 +22,7 @@ class KubernetesRunner(Section):
     """The URL of the Kubernetes API."""
     namespace: Name = "default"
     """The namespace of the jobs."""
-    token_file: File = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+    token_file: File = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 - its place
     """The file with the token of the worker's service account; it is read for each container."""
 
 

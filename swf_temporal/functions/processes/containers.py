@@ -74,7 +74,7 @@ class ContainerRun:
     def read(cls, call: Call, arguments: ProcessArguments, settings: ContainerRunner) -> "ContainerRun":
         """Return the container of *call*. Raises CallFailed if its arguments are invalid, or not allowed."""
         key = sha256((call.idempotency_key or os.urandom(16).hex()).encode()).hexdigest()[:32]
-        lifetime = ProcessArguments(call, ("cleanup", "after"), "lifetime")
+        lifetime = arguments.inner("lifetime", ("cleanup", "after"))
         cleanup = lifetime.choice("cleanup", _CLEANUPS)
         name = arguments.optional_text("name") or f"swf-{key}-{call.attempt}"
         image = arguments.text("image")
@@ -111,6 +111,10 @@ class Engine(Protocol):
         """Return the result of a container. Raises CallFailed if it cannot be started, or exceeds its limits."""
         ...
 
+    async def aclose(self) -> None:
+        """Stop what it does in the background."""
+        ...
+
 
 def engine_of(services: Services, settings: ContainerRunner) -> Engine | None:
     """Return the engine that the operator has configured, if there is one."""
@@ -124,19 +128,17 @@ def engine_of(services: Services, settings: ContainerRunner) -> Engine | None:
 class CommandLine:
     """An engine with the command line of Docker."""
 
-    _swept: Final[set[str]] = set()
-    """The commands whose engines were asked for containers that earlier workers left."""
-    _timers: Final[set["asyncio.Task[None]"]] = set()
-
     def __init__(self, command: str, options: Sequence[str] = ()) -> None:
         self._command, self._options = command, options
+        self._has_swept = False
+        self._timers: set[asyncio.Task[None]] = set()
 
     async def run(self, run: ContainerRun, limits: Limits) -> ProcessResult:
         """Return the result of a container. Raises CallFailed if it cannot be started, or exceeds its limits."""
         if run.attempt > 1:  # a worker that was lost may have left it running
             await self._remove(await self._found("--filter", f"label={CALL}={run.call}"))
-        if self._command not in self._swept:
-            self._swept.add(self._command)
+        if not self._has_swept:  # what earlier workers left
+            self._has_swept = True
             self._sweep_after(0)
         with TemporaryDirectory(prefix="swf-container-", ignore_cleanup_errors=True) as folder:
             command = [*self._line(folder), *self._options_of(run, folder), *_in_container(run)]
@@ -154,6 +156,11 @@ class CommandLine:
         if run.cleanup == "eventually":
             self._sweep_after(run.after)
         return result
+
+    async def aclose(self) -> None:
+        """Stop waiting for containers that are to be removed later, which another worker will do."""
+        for timer in self._timers:
+            timer.cancel()
 
     def _line(self, folder: str) -> list[str]:
         found = shutil.which(self._command)
@@ -195,7 +202,7 @@ class CommandLine:
         for one in found:
             form = f'[{{{{json .State.FinishedAt}}}}, {{{{json (index .Config.Labels "{_AFTER}")}}}}]'
             result = await self._ask("inspect", "--format", form, one)
-            if result is not None and _is_over(result.stdout, datetime.now(UTC)):
+            if result is not None and is_over(result.stdout, datetime.now(UTC)):
                 await self._remove([one])
 
     async def _found(self, *filters: str) -> list[str]:
@@ -210,8 +217,8 @@ class CommandLine:
         """Return the result of a command of the engine; None, with a line in the log, if it failed."""
         with TemporaryDirectory(prefix="swf-container-", ignore_cleanup_errors=True) as folder:
             try:
-                command, given = [*self._line(folder), *arguments], _environment_of_engine()
-                result = await run_in(folder, f"{self._command} {arguments[0]}", command, _HOUSEKEEPING, environment=given)
+                what, command = f"{self._command} {arguments[0]}", [*self._line(folder), *arguments]
+                result = await run_in(folder, what, command, _HOUSEKEEPING, environment=_environment_of_engine())
             except CallFailed as fault:
                 _log.warning("%s", fault.message)
                 return None
@@ -231,7 +238,7 @@ def _environment_of_engine() -> dict[str, str]:
     return {**own, **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}}
 
 
-def _is_over(answer: str, now: datetime) -> bool:
+def is_over(answer: str, now: datetime) -> bool:
     """Return whether a container with the *answer* of `inspect` was to be removed before *now*."""
     try:
         ended, after = read_json(answer)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final
 from urllib.parse import quote
 
 from swf_temporal.base.data import JSON
@@ -60,12 +60,16 @@ class Kubernetes:
                 await asyncio.shield(self._delete(name))
         return ProcessResult(code, log, "")
 
+    async def aclose(self) -> None:
+        """Do nothing: the cluster removes jobs itself."""
+
     async def _ended(self, run: ContainerRun, name: str) -> tuple[str, int]:
         """Return the pod of a job, and the exit code of its container, once that has ended."""
         pause = _FIRST_LOOK
         while True:
             found = await self._ask("GET", f"{self._pods}?labelSelector=job-name%3D{quote(name, safe='')}")
-            for pod in cast("list[dict[str, JSON]]", found.get("items") or []):
+            pods: Any = found.get("items") or []
+            for pod in pods:
                 for status in (pod.get("status") or {}).get("containerStatuses") or []:
                     state = status.get("state") or {}
                     if "terminated" in state:
@@ -115,7 +119,7 @@ def _name(run: ContainerRun) -> str:
 
 
 def _job(run: ContainerRun, limits: Limits) -> dict[str, JSON]:
-    container: dict[str, JSON] = {
+    container: dict[str, Any] = {
         "name": "main",
         "image": run.image,
         "imagePullPolicy": _POLICIES[run.pull_policy],
@@ -124,7 +128,7 @@ def _job(run: ContainerRun, limits: Limits) -> dict[str, JSON]:
     }
     if run.command is not None:
         container["command"] = ["sh", "-c", run.command, "sh"]
-    spec: dict[str, JSON] = {
+    spec: dict[str, Any] = {
         "backoffLimit": 0,
         # Also if no worker is left to end it.
         "activeDeadlineSeconds": max(1, round(limits.timeout.total_seconds())),
@@ -135,5 +139,5 @@ def _job(run: ContainerRun, limits: Limits) -> dict[str, JSON]:
     }
     if run.cleanup == "eventually":
         spec["ttlSecondsAfterFinished"] = round(run.after)
-    metadata = {"name": _name(run), "labels": {CALL: run.call}}
+    metadata: dict[str, JSON] = {"name": _name(run), "labels": {CALL: run.call}}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}

@@ -17,8 +17,7 @@ from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.processes import quickjs_process
 from swf_temporal.functions.processes.arguments import RETURNS, ProcessArguments
 from swf_temporal.functions.processes.containers import OF_CONTAINERS, ContainerRun, engine_of
-from swf_temporal.functions.processes.running import Limits, ProcessResult, run
-from swf_temporal.settings.calls import Settings
+from swf_temporal.functions.processes.running import ProcessResult, limits_for, run, runner_off
 from swf_temporal.settings.runners import ScriptLanguage
 
 SOURCE: Final = "source"
@@ -33,25 +32,18 @@ _LANGUAGES: Final = {"js": ScriptLanguage.JS, "javascript": ScriptLanguage.JS, "
 _REQUIRES: Final = "require("
 
 
-def runner_off(call: Call, what: str, setting: str) -> CallFailed:
-    """Return the fault of a call that the operator does not allow, with the setting that would allow it."""
-    message = f"function '{call.function.name}' {what}, and this worker does not allow that"
-    return permanent_failure("RunnerOff", f"{message}: its operator may set {setting}")
-
-
-def limits_for(settings: Settings, call: Call) -> Limits:
-    """Return the limits of the process that *call* starts."""
-    own = settings.for_callee(call.callee)
-    timeout = own.timeout if "timeout" in own.model_fields_set else settings.runners.timeout
-    return Limits(timeout, settings.runners.max_output_bytes)
-
-
 class Processes(Performer):
     """Starts processes and containers, and returns what they write."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._settings = services.settings
+        self._engine = engine_of(services, services.settings.runners.container)
+
+    async def aclose(self) -> None:
+        """Stop what is done in the background."""
+        if self._engine is not None:
+            await self._engine.aclose()
 
     async def perform(self, call: Call) -> JSON:
         """Return the part of the process's result that the argument `return` names. Raises CallFailed.
@@ -59,7 +51,7 @@ class Processes(Performer):
         A process that ends with another exit code than 0 has failed, unless its exit code is part of the result.
         """
         kind = call.function.type
-        arguments = ProcessArguments(call, (*_NAMES[kind], *_OF_ALL))
+        arguments = ProcessArguments.of(call, (*_NAMES[kind], *_OF_ALL))
         returned = arguments.choice("return", RETURNS)
         perform = {"shell": self._shell, "script": self._script, "container": self._container}[kind]
         return _returned(call, await perform(call, arguments), returned)
@@ -84,11 +76,10 @@ class Processes(Performer):
         return await self._run(call, "the script", command, arguments, {file: code})
 
     async def _container(self, call: Call, arguments: ProcessArguments) -> ProcessResult:
-        settings = self._settings.runners.container
-        engine = engine_of(self._services, settings)
-        if engine is None:
+        if self._engine is None:
             raise runner_off(call, "runs a container", "'runners: {container: {command: docker}}'")
-        return await engine.run(ContainerRun.read(call, arguments, settings), limits_for(self._settings, call))
+        run = ContainerRun.read(call, arguments, self._settings.runners.container)
+        return await self._engine.run(run, limits_for(self._settings, call))
 
     async def _run(
         self,

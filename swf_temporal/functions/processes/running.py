@@ -21,6 +21,8 @@ from typing import Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.functions.call import Call
+from swf_temporal.settings.calls import Settings
 
 STDOUT: Final = 1
 STDERR: Final = 2
@@ -55,6 +57,19 @@ class Limits:
     timeout: timedelta
     output: int
     """The maximum number of bytes of standard output, and of standard error."""
+
+
+def limits_for(settings: Settings, call: Call) -> Limits:
+    """Return the limits of the process that *call* starts."""
+    own = settings.for_callee(call.callee)
+    timeout = own.timeout if "timeout" in own.model_fields_set else settings.runners.timeout
+    return Limits(timeout, settings.runners.max_output_bytes)
+
+
+def runner_off(call: Call, what: str, setting: str) -> CallFailed:
+    """Return the fault of a call that the operator does not allow, with the setting that would allow it."""
+    message = f"function '{call.function.name}' {what}, and this worker does not allow that"
+    return permanent_failure("RunnerOff", f"{message}: its operator may set {setting}")
 
 
 def clean_environment(folder: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -209,8 +224,7 @@ async def run(
     Raises CallFailed.
     """
     with TemporaryDirectory(prefix="swf-process-", ignore_cleanup_errors=True) as folder:
-        for name, text in (files or {}).items():
-            Path(folder, name).write_text(text, encoding="utf-8")
+        _write(folder, files or {})
         given = clean_environment(folder, environment or {})
         return await run_in(folder, what, command, limits, stdin=stdin, environment=given)
 
@@ -234,6 +248,11 @@ async def run_in(
     except TimeoutError:
         seconds = limits.timeout.total_seconds()
         raise CallFailed(f"{what} did not end within {seconds:g} s", code="Timeout") from None
+
+
+def _write(folder: str, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        Path(folder, name).write_text(text, encoding="utf-8", errors="replace")
 
 
 def _not_started(what: str, command: str, error: OSError | ValueError) -> CallFailed:

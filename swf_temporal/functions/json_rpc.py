@@ -1,0 +1,72 @@
+"""JSON-RPC 2.0: requests, notifications and answers."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Final
+
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
+from swf_temporal.functions.http.client import OpenAnswer
+from swf_temporal.functions.http.server_sent import MEDIA_TYPE, messages
+
+ACCEPT: Final = f"application/json, {MEDIA_TYPE}"
+"""The header `Accept` of a request that may be answered by one message or by a stream of them."""
+METHOD_NOT_FOUND: Final = -32601
+_HOPELESS: Final = frozenset({-32700, -32600, METHOD_NOT_FOUND, -32602})
+"""The codes of errors that are in the request."""
+
+
+def request(method: str, parameters: JSON = None, *, number: JSON = None) -> dict[str, JSON]:
+    """Return a request with the id *number*; without a number, a notification, which is not answered."""
+    found: dict[str, JSON] = {"jsonrpc": "2.0"}
+    found |= {} if number is None else {"id": number}
+    return {**found, "method": method, **({} if parameters is None else {"params": parameters})}
+
+
+def content_of(message: Mapping[str, JSON]) -> bytes:
+    return write_json(message, ensure_ascii=False).encode()
+
+
+def result_of(message: Mapping[str, JSON], what: str) -> JSON:
+    """Return the result in the answer to *what*. Raises CallFailed for an error, which is its body."""
+    error = message.get("error")
+    if isinstance(error, dict):
+        code, told = error.get("code"), error.get("message")
+        retryable = code not in _HOPELESS
+        raise CallFailed(
+            f"{what} was answered with the error {code}: {told}", code="RpcError", body=error, retryable=retryable
+        )
+    if "result" not in message:
+        raise malformed(what, "it has neither a result nor an error")
+    return message["result"]
+
+
+def malformed(what: str, why: str) -> CallFailed:
+    """Return the fault of an answer that is not one of JSON-RPC."""
+    return CallFailed(f"{what} was answered with something other than JSON-RPC: {why}", code="MalformedAnswer")
+
+
+async def read_messages(answer: OpenAnswer, what: str) -> AsyncGenerator[dict[str, JSON], None]:
+    """Yield the messages of an answer over HTTP: of a stream as they arrive, or all at once. Raises CallFailed."""
+    if answer.headers.get("content-type", "").partition(";")[0].strip().lower() != MEDIA_TYPE:
+        if content := await answer.read():
+            for message in read_message(content, what):
+                yield message
+        return
+    async with aclosing(messages(answer.limited())) as events:
+        async for event in events:
+            for message in read_message(event.encode(), what):
+                yield message
+
+
+def read_message(content: bytes, what: str) -> list[dict[str, JSON]]:
+    """Return the message in *content*, or the messages if it is an array of them. Raises CallFailed."""
+    try:
+        found = read_json(content.decode())
+    except (NotJSON, UnicodeDecodeError) as error:
+        raise malformed(what, str(error)) from None
+    several = found if isinstance(found, list) else [found]
+    if not all(isinstance(one, dict) for one in several):
+        raise malformed(what, "it is not an object")
+    return several

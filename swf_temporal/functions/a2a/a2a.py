@@ -31,6 +31,7 @@ from swf_temporal.functions.json_rpc import ACCEPT, content_of, read_messages, r
 from swf_temporal.functions.named_arguments import NamedArguments
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
+from swf_temporal.text.suggestions import meant_or_known
 
 METHODS: Final = (
     *("message/send", "message/stream", "tasks/get", "tasks/list", "tasks/cancel", "tasks/resubscribe"),
@@ -58,7 +59,7 @@ class A2a(Performer):
         arguments = NamedArguments.of(call, ("method", "server", "parameters"))
         method = arguments.text("method")
         if method not in METHODS:
-            raise arguments.wrong(f"{method!r} is not a method of A2A that can be called; it must be one of {METHODS}")
+            raise arguments.wrong(f"{method!r} is not a method of A2A; {meant_or_known(method, METHODS)}")
         identity = _identity(call)
         parameters = arguments.object("parameters") if arguments.has("parameters") else None
         if method in _WITH_MESSAGE:

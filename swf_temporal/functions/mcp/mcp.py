@@ -35,12 +35,12 @@ class Mcp(Performer):
 
     async def _perform(self, call: Call) -> JSON:
         arguments = NamedArguments.of(call, _ARGUMENTS)
-        method, limit = arguments.text("method"), self._limit(call, arguments)
+        method, parameters = arguments.text("method"), arguments.object("parameters")
+        limit = self._limit(call, arguments)
         try:
             async with asyncio.timeout(limit), self._connected(call, arguments, limit) as transport:
                 await _initialize(transport, arguments)
-                sent = request(method, arguments.object("parameters"), number=2)
-                return await _answer(transport, sent, f"the method {method!r}")
+                return await _answer(transport, request(method, parameters, number=2), f"the method {method!r}")
         except TimeoutError:
             message = f"function '{call.function.name}': the MCP server did not answer within {limit:g} s"
             raise CallFailed(message, code="Timeout") from None

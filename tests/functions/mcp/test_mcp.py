@@ -18,7 +18,7 @@ from tests.failing import fault_of
 from tests.functions.conftest import Answer, Calling, Received, Service, serving, showing
 from tests.functions.mcp import stdio_server
 
-TOOL = {"name": "add", "arguments": {"a": 1}}
+TOOL: JSON = {"name": "add", "arguments": {"a": 1}}
 
 
 class McpService(Service):
@@ -163,7 +163,7 @@ COMMAND = [sys.executable, stdio_server.__file__]
 
 def over_stdio(kind: str = "", method: str = "tools/call", **more: JSON) -> Call:
     stdio: JSON = {"command": COMMAND[0], "arguments": [*COMMAND[1:], *filter(None, [kind])], "environment": {"A": "b"}}
-    arguments = {"method": method, "parameters": TOOL, "transport": {"stdio": stdio}, **more}
+    arguments: JSON = {"method": method, "parameters": TOOL, "transport": {"stdio": stdio}, **more}
     return Call(Function("tool", "mcp"), arguments)
 
 

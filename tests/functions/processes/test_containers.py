@@ -288,7 +288,9 @@ async def test_another_attempt_deletes_the_job_of_the_first(cluster: Cluster) ->
 
 @pytest.mark.parametrize("arguments", [{"stdin": "a"}, {"ports": {"80": "80"}}])
 async def test_what_a_job_does_not_have(cluster: Cluster, arguments: dict[str, JSON]) -> None:
-    await fault_of(cluster.call(container(**arguments)), "BadArguments", "a job of Kubernetes has no", retryable=False)
+    await fault_of(
+        cluster.call(container("alpine", **arguments)), "BadArguments", "a job of Kubernetes has no", retryable=False
+    )
 
 
 async def test_a_cluster_that_refuses(cluster: Cluster) -> None:

@@ -1,10 +1,10 @@
-"""Messages of server-sent events, however they are cut into pieces."""
+"""Answers of JSON-RPC as server-sent events, however they are cut into pieces."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
-from swf_temporal.functions.http.server_sent import messages
+from swf_temporal.functions.json_rpc import events_of
 
 
 async def pieces(content: bytes, size: int) -> AsyncIterator[bytes]:
@@ -23,4 +23,4 @@ async def pieces(content: bytes, size: int) -> AsyncIterator[bytes]:
     (b"data: a\r\n", ["a"]),
 ])  # fmt: skip
 async def test_messages_of_a_stream(content: bytes, expected: list[str], size: int) -> None:
-    assert [one async for one in messages(pieces(content, size))] == expected
+    assert [one async for one in events_of(pieces(content, size))] == expected

@@ -30,7 +30,7 @@ class ContainerRunner(Section):
     """The settings of containers that definitions start."""
 
     command: Name | None = None
-    """The command line of the engine: `docker`, `podman`, or a path."""
+    """The command line of a container engine: `docker`, `podman`, or a path."""
     kubernetes: KubernetesRunner | None = None
     """The Kubernetes cluster in which they run instead."""
     images: tuple[str, ...] | None = None
@@ -38,7 +38,7 @@ class ContainerRunner(Section):
     volumes: tuple[str, ...] = ()
     """The folders of the host, or named volumes, that containers may mount, with everything below them."""
     options: tuple[str, ...] = ()
-    """Further options of the engine's `run`, such as limits of memory and network."""
+    """Further options of its `run`, such as limits of memory and network."""
 
 
 class Runners(Section):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -115,7 +116,9 @@ class Kubernetes:
 def _name(run: ContainerRun) -> str:
     """Return the name of the job, which Kubernetes restricts more than others do."""
     name = "".join(one if one.isascii() and one.isalnum() else "-" for one in run.name.lower())
-    return name[:_MAX_NAME].strip("-") or f"swf-{run.call}"
+    if len(name) > _MAX_NAME:  # what distinguishes it may be at its end
+        name = f"{name[: _MAX_NAME - 17]}-{sha256(name.encode()).hexdigest()[:16]}"
+    return name.strip("-") or f"swf-{run.call}"
 
 
 def _job(run: ContainerRun, limits: Limits) -> dict[str, JSON]:

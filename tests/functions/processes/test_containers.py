@@ -286,6 +286,16 @@ async def test_another_attempt_deletes_the_job_of_the_first(cluster: Cluster) ->
     assert ("labelSelector", f"swf-temporal.call={label}") in cluster.service.requests[0].query
 
 
+async def test_names_of_jobs(cluster: Cluster) -> None:
+    """What is too long for Kubernetes keeps its difference."""
+    cluster.will_be({"terminated": {"exitCode": 0}})
+    for name in ("Orders-1a.shop-Pack it", "x" * 80 + "1", "x" * 80 + "2"):
+        await cluster.call(container(name=name))
+    short, one, other = (one.body["metadata"]["name"] for one in cluster.service.requests if one.method == "POST")
+    assert short == "orders-1a-shop-pack-it"
+    assert (len(one), len(other), one == other) == (63, 63, False)
+
+
 @pytest.mark.parametrize("arguments", [{"stdin": "a"}, {"ports": {"80": "80"}}])
 async def test_what_a_job_does_not_have(cluster: Cluster, arguments: dict[str, JSON]) -> None:
     await fault_of(

@@ -59,7 +59,12 @@ _OF_CODES: Final[Mapping[str, str]] = {
     "AuthFailed": "authentication",
     "NoSecret": "authorization",
     "UnknownSecret": "authorization",
+    "RunnerOff": "configuration",
+    "NotInstalled": "configuration",
     "RpcError": "runtime",
+    "ProcessFailed": "runtime",
+    "NotStarted": "runtime",
+    "Timeout": "timeout",
 }
 """The standard types of the faults of calls that are no failures of communication, by their codes."""
 RAISED: Final = "Raised"

@@ -26,7 +26,8 @@ from swf_temporal.languages.dsl.model.workflow import (
 from swf_temporal.languages.dsl.names import id_of
 from swf_temporal.languages.dsl.outline import outline_of
 from swf_temporal.languages.dsl.schedules import spec_of
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
+from swf_temporal.languages.metadata import attributes_of, concurrency_of
+from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
@@ -140,6 +141,16 @@ class DslDefinition(Definition):
             return event.attribute(rule.attribute)
         found = self.program.expressions.expression(rule.path)(event.to_json(), {"__now": 0.0})
         return found or None
+
+    @property
+    def concurrency(self) -> Concurrency | None:
+        """Its limit in `document.metadata.concurrency`."""
+        return concurrency_of(self.workflow.document.metadata)
+
+    @property
+    def search_attributes(self) -> Mapping[str, str]:
+        """The types of its `document.metadata.searchAttributes`, by name."""
+        return {name: one.type for name, one in attributes_of(self.workflow.document.metadata).items()}
 
     @property
     def has_schedule(self) -> bool:

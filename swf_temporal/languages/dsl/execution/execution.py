@@ -19,6 +19,7 @@ from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan
 from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
+from swf_temporal.languages.metadata import attribute_values, concurrency_key
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
@@ -45,6 +46,17 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             "startedAt": moment(run.started),
         }
         """The value of `$workflow` (section "Workflow Descriptor")."""
+
+    async def concurrency_key(self) -> JSON:
+        """Return the value of the key of `concurrency` in the document's metadata for the input."""
+        return await concurrency_key(self.program.workflow.document.metadata, self._of_input)
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return the values of `searchAttributes` in the document's metadata for the input."""
+        return await attribute_values(self.program.workflow.document.metadata, self._of_input)
+
+    async def _of_input(self, written: JSON) -> JSON:
+        return await Lane(self, None).fill(written, self.run.input)
 
     @property
     def deadline(self) -> float | None:

@@ -4,7 +4,7 @@ The text has a table of the arguments of expressions (section "Runtime expressio
 argument without a value fails whenever it is evaluated.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -15,9 +15,13 @@ from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
+    Correlation,
     EventFilter,
     EventStrategy,
+    Export,
     ExternalResource,
+    Input,
+    Output,
     RetryPolicy,
     Timeout,
 )
@@ -29,9 +33,12 @@ from swf_temporal.languages.dsl.model.workflow import (
     CallHttp,
     CallMcp,
     CallOpenApi,
+    Case,
+    Catch,
     EmitTask,
     ForTask,
     ListenTask,
+    Loop,
     RaiseTask,
     RunTask,
     SetTask,
@@ -49,6 +56,20 @@ _BEFORE: Final = _ALWAYS | {"task"}
 """What has a value before the input of a task is transformed."""
 _WITHIN: Final = _BEFORE | {"input"}
 _SCHEDULE: Final[frozenset[str]] = frozenset()
+
+
+_WITHIN_KEY: Final[Mapping[type[Node], tuple[str, ...]]] = {
+    Case: ("switch",),
+    Catch: ("catch",),
+    Correlation: ("correlate",),
+    Export: ("export",),
+    Input: ("input",),
+    Loop: ("for",),
+    Output: ("output",),
+    RetryPolicy: ("retry",),
+    Timeout: ("timeout",),
+}
+"""The keys of nodes whose own keys alone would say too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +143,7 @@ class _Fields:
             return
         value = getattr(node, _attribute(type(node), key))
         for path, text, position in texts_in(value, node.where.value(key)):
-            words = ".".join(map(str, (key, *path)))
+            words = ".".join(map(str, (*_WITHIN_KEY.get(type(node), ()), key, *path)))
             is_whole = is_expression and not path
             self.found.append(Field(self.owner, words, text, position, known, is_whole, has_secrets=secrets))
 

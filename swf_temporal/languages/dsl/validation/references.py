@@ -68,7 +68,7 @@ def _targets(place: Place, names: set[str], report: Report) -> None:
             if target in names:
                 hint = f"{target!r} is in another list: then leads only to tasks of the same list"
             else:
-                hint = did_you_mean(target, [*place.beside, *DIRECTIVES]) or meant_or_known(target, place.beside)
+                hint = did_you_mean(target, [*place.beside, *DIRECTIVES]) or meant_or_known(target, set(place.beside))
             report.error("transition-target", message, where, hint)
 
 

@@ -11,7 +11,6 @@ from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts, Node
 from swf_temporal.languages.dsl.model.parts import (
-    SCHEMES,
     AttemptLimit,
     Authentication,
     Backoff,
@@ -34,6 +33,7 @@ from swf_temporal.languages.dsl.model.parts import (
     Timeout,
 )
 from swf_temporal.languages.dsl.model.workflow import (
+    ONE_OF,
     A2AArguments,
     AsyncApiArguments,
     Catch,
@@ -49,7 +49,6 @@ from swf_temporal.languages.dsl.model.workflow import (
     McpStdio,
     McpTransport,
     OpenApiArguments,
-    Run,
     Schedule,
     Script,
     SetTask,
@@ -61,7 +60,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     Workflow,
     WorkflowProcess,
 )
-from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL
+from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
 from swf_temporal.languages.dsl.validation.walk import Report, parts_of, places_in
 from swf_temporal.text.located import Array, Object, plain
@@ -69,11 +68,8 @@ from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.suggestions import did_you_mean
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-_NAME: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
-_SEMANTIC: Final = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
-    r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
-)
+_NAME: Final = re.compile(NAME_FORM)
+_SEMANTIC: Final = re.compile(VERSION_FORM)
 _HOST: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-.]{0,251}[a-zA-Z0-9])?")
 _METHOD: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _METHODS: Final = ("get", "head", "post", "put", "delete", "connect", "options", "trace", "patch")
@@ -124,19 +120,6 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
     Timeout: ("after",),
     WaitTask: ("wait",),
 }
-_ONE_OF: Final[Mapping[type[Node], tuple[str, tuple[str, ...]]]] = {
-    AsyncApiArguments: ("the call", ("channel", "operation")),
-    Authentication: ("the authentication policy", ("use", *SCHEMES)),
-    Backoff: ("backoff", ("constant", "linear", "exponential")),
-    DataSchema: ("the schema", ("document", "resource")),
-    EventStrategy: ("the events", ("one", "any", "all")),
-    McpTransport: ("transport", ("http", "stdio")),
-    Run: ("run", ("container", "script", "shell", "workflow")),
-    Schedule: ("schedule", ("every", "cron", "after", "on")),
-    Script: ("script", ("code", "source")),
-    SubscriptionLifetime: ("consume", ("amount", "while", "until")),
-}
-"""The keys of which exactly one must be written."""
 
 
 def check_values(workflow: Workflow, report: Report) -> None:
@@ -158,8 +141,8 @@ class _Values:
     def check(self, node: Node) -> None:
         for part in parts_of(node):
             kind = type(part)
-            if kind in _ONE_OF:
-                self._one_of(part, *_ONE_OF[kind])
+            if kind in ONE_OF:
+                self._one_of(part, *ONE_OF[kind])
             for key, forms in _FORMS.get(kind, {}).items():
                 self._form(part, key, forms)
             for key in _DURATIONS.get(kind, ()):

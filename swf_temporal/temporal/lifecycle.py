@@ -130,7 +130,8 @@ class Lifecycle(Part):
             return
         kind, at = entry.kind, entry.at
         if kind is TraceKind.WORKFLOW_STARTED:
-            of = {"name": one.id, "namespace": one.namespace, "version": one.version}
+            name = one.id if one.namespace is None else one.id.removeprefix(f"{one.namespace}.")
+            of = {"name": name, "namespace": one.namespace, "version": one.version}
             definition: JSON = {key: value for key, value in of.items() if value is not None}
             self._tell_workflow("started", "startedAt", at, definition=definition)
         elif kind in _CORRELATIONS:
@@ -176,7 +177,7 @@ class Lifecycle(Part):
         if "task" not in self._asked:
             return
         what, when = of
-        task = self._pointers.get(state, f"/{self._states}/{state}")
+        task = state if state.startswith("/") else self._pointers.get(state, f"/{self._states}/{state}")
         data: dict[str, JSON] = {"task": task, when: at.isoformat(), **more}
         self._tell(f"task.{what}", data, at, subject=state)
 
@@ -217,11 +218,14 @@ class Lifecycle(Part):
 
 
 def _error_of(fault: WorkflowFault) -> JSON:
+    if isinstance(fault.body, dict) and fault.body.get("type") == fault.name:
+        return fault.body  # an error that is in the specification's form already
     name = fault.name if fault.code in {None, fault.name} else f"{fault.name}/{fault.code}"
     return _error(name, fault.message, fault.status)
 
 
 def _error(name: object, message: object, status: int | None = None) -> JSON:
     """Return an error in the specification's form: its type is a URI, its status an HTTP status."""
-    error: dict[str, JSON] = {"type": f"{DEFAULT_SOURCE}/errors/{name}", "title": str(name), "detail": str(message)}
+    type_ = name if ":" in str(name) else f"{DEFAULT_SOURCE}/errors/{name}"
+    error: dict[str, JSON] = {"type": type_, "title": str(name), "detail": str(message)}
     return {**error, "status": 500 if status is None else status}

@@ -71,7 +71,8 @@ class DslDefinition(Definition):
     @cached_property
     def written(self) -> JSON:
         """The definition as JSON."""
-        return plain(self._root)
+        written: JSON = plain(self._root)
+        return written
 
     @property
     def input_schema(self) -> JSON:
@@ -137,7 +138,7 @@ class DslDefinition(Definition):
         if rule.path is None:
             return event.attribute(rule.attribute)
         found = self.program.expressions.expression(rule.path)(event.to_json(), {"__now": 0.0})
-        return None if not found else found  # type: ignore[return-value]
+        return found or None
 
     @property
     def has_schedule(self) -> bool:
@@ -196,7 +197,8 @@ class DslDefinition(Definition):
 
 
 def _schema(declared: DataSchema | None) -> JSON:
-    return None if declared is None else plain(declared.document)
+    schema: JSON = None if declared is None else plain(declared.document)
+    return schema
 
 
 def tasks_in(node: Any) -> Iterator[TaskBase]:

@@ -25,8 +25,11 @@ VERSION_FORM: Final = (
 
 
 def id_of(namespace: str, name: str) -> str:
-    """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal."""
-    return f"{namespace}/{name}"
+    """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal.
+
+    Neither may have a dot, so that it is unique.
+    """
+    return f"{namespace}.{name}"
 
 
 def version_numbers(dsl: str) -> tuple[int, int, int]:

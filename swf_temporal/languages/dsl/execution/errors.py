@@ -48,6 +48,7 @@ _OF_CODES: Final[Mapping[str, str]] = {
     "BadArguments": "configuration",
     "BadOperation": "configuration",
     "BadAuth": "authentication",
+    "AuthFailed": "authentication",
     "NoSecret": "authorization",
     "UnknownSecret": "authorization",
     "RpcError": "runtime",

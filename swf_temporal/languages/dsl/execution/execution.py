@@ -6,7 +6,7 @@ its work within its timeout, the transformation and the schema of its output, it
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
@@ -20,7 +20,7 @@ from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
 from swf_temporal.runtime.execution import ExecutionBase
-from swf_temporal.runtime.host import Completed, TraceKind
+from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
 from swf_temporal.runtime.run import walk
 
@@ -83,7 +83,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         found = list(nested(self.frame, TaskFrame))
         return found[-1] if found else None
 
-    async def execute(self) -> Completed:
+    async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
         lane = Lane(self, None)
         try:
@@ -92,9 +92,24 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             await self._set_deadline(lane)
             await lane.in_time(self.frame.deadline, self._run_tasks(lane), lambda: TimedOut("the workflow timed out"))
             assert self.frame.ended is not None  # noqa: S101 - its tasks are done
-            return Completed(await self._output(self.frame.ended.value, lane))
+            if self.frame.again is None:
+                output = await self._output(self.frame.ended.value, lane)
+                schedule = self.program.workflow.schedule
+                if schedule is None or schedule.after is None:
+                    return Completed(output)
+                self.frame.data = output
+                self.frame.again = self.run.time() + await lane.seconds(schedule.after, output)
+            return await self._again(self.frame.again, lane)
         except WorkflowFault as fault:
             raise as_fault(fault, problem_of(fault, is_open=self.program.is_open)) from None
+
+    async def _again(self, moment: float, lane: Lane) -> ContinuedAs:
+        """Wait until *moment*, and run again with the same input (section "Schedule": `after`)."""
+        await lane.sleep_until(moment)
+        document = self.program.workflow.document
+        following = ContinuedAs(self.program.id, document.version, self.run.input, inbox=self.run.inbox.record())
+        await self.run.leave(following)
+        return following
 
     async def _begin(self, lane: Lane) -> None:
         """Check and transform the input (section "Data Flow", steps 1 and 2)."""
@@ -266,3 +281,11 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         # The text's own examples look at the properties of the task beside those of the descriptor.
         written = plan.definition if isinstance(plan.definition, dict) else {}
         return await lane.holds(condition, data, {"task": {**written, **described}})
+
+
+class PreparedProgram(DslProgram):
+    """A definition prepared for running, as a run begins it."""
+
+    def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> DslExecution:
+        """Return the execution of *run*, resumed from the *frame* of an earlier execution if there is one."""
+        return DslExecution(self, run, InstanceFrame(run.input) if frame is None else InstanceFrame.from_json(frame))

@@ -174,3 +174,5 @@ class InstanceFrame(ExecutionFrame):
     deadline: float | None = None
     ended: Value | None = None
     """Its output before transformation, once its tasks are done."""
+    again: float | None = None
+    """When it runs again, if its definition says that it does."""

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
 
 
-async def work_of(lane: Lane, frame: TaskFrame) -> WorkDone:
+async def work_of(lane: Lane, frame: TaskFrame) -> WorkDone:  # noqa: C901 - a case for each type
     """Do the work of the task of *lane* on its transformed input; return its raw output."""
     assert lane.plan is not None and frame.input is not None  # noqa: S101, PT018 - it is the lane of a task
     task, data = lane.plan.task, frame.input.value
@@ -243,7 +243,7 @@ async def run_try(task: TryTask, body: TryBody, data: JSON, lane: Lane) -> WorkD
                 raise  # the attempts are used up, and nothing else is to be done about the error
             lane.execution.frame.error = problem
             if delay is None:
-                lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=fault.code, message=fault.message)
+                lane.emit(TraceKind.ERROR_CAUGHT, plan.name, code=str(problem["type"]), message=fault.message)
                 body.error, body.tasks = problem, None
             else:
                 retried = StateRetried(attempt=body.attempts.number, error=str(problem["type"]), delay=delay)

@@ -22,8 +22,6 @@ from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.model_errors import wrong_form
 from swf_temporal.text.origin import NOWHERE, Where
 
-T = TypeVar("T")
-
 Text: TypeAlias = StrictStr
 Truth: TypeAlias = StrictBool
 Number: TypeAlias = StrictInt
@@ -62,7 +60,7 @@ ONLY: Final = "*only*"
 """The step of an error's path that stands for the one key of an element of a list of names and values."""
 
 
-class Named(Node):
+class NamedValue(Node):
     """An element of a list of names and values: an object with one key, its name."""
 
     name: StrictStr
@@ -87,9 +85,10 @@ TEXT = "*text*"
 """The tags of the alternatives of a part that is a text or an object."""
 
 
-def text_or(node: Any) -> Any:
-    """Return the type of a part that is a text or a *node*."""
-    return Annotated[Annotated[StrictStr, Tag(TEXT)] | Annotated[node, Tag(OBJECT)], Discriminator(_form)]
+N = TypeVar("N")
+
+TextOr: TypeAlias = Annotated[Annotated[StrictStr, Tag(TEXT)] | Annotated[N, Tag(OBJECT)], Discriminator(_form)]
+"""A part that is a text or an object."""
 
 
 PARTS = ("days", "hours", "minutes", "seconds", "milliseconds")
@@ -112,5 +111,5 @@ class DurationParts(Node):
         return value
 
 
-Duration: TypeAlias = text_or(DurationParts)
+Duration: TypeAlias = TextOr[DurationParts]
 """A duration: by its parts, by ISO 8601, or by an expression that yields the latter."""

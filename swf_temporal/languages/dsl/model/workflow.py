@@ -1,11 +1,22 @@
 """The model of a definition and its tasks."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from swf_temporal.languages.dsl.model.node import ONLY, Duration, Expression, Named, Node, Number, Template, Text, Truth
+from swf_temporal.languages.dsl.model.node import (
+    ONLY,
+    Duration,
+    Expression,
+    NamedValue,
+    Node,
+    Number,
+    Template,
+    Text,
+    TextOr,
+    Truth,
+)
 from swf_temporal.languages.dsl.model.parts import (
     SCHEMES,
     Authentication,
@@ -23,9 +34,6 @@ from swf_temporal.languages.dsl.model.parts import (
     Output,
     RetryPolicy,
     Timeout,
-    error_or_name,
-    retry_or_name,
-    timeout_or_name,
 )
 from swf_temporal.languages.dsl.names import NAME_FORM, VERSION_FORM
 from swf_temporal.text.located import Object
@@ -47,8 +55,10 @@ def _named(items: object) -> object:
     return found
 
 
-def _listed(kind: Any) -> Any:
-    return Annotated[tuple[kind, ...], BeforeValidator(_named)]
+T = TypeVar("T")
+
+Named: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_named)]
+"""A list of objects with one key each: names, and what they name."""
 
 
 class TaskBase(Node):
@@ -60,9 +70,9 @@ class TaskBase(Node):
     input: Input | None = None
     output: Output | None = None
     export: Export | None = None
-    timeout: timeout_or_name | None = None
+    timeout: TextOr[Timeout] | None = None
     then: Text | None = None
-    metadata: dict[str, Any] = {}
+    metadata: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class HttpArguments(Node):
@@ -349,7 +359,7 @@ class ListenTask(TaskBase):
 class Raise(Node):
     """The error of a raise task."""
 
-    error: error_or_name
+    error: TextOr[ErrorDefinition]
 
 
 class RaiseTask(TaskBase):
@@ -435,7 +445,7 @@ class Case(Node):
     then: Text
 
 
-class NamedCase(Named):
+class NamedCase(NamedValue):
     """A case and its name."""
 
     case: Case = Field(alias=ONLY)
@@ -445,7 +455,7 @@ class SwitchTask(TaskBase):
     """Chooses the next task."""
 
     kind = "switch"
-    switch: _listed(NamedCase)
+    switch: Named[NamedCase]
 
 
 class CatchErrors(Node):
@@ -461,7 +471,7 @@ class Catch(Node):
     as_: Text = Field(default="error", alias="as")
     when: Expression | None = None
     except_when: Expression | None = Field(default=None, alias="exceptWhen")
-    retry: retry_or_name | None = None
+    retry: TextOr[RetryPolicy] | None = None
     do: "TaskList" = ()
     then: Text | None = None
 
@@ -533,13 +543,13 @@ Task: TypeAlias = Annotated[
 ]
 
 
-class NamedTask(Named):
+class NamedTask(NamedValue):
     """A task and its name."""
 
     task: Task = Field(alias=ONLY)
 
 
-TaskList: TypeAlias = Annotated[tuple[NamedTask, ...], BeforeValidator(_named)]
+TaskList: TypeAlias = Named[NamedTask]
 
 
 class Extension(Node):
@@ -554,7 +564,7 @@ class Extension(Node):
     after: TaskList = ()
 
 
-class NamedExtension(Named):
+class NamedExtension(NamedValue):
     """An extension and its name."""
 
     extension: Extension = Field(alias=ONLY)
@@ -563,14 +573,14 @@ class NamedExtension(Named):
 class Use(Node):
     """The components that a definition can refer to by name."""
 
-    authentications: dict[str, Authentication] = {}
-    catalogs: dict[str, Catalog] = {}
-    errors: dict[str, ErrorDefinition] = {}
-    extensions: _listed(NamedExtension) = ()
-    functions: dict[str, Task] = {}
-    retries: dict[str, RetryPolicy] = {}
+    authentications: Mapping[str, Authentication] = Field(default_factory=dict)
+    catalogs: Mapping[str, Catalog] = Field(default_factory=dict)
+    errors: Mapping[str, ErrorDefinition] = Field(default_factory=dict)
+    extensions: Named[NamedExtension] = ()
+    functions: Mapping[str, Task] = Field(default_factory=dict)
+    retries: Mapping[str, RetryPolicy] = Field(default_factory=dict)
     secrets: tuple[Text, ...] = ()
-    timeouts: dict[str, Timeout] = {}
+    timeouts: Mapping[str, Timeout] = Field(default_factory=dict)
 
 
 class Document(Node):
@@ -582,8 +592,8 @@ class Document(Node):
     version: Text = Field(json_schema_extra={"pattern": f"^{VERSION_FORM}$"})
     title: Text | None = None
     summary: Text | None = None
-    tags: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
+    tags: Mapping[str, Any] = Field(default_factory=dict)
+    metadata: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class Schedule(Node):
@@ -610,7 +620,7 @@ class Workflow(Node):
     input: Input | None = None
     use: Use = Use()
     do: TaskList
-    timeout: timeout_or_name | None = None
+    timeout: TextOr[Timeout] | None = None
     output: Output | None = None
     schedule: Schedule | None = None
     evaluate: Evaluate = Evaluate()

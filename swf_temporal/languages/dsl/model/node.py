@@ -106,7 +106,7 @@ class DurationParts(Node):
     @model_validator(mode="before")
     @classmethod
     def _has_parts(cls, value: object) -> object:
-        if isinstance(value, dict) and not any(part in value for part in PARTS):
+        if isinstance(value, dict) and not value:
             raise wrong_form("an object with days, hours, minutes, seconds or milliseconds")
         return value
 

@@ -628,7 +628,7 @@ class Workflow(Node):
 
 ONE_OF: Final[Mapping[type[Node], tuple[str, tuple[str, ...]]]] = {
     AsyncApiArguments: ("the call", ("channel", "operation")),
-    Authentication: ("the authentication policy", ("use", *SCHEMES)),
+    Authentication: ("the policy", ("use", *SCHEMES)),
     Backoff: ("backoff", ("constant", "linear", "exponential")),
     DataSchema: ("the schema", ("document", "resource")),
     EventStrategy: ("the event consumption strategy", ("one", "any", "all")),

@@ -166,7 +166,7 @@ def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: S
         message = f"{owner} has both {kind} and {key}, and a task has one type"
         hint = "write two tasks, one after the other"
         return source.problem("task-type", message, place.key_position, hint)
-    known = sorted(set(fields_at(Workflow, _of_models(path[:-1]))) - {"name", ONLY, key})
+    known = sorted(set(fields_at(Workflow, _of_models(path[:-1]))) - {"@", "name", ONLY, key})
     hint = _misplaced(key, around, kind) or _meant(key, known) or did_you_mean(key, known)
     if hint is None and owner == _WHOLE and not around.keys:
         hint = f"it may have {', '.join(Workflow.written())}"
@@ -194,7 +194,7 @@ def _misplaced(key: str, around: _Place, kind: str | None) -> str | None:
         if key in Use.written() and key not in _OLDER:
             return f"write it under use: use.{key}"
         return _OLDER.get(key)
-    if around.keys and key in TaskBase.written() and around.owner != _WHOLE:
+    if around.keys and key in (*TaskBase.written(), *_BESIDE) and around.owner != _WHOLE:
         return f"{key!r} belongs to the task itself: write it beside {around.keys[0]!r}"
     if kind is not None:
         inner = next((one for one in _INSIDE[kind] if key in fields_at(Workflow, ["do", ONLY, *one.split(".")])), None)
@@ -202,6 +202,8 @@ def _misplaced(key: str, around: _Place, kind: str | None) -> str | None:
     return None
 
 
+_BESIDE: Final = ("catch", "do", "foreach", "while", "with")
+"""The keys of tasks of some types, beside that of the type."""
 _INSIDE: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(TASK_TYPES, ()),
     "call": ("with",),

@@ -16,6 +16,7 @@ from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
     Correlation,
+    ErrorDefinition,
     EventFilter,
     EventStrategy,
     Export,
@@ -48,7 +49,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Place, iterator_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Place, components_in, iterator_of, places_in
 from swf_temporal.text.located import Array, Object
 
 _ALWAYS: Final = frozenset({"context", "workflow", "runtime"})
@@ -166,18 +167,21 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
         fields.template(workflow.timeout, "after", _ALWAYS)
     if workflow.schedule is not None and workflow.schedule.on is not None:
         _strategy(fields, workflow.schedule.on, _SCHEDULE)
-    use = workflow.use
-    for policy in use.authentications.values():
-        fields.credentials(policy, anything)
-    for timeout in use.timeouts.values():
-        fields.template(timeout, "after", anything)
-    for retry in use.retries.values():
-        _retry(fields, retry, anything, anything)
-    for error in use.errors.values():
-        for key in ("type", "title", "detail"):
-            fields.template(error, key, anything)
     yield from fields.found
-    for one in use.extensions:
+    for owner, component in components_in(workflow):
+        fields = _Fields(owner)
+        match component:
+            case Authentication():
+                fields.credentials(component, anything)
+            case Timeout():
+                fields.template(component, "after", anything)
+            case RetryPolicy():
+                _retry(fields, component, anything, anything)
+            case ErrorDefinition():
+                for key in ("type", "title", "detail"):
+                    fields.template(component, key, anything)
+        yield from fields.found
+    for one in workflow.use.extensions:
         fields = _Fields(f"extension {one.name!r}")
         known = _BEFORE if one.extension.before else _WITHIN
         fields.expression(one.extension, "when", known | variables_of(workflow))

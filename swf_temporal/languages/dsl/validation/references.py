@@ -16,7 +16,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, lists_in, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, components_in, lists_in, parts_of, places_in
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
 DIRECTIVES: Final = ("continue", "exit", "end")
@@ -31,7 +31,8 @@ def check_references(workflow: Workflow, report: Report, missing: Iterable[str])
         _targets(place, names, report)
         _components(place, workflow, report, set(missing))
     _timeout("the workflow", workflow, workflow, report)
-    _authentications("the workflow", workflow, workflow, report)
+    for owner, component in components_in(workflow):
+        _authentications(owner, component, workflow, report)
     for one in lists_in(workflow):
         _duplicates(one.tasks, report)
         if one.kind is Kind.LIST:

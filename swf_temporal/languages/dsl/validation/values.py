@@ -12,7 +12,6 @@ from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts, Node
 from swf_temporal.languages.dsl.model.parts import (
     AttemptLimit,
-    Authentication,
     Backoff,
     Bearer,
     ContainerLifetime,
@@ -62,7 +61,7 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
-from swf_temporal.languages.dsl.validation.walk import Report, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Report, components_in, parts_of, places_in
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.suggestions import did_you_mean
@@ -125,6 +124,8 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
 def check_values(workflow: Workflow, report: Report) -> None:
     """Add the problems of the values in *workflow*."""
     _Values("the workflow", workflow, report).check(workflow)
+    for owner, component in components_in(workflow):
+        _Values(owner, workflow, report).check(component)
     for place in places_in(workflow):
         _Values(place.owner, workflow, report).check(place.task)
 
@@ -242,9 +243,10 @@ class _Values:
             self._no_effect("until", "without any", strategy)
         if strategy.all == ():
             self._report.error("empty-list", f"{self._owner}: all is empty", strategy.where.value("all"))
-        if isinstance(strategy.until, EventStrategy) and strategy.until.until is not None:
+        inner = strategy.until if isinstance(strategy.until, EventStrategy) else None
+        if inner is not None and inner.any is not None and inner.until is not None:
             message = f"{self._owner}: until has an until of its own"
-            self._report.error(_UNKNOWN, message, strategy.until.where.key("until"), "remove it")
+            self._report.error(_UNKNOWN, message, inner.where.key("until"), "remove it")
         elif strategy.until is not None and not isinstance(strategy.until, EventStrategy | str):
             self._error(
                 "type", f"until must be a text or an object, not {describe_value(strategy.until)}", strategy, "until"
@@ -338,20 +340,14 @@ class _Values:
 
     # Authentication
 
-    def of_authentication(self, policy: Authentication) -> None:
-        if policy.certificate is not None:
-            message = f"{self._owner}: the scheme certificate is not supported in a definition"
-            hint = "the settings of the host name a client's certificate"
-            self._report.error("auth-scheme", message, policy.where.key("certificate"), hint)
-
     def of_login(self, login: Login) -> None:
-        self._properties(login, "the authentication policy", ("username", "password"))
+        self._properties(login, "the policy", ("username", "password"))
 
     def of_bearer(self, bearer: Bearer) -> None:
-        self._properties(bearer, "the authentication policy", ("token",))
+        self._properties(bearer, "the policy", ("token",))
 
     def of_oauth2(self, policy: OAuth2) -> None:
-        if not self._properties(policy, "the authentication policy", ("authority", "grant")):
+        if not self._properties(policy, "the policy", ("authority", "grant")):
             return
         self._uri(policy, "authority")
         client = policy.client
@@ -359,15 +355,15 @@ class _Values:
         if method != "none" and (client is None or client.id is None):
             where = policy.where.position if client is None else client.where.position
             hint = "write client: {id: …}, or client: {authentication: none}"
-            self._report.error("missing", f"{self._owner}: the authentication policy has no client.id", where, hint)
+            self._report.error("missing", f"{self._owner}: the policy has no client.id", where, hint)
         if client is not None and method == "private_key_jwt" and client.assertion is None:
-            message = f"{self._owner}: the authentication private_key_jwt has no assertion"
-            self._report.error("missing", message, client.where.position, "write the JWT as client.assertion")
+            message = f"{self._owner}: the policy has no client.assertion"
+            self._report.error("missing", message, client.where.position, "private_key_jwt needs a JWT")
 
     def _properties(self, scheme: Credentials, subject: str, keys: tuple[str, ...]) -> bool:
         """Check that *scheme* has the properties *keys*, or names a secret; return whether it has properties."""
         if scheme.use is None:
-            self._missing(scheme, subject, keys, "or write use: and the name of a secret that has them")
+            self._missing(scheme, subject, keys, "write it, or use: and the name of a secret that has it")
             return True
         others = [key for key in scheme.where.keys if key != "use"]
         if others:
@@ -480,7 +476,6 @@ _CHECKS: Final[Mapping[type[Node], Callable[[_Values, Any], None]]] = {
     Script: _Values.of_script,
     ContainerLifetime: _Values.of_container_lifetime,
     WorkflowProcess: _Values.of_workflow_process,
-    Authentication: _Values.of_authentication,
     Login: _Values.of_login,
     Bearer: _Values.of_bearer,
     OAuth2: _Values.of_oauth2,

@@ -152,7 +152,7 @@ class _Values:
             if check is not None:
                 check(self, part)
 
-    def _error(self, code: str, message: str, node: Node, key: str, hint: str | None = None) -> None:
+    def error(self, code: str, message: str, node: Node, key: str, hint: str | None = None) -> None:
         self._report.error(code, f"{self._owner}: {message}", node.where.value(key), hint)
 
     def _no_effect(self, key: str, why: str, node: Node) -> None:
@@ -179,7 +179,7 @@ class _Values:
         if value is None or _form_of(value) in forms:
             return
         expected = forms[0] if len(forms) == 1 else f"{', '.join(forms[:-1])} or {forms[-1]}"
-        self._error("type", f"{key} must be {expected}, not {describe_value(value)}", node, key)
+        self.error("type", f"{key} must be {expected}, not {describe_value(value)}", node, key)
 
     def _missing(self, node: Node, subject: str, keys: tuple[str, ...], hint: str | None = None) -> None:
         for key in keys:
@@ -193,7 +193,7 @@ class _Values:
         if isinstance(value, DurationParts):
             for part in PARTS:
                 if getattr(value, part) < 0:
-                    self._error("duration", f"{part} of {key} must be 0 or more", value, part)
+                    self.error("duration", f"{part} of {key} must be 0 or more", value, part)
             return
         if not isinstance(value, str) or ("${" in value and not isinstance(node, Schedule)):
             return
@@ -205,12 +205,12 @@ class _Values:
             is_possible = False
         if not is_possible:
             hint = "write it like PT15M, or by its parts: {minutes: 15}"
-            self._error("duration", f"{key} {value!r} is not a duration in ISO 8601", node, key, hint)
+            self.error("duration", f"{key} {value!r} is not a duration in ISO 8601", node, key, hint)
 
     def of_schedule(self, schedule: Schedule) -> None:
         if schedule.read is not None and schedule.on is None:
             message = "schedule.read says how events are read, and schedule has no on"
-            self._error("one-of", message, schedule, "read", "remove it, or write on")
+            self.error("one-of", message, schedule, "read", "remove it, or write on")
         if schedule.cron is None:
             return
         where = schedule.where.value("cron")
@@ -226,15 +226,15 @@ class _Values:
     def of_jitter(self, jitter: Jitter) -> None:
         low, high = _length(jitter.from_), _length(jitter.to)
         if low is not None and high is not None and low > high:
-            self._error("retry", "jitter.from is longer than jitter.to", jitter, "from", "exchange them")
+            self.error("retry", "jitter.from is longer than jitter.to", jitter, "from", "exchange them")
 
     def of_attempt_limit(self, limit: AttemptLimit) -> None:
         if limit.count is not None and limit.count < 0:
-            self._error("retry", f"count {limit.count} is not a number of attempts", limit, "count", "write 0 or more")
+            self.error("retry", f"count {limit.count} is not a number of attempts", limit, "count", "write 0 or more")
 
     def of_subscription_lifetime(self, consume: SubscriptionLifetime) -> None:
         if consume.amount is not None and consume.amount < 1:
-            self._error("retry", f"amount {consume.amount} is not a number of messages", consume, "amount", "write 1")
+            self.error("retry", f"amount {consume.amount} is not a number of messages", consume, "amount", "write 1")
 
     # Events
 
@@ -248,14 +248,14 @@ class _Values:
             message = f"{self._owner}: until has an until of its own"
             self._report.error(_UNKNOWN, message, inner.where.key("until"), "remove it")
         elif strategy.until is not None and not isinstance(strategy.until, EventStrategy | str):
-            self._error(
+            self.error(
                 "type", f"until must be a text or an object, not {describe_value(strategy.until)}", strategy, "until"
             )
 
     def of_event_filter(self, given: EventFilter) -> None:
         if given.with_ == {} or given.with_ is None:
             hint = "name an attribute, such as type; any: [] means all events"
-            self._error("event-definition", "an event filter names no attribute", given, "with", hint)
+            self.error("event-definition", "an event filter names no attribute", given, "with", hint)
 
     def of_emitted_event(self, event: EmittedEvent) -> None:
         if isinstance(event.with_, dict) and event.with_.get("type") in (None, ""):
@@ -269,7 +269,7 @@ class _Values:
         method = given.method
         if "${" not in method and not self._is_loose:
             if _METHOD.fullmatch(method) is None:
-                self._error("http-method", f"method {method!r} is not an HTTP method", given, "method", "such as get")
+                self.error("http-method", f"method {method!r} is not an HTTP method", given, "method", "such as get")
             elif method.lower() not in _METHODS and (meant := did_you_mean(method.lower(), _METHODS)) is not None:
                 message = f"{self._owner}: method {method!r} is not a usual HTTP method"
                 self._report.warning("http-method", message, given.where.value("method"), meant)
@@ -289,18 +289,18 @@ class _Values:
         if not isinstance(text, str) or "${" in text or self._is_loose:
             return
         if _URI.fullmatch(text) is None:
-            self._error("uri", f"{key} {text!r} is not a URI", node, key, "an expression is written ${ … }")
+            self.error("uri", f"{key} {text!r} is not a URI", node, key, "an expression is written ${ … }")
         elif any(character in _BRACES.sub("", text) for character in "{}"):
             hint = "a property of the input is written {name}"
-            self._error("uri", f"{key} {text!r} has a brace without its counterpart", node, key, hint)
+            self.error("uri", f"{key} {text!r} has a brace without its counterpart", node, key, hint)
 
     def of_grpc_service(self, service: GrpcService) -> None:
         if "${" not in service.host and _HOST.fullmatch(service.host) is None:
-            self._error(
+            self.error(
                 "uri", f"host {service.host!r} is not the name of a host", service, "host", "such as example.com"
             )
         if service.port is not None and not 0 <= service.port <= _PORTS:
-            self._error(
+            self.error(
                 "uri", f"port {service.port} is not a number from 0 to {_PORTS}", service, "port", "such as 443"
             )
 
@@ -308,7 +308,7 @@ class _Values:
         self._one_of(given, "the call", ("message", "subscription"))
         if given.protocol is not None and given.protocol not in _PROTOCOLS:
             message = f"protocol {given.protocol!r} is not one of {', '.join(_PROTOCOLS)}"
-            self._error("enum", message, given, "protocol", did_you_mean(given.protocol, _PROTOCOLS))
+            self.error("enum", message, given, "protocol", did_you_mean(given.protocol, _PROTOCOLS))
         if given.protocol is not None and given.server is not None:
             self._no_effect("protocol", "beside server", given)
 
@@ -324,7 +324,7 @@ class _Values:
         if script.language.lower() not in _SCRIPTS:
             message = f"language {script.language!r} is not one of js and python"
             hint = did_you_mean(script.language, _SCRIPTS) or "other languages can be run in a container"
-            self._error("enum", message, script, "language", hint)
+            self.error("enum", message, script, "language", hint)
 
     def of_container_lifetime(self, lifetime: ContainerLifetime) -> None:
         if lifetime.cleanup == "eventually":
@@ -376,7 +376,7 @@ class _Values:
     def of_data_schema(self, schema: DataSchema) -> None:
         if schema.format.partition(":")[0] != "json":
             message = f"the format of a schema is {schema.format!r}, and must be json"
-            self._error("data-schema", message, schema, "format", "write a JSON Schema")
+            self.error("data-schema", message, schema, "format", "write a JSON Schema")
         elif schema.document is not None:
             try:
                 DataSchemaValidator(plain(schema.document))
@@ -413,13 +413,13 @@ class _Values:
             name = getattr(node, _attribute(node, key))
             if _IDENTIFIER.fullmatch(name) is None:
                 message = f"{key} {name!r} is not the name of a variable"
-                self._error("name-form", message, node, key, "write letters, digits and _, without $")
+                self.error("name-form", message, node, key, "write letters, digits and _, without $")
             elif name in ARGUMENTS:
                 message = f"the variable {name!r} would have the name of the argument ${name}"
-                self._error("reserved-name", message, node, key, "choose another name")
+                self.error("reserved-name", message, node, key, "choose another name")
             elif name in names:
                 message = f"{key} {name!r} is the name of another variable, {names[name]}"
-                self._error("duplicate-name", message, node, key, "choose another name")
+                self.error("duplicate-name", message, node, key, "choose another name")
             names[name] = key
 
     # Identity
@@ -432,12 +432,12 @@ class _Values:
         found = _SEMANTIC.fullmatch(document.dsl)
         if found is None:
             message = f"dsl {document.dsl!r} is not a version of the language"
-            self._error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
+            self.error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
             return
         numbers = tuple(int(found[number]) for number in (1, 2, 3))
         if numbers[0] != LATEST_DSL[0]:
             message = f"dsl is {document.dsl!r}, and this is version {LATEST_DSL[0]} of the language"
-            self._error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
+            self.error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
         elif numbers > LATEST_DSL:
             message = f"{self._owner}: dsl is {document.dsl!r}, which is newer than {'.'.join(map(str, LATEST_DSL))}"
             hint = "what is new in it may not be known here"
@@ -448,12 +448,12 @@ class _Values:
         if _NAME.fullmatch(text) is None:
             message = f"{key} {text!r} must be up to 63 letters, digits and hyphens, without a hyphen at an end"
             meant = re.sub(r"[^a-zA-Z0-9]+", "-", text).strip("-")[:63].strip("-")
-            self._error("name-form", message, node, key, f"such as {meant!r}" if meant else "such as 'order-pet'")
+            self.error("name-form", message, node, key, f"such as {meant!r}" if meant else "such as 'order-pet'")
 
     def _version(self, node: Document | WorkflowProcess) -> None:
         version = node.version
         if _SEMANTIC.fullmatch(version) is None:
-            self._error(
+            self.error(
                 "identity", f"version {version!r} is not a semantic version", node, "version", "such as '1.0.0'"
             )
 

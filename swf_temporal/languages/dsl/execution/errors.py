@@ -13,6 +13,7 @@ from swf_temporal.base.errors import (
     CallFailed,
     ExpressionFailed,
     SchemaMismatch,
+    SubflowFailed,
     TimedOut,
     WorkflowFault,
     WrongData,
@@ -47,11 +48,23 @@ _TITLES: Final[Mapping[str, str]] = {
 _OF_CODES: Final[Mapping[str, str]] = {
     "BadArguments": "configuration",
     "BadOperation": "configuration",
+    "BadDocument": "configuration",
+    "BadUrl": "configuration",
+    "NoServer": "configuration",
+    "UnknownOperation": "configuration",
+    "Unsupported": "configuration",
+    "UNAUTHENTICATED": "authentication",
+    "PERMISSION_DENIED": "authorization",
     "BadAuth": "authentication",
     "AuthFailed": "authentication",
     "NoSecret": "authorization",
     "UnknownSecret": "authorization",
+    "RunnerOff": "configuration",
+    "NotInstalled": "configuration",
     "RpcError": "runtime",
+    "ProcessFailed": "runtime",
+    "NotStarted": "runtime",
+    "Timeout": "timeout",
 }
 """The standard types of the faults of calls that are no failures of communication, by their codes."""
 RAISED: Final = "Raised"
@@ -89,7 +102,9 @@ def raised(problem: Mapping[str, JSON]) -> WorkflowFault:
 def problem_of(fault: WorkflowFault, *, is_open: bool) -> dict[str, JSON]:
     """Return *fault* as problem details."""
     if isinstance(fault.body, dict) and {"type", "status"} <= fault.body.keys() and fault.name == fault.body["type"]:
-        return {**fault.body, "instance": fault.body.get("instance") or fault.state}
+        # A pointer into the definition of a sub-workflow would mislead: the task that ran it is meant.
+        given = None if isinstance(fault, SubflowFailed) else fault.body.get("instance")
+        return {**fault.body, "instance": given or fault.state or "/"}
     name = _standard_name(fault)
     status = STATUSES[name] if fault.status is None else fault.status
     return {
@@ -97,7 +112,7 @@ def problem_of(fault: WorkflowFault, *, is_open: bool) -> dict[str, JSON]:
         "status": status,
         "title": _TITLES[name],
         "detail": fault.message,
-        "instance": fault.state,
+        "instance": fault.state or "/",
     }
 
 

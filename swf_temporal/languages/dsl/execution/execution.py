@@ -19,6 +19,7 @@ from swf_temporal.languages.dsl.execution.program import DslProgram, ListPlan
 from swf_temporal.languages.dsl.execution.requests import uses_secrets
 from swf_temporal.languages.dsl.execution.tasks import work_of
 from swf_temporal.languages.dsl.model.parts import RetryPolicy, Timeout
+from swf_temporal.languages.metadata import attribute_values, concurrency_key
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value, forget_deadlines
@@ -45,6 +46,17 @@ class DslExecution(ExecutionBase[InstanceFrame]):
             "startedAt": moment(run.started),
         }
         """The value of `$workflow` (section "Workflow Descriptor")."""
+
+    async def concurrency_key(self) -> JSON:
+        """Return the value of the key of `concurrency` in the document's metadata for the input."""
+        return await concurrency_key(self.program.workflow.document.metadata, self._of_input)
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return the values of `searchAttributes` in the document's metadata for the input."""
+        return await attribute_values(self.program.workflow.document.metadata, self._of_input)
+
+    async def _of_input(self, written: JSON) -> JSON:
+        return await Lane(self, None).fill(written, self.run.input)
 
     @property
     def deadline(self) -> float | None:
@@ -125,7 +137,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         if self.frame.deadline is None and self.run.limit is None:
             timeout = self.timeout(self.program.workflow.timeout)
             if timeout is not None:
-                self.frame.deadline = self.run.started + await lane.seconds(timeout.after, self.frame.data)
+                self.frame.deadline = self.run.time() + await lane.seconds(timeout.after, self.frame.data)
 
     async def _run_tasks(self, lane: Lane) -> None:
         frame = self.frame
@@ -231,7 +243,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         lane.arguments["input"] = frame.input.value
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:
-            frame.deadline = frame.since + await lane.seconds(timeout.after, frame.input.value)
+            frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
         left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]

@@ -4,10 +4,10 @@ The text has a table of the arguments of expressions (section "Runtime expressio
 argument without a value fails whenever it is evaluated.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.dsl.execution.program import variables_of
@@ -154,7 +154,7 @@ def fields_of(workflow: Workflow) -> Iterator[Field]:
     yield from _of_workflow(workflow)
     for place in places_in(workflow):
         fields = _Fields(place.owner)
-        _of_task(fields, place)
+        _of_task(fields, place, workflow.use.functions)
         yield from fields.found
 
 
@@ -188,19 +188,19 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
         yield from fields.found
 
 
-def _of_task(fields: _Fields, place: Place) -> None:
+def _of_task(fields: _Fields, place: Place, functions: Collection[str]) -> None:
     task, variables = place.task, place.variables
     # A function may be called by a task of an extension, or by another function: nothing is known of their arguments.
     fields.expression(task, "if", _BEFORE | variables)
     within = _WITHIN | variables
-    takes_secrets = takes_secrets_in_input(task)
+    takes_secrets = _is_performed(task, functions)
     fields.expression(task.input, "from", _BEFORE | variables, secrets=takes_secrets)
     if isinstance(task.timeout, Timeout):
         fields.template(task.timeout, "after", within)
     called = within | {"authorization"} if policy_of(task) is not None else within
     fields.expression(task.output, "as", called)
     fields.expression(task.export, "as", called | {"output"})
-    _work(fields, task, within, called)
+    _work(fields, task, _Known(within, called, takes_secrets))
     each = iterator_of(task)
     if each is not None:
         inside = called | {each.item, each.at}
@@ -208,7 +208,17 @@ def _of_task(fields: _Fields, place: Place) -> None:
         fields.expression(each.export, "as", inside | {"output"})
 
 
-def _work(fields: _Fields, task: TaskBase, within: frozenset[str], called: frozenset[str]) -> None:  # noqa: C901, PLR0912 - one case for each type of task
+class _Known(NamedTuple):
+    """What has a value in a task."""
+
+    within: frozenset[str]
+    called: frozenset[str]
+    """The same for the arguments of a call."""
+    takes_secrets: bool
+
+
+def _work(fields: _Fields, task: TaskBase, known: _Known) -> None:  # noqa: C901, PLR0912 - a case for each type
+    within = known.within
     match task:
         case SetTask():
             fields.template(task, "set", within)
@@ -237,7 +247,7 @@ def _work(fields: _Fields, task: TaskBase, within: frozenset[str], called: froze
         case RunTask():
             _run(fields, task, within)
         case _:
-            _call(fields, task, within, called)
+            _call(fields, task, known)
 
 
 def _run(fields: _Fields, task: RunTask, within: frozenset[str]) -> None:
@@ -253,7 +263,8 @@ def _run(fields: _Fields, task: RunTask, within: frozenset[str]) -> None:
     fields.templates(run.shell, within, secrets=True)
 
 
-def _call(fields: _Fields, task: TaskBase, within: frozenset[str], called: frozenset[str]) -> None:
+def _call(fields: _Fields, task: TaskBase, known: _Known) -> None:
+    within, called = known.within, known.called
     match task:
         case CallHttp():
             fields.templates(task.with_, called, secrets=True)
@@ -288,7 +299,7 @@ def _call(fields: _Fields, task: TaskBase, within: frozenset[str], called: froze
             else:
                 fields.template(task.with_, "server", called, secrets=True)
         case CallFunction():
-            fields.template(task, "with", within)
+            fields.template(task, "with", within, secrets=known.takes_secrets)
 
 
 def _resource(fields: _Fields, resource: ExternalResource | None, known: frozenset[str]) -> None:
@@ -329,10 +340,15 @@ def filters_in(strategy: EventStrategy) -> Iterator[EventFilter]:
         yield from filters_in(strategy.until)
 
 
-def takes_secrets_in_input(task: TaskBase) -> bool:
-    """Return whether the `input.from` of *task* is evaluated where the call is performed if it mentions secrets."""
+def _is_performed(task: TaskBase, functions: Collection[str]) -> bool:
+    """Return whether *task* is a call or a process, whose arguments with secrets are evaluated where it is performed.
+
+    A call of one of *functions*, which are tasks, is none.
+    """
     if isinstance(task, RunTask):
         return task.run.workflow is None
+    if isinstance(task, CallFunction):
+        return task.call not in functions
     return isinstance(task, CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import Authentication, Credentials
 from swf_temporal.languages.dsl.model.workflow import (
@@ -114,7 +115,8 @@ def _following(task: TaskBase, index: int, at: dict[str, int]) -> Iterator[int]:
 def _components(place: Place, workflow: Workflow, report: Report, missing: set[str]) -> None:
     task, use = place.task, workflow.use
     _timeout(place.owner, task, workflow, report)
-    if isinstance(task, CallFunction) and task.call not in use.functions and task.call not in missing:
+    is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
+    if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
         hint = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or "define it under use.functions"
         report.error("function-undefined", message, task.where.value("call"), hint)

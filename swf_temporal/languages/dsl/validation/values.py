@@ -300,9 +300,7 @@ class _Values:
                 "uri", f"host {service.host!r} is not the name of a host", service, "host", "such as example.com"
             )
         if service.port is not None and not 0 <= service.port <= _PORTS:
-            self.error(
-                "uri", f"port {service.port} is not a number from 0 to {_PORTS}", service, "port", "such as 443"
-            )
+            self.error("uri", f"port {service.port} is not a number from 0 to {_PORTS}", service, "port", "such as 443")
 
     def of_async_api_arguments(self, given: AsyncApiArguments) -> None:
         self._one_of(given, "the call", ("message", "subscription"))
@@ -453,9 +451,7 @@ class _Values:
     def _version(self, node: Document | WorkflowProcess) -> None:
         version = node.version
         if _SEMANTIC.fullmatch(version) is None:
-            self.error(
-                "identity", f"version {version!r} is not a semantic version", node, "version", "such as '1.0.0'"
-            )
+            self.error("identity", f"version {version!r} is not a semantic version", node, "version", "such as '1.0.0'")
 
 
 _CHECKS: Final[Mapping[type[Node], Callable[[_Values, Any], None]]] = {

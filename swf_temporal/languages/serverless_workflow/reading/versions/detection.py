@@ -76,9 +76,7 @@ FOREIGN: Final = (
 
 
 _NO_EVIDENCE: Final = ", since nothing else shows its version"
-_LATER: Final = (
-    "definitions in 1.0 have 'document' and 'do', and neither an id nor states; if this is 0.8, write that"
-)
+_LATER: Final = "definitions in 1.0 have 'document' and 'do', and neither an id nor states; if this is 0.8, write that"
 
 
 @dataclass(frozen=True, slots=True)

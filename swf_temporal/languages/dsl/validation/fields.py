@@ -176,7 +176,7 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
             case Timeout():
                 fields.template(component, "after", anything)
             case RetryPolicy():
-                _retry(fields, component, anything, anything)
+                _retry(fields, component, anything, anything | {"error"})
             case ErrorDefinition():
                 for key in ("type", "title", "detail"):
                     fields.template(component, key, anything)

@@ -15,6 +15,15 @@ LATEST: Final = "latest"
 """The version of a workflow to run that means the latest."""
 
 
+NAME_FORM: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+"""The pattern of namespaces and names of definitions."""
+VERSION_FORM: Final = (
+    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
+    r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
+)
+"""The pattern of semantic versions."""
+
+
 def id_of(namespace: str, name: str) -> str:
     """Return the id of the definition *name* in *namespace*, which is also the type of its workflows on Temporal.
 

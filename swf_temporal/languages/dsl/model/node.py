@@ -1,6 +1,6 @@
 """The base of all nodes of a definition, and the types of their fields."""
 
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -8,13 +8,15 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictInt,
     StrictStr,
     Tag,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema
 
 from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.model_errors import wrong_form
@@ -54,6 +56,26 @@ class Node(BaseModel):
         return [info.alias or name for name, info in cls.model_fields.items() if name != "where"]
 
 
+ONLY: Final = "*only*"
+"""The step of an error's path that stands for the one key of an element of a list of names and values."""
+
+
+class NamedValue(Node):
+    """An element of a list of names and values: an object with one key, its name."""
+
+    name: StrictStr
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema of an object with one key, as authors write it."""
+        schema = handler(core_schema)
+        whole = handler.resolve_ref_schema(schema)
+        value = whole.pop("properties")[ONLY]
+        del whole["required"]
+        whole |= {"additionalProperties": value, "minProperties": 1, "maxProperties": 1}
+        return schema
+
+
 def _form(value: object) -> str:
     return OBJECT if isinstance(value, dict | Node) else TEXT
 
@@ -84,7 +106,7 @@ class DurationParts(Node):
     @model_validator(mode="before")
     @classmethod
     def _has_parts(cls, value: object) -> object:
-        if isinstance(value, dict) and not any(part in value for part in PARTS):
+        if isinstance(value, dict) and not value:
             raise wrong_form("an object with days, hours, minutes, seconds or milliseconds")
         return value
 

@@ -20,6 +20,7 @@ from swf_temporal.text.origin import (
     Fetch,
     ForbiddenResourceError,
     MissingResourceError,
+    NoCatalogError,
     ResourceError,
     Source,
 )
@@ -94,6 +95,8 @@ class _Resolver:
             self._refuse(called, self._source.problem("external-unreadable", message, where))
             return
         self._count += 1
+        if uri.startswith(DEFAULT_CATALOG) and not self._is_in_default_catalog(uri):
+            return
         found = self._read(uri, subject, where)
         if found is None:
             self.included.missing.add(called)
@@ -104,6 +107,16 @@ class _Resolver:
             self.is_changed = True
             function = WrittenTask(functions, called, found, is_function=True)
             self.take_functions([function, *tasks_within(found)], uri)
+
+    def _is_in_default_catalog(self, uri: str) -> bool:
+        """Return whether the operator's catalog has the document at *uri*. If not, the function is the worker's."""
+        try:
+            self._fetch(uri)
+        except (NoCatalogError, MissingResourceError):
+            return False
+        except ResourceError:
+            return True  # it is reported why it cannot be read
+        return True
 
     def _functions(self, position: Position) -> Object | None:
         """Return the object `use.functions`, which is made if it is not there; None if it has another form."""

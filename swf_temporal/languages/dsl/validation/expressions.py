@@ -34,7 +34,8 @@ _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+
 def check_expressions(workflow: Workflow, report: Report) -> None:
     """Add the problems of the expressions in *workflow*."""
     fields = list(fields_of(workflow))
-    evaluate, variables = workflow.evaluate, variables_of(workflow)
+    # A retry policy that no task uses is written for the usual name of an error.
+    evaluate, variables = workflow.evaluate, variables_of(workflow) | {"error"}
     is_loose = evaluate.mode == "loose"
     try:
         expressions = RuntimeExpressions(

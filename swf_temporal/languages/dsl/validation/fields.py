@@ -4,10 +4,10 @@ The text has a table of the arguments of expressions (section "Runtime expressio
 argument without a value fails whenever it is evaluated.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
 from swf_temporal.languages.dsl.execution.program import variables_of
@@ -15,9 +15,14 @@ from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
+    Correlation,
+    ErrorDefinition,
     EventFilter,
     EventStrategy,
+    Export,
     ExternalResource,
+    Input,
+    Output,
     RetryPolicy,
     Timeout,
 )
@@ -29,9 +34,12 @@ from swf_temporal.languages.dsl.model.workflow import (
     CallHttp,
     CallMcp,
     CallOpenApi,
+    Case,
+    Catch,
     EmitTask,
     ForTask,
     ListenTask,
+    Loop,
     RaiseTask,
     RunTask,
     SetTask,
@@ -41,7 +49,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Place, iterator_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Place, components_in, iterator_of, places_in
 from swf_temporal.text.located import Array, Object
 
 _ALWAYS: Final = frozenset({"context", "workflow", "runtime"})
@@ -49,6 +57,20 @@ _BEFORE: Final = _ALWAYS | {"task"}
 """What has a value before the input of a task is transformed."""
 _WITHIN: Final = _BEFORE | {"input"}
 _SCHEDULE: Final[frozenset[str]] = frozenset()
+
+
+_WITHIN_KEY: Final[Mapping[type[Node], tuple[str, ...]]] = {
+    Case: ("switch",),
+    Catch: ("catch",),
+    Correlation: ("correlate",),
+    Export: ("export",),
+    Input: ("input",),
+    Loop: ("for",),
+    Output: ("output",),
+    RetryPolicy: ("retry",),
+    Timeout: ("timeout",),
+}
+"""The keys of nodes whose own keys alone would say too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +144,7 @@ class _Fields:
             return
         value = getattr(node, _attribute(type(node), key))
         for path, text, position in texts_in(value, node.where.value(key)):
-            words = ".".join(map(str, (key, *path)))
+            words = ".".join(map(str, (*_WITHIN_KEY.get(type(node), ()), key, *path)))
             is_whole = is_expression and not path
             self.found.append(Field(self.owner, words, text, position, known, is_whole, has_secrets=secrets))
 
@@ -132,7 +154,7 @@ def fields_of(workflow: Workflow) -> Iterator[Field]:
     yield from _of_workflow(workflow)
     for place in places_in(workflow):
         fields = _Fields(place.owner)
-        _of_task(fields, place)
+        _of_task(fields, place, workflow.use.functions)
         yield from fields.found
 
 
@@ -145,37 +167,40 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
         fields.template(workflow.timeout, "after", _ALWAYS)
     if workflow.schedule is not None and workflow.schedule.on is not None:
         _strategy(fields, workflow.schedule.on, _SCHEDULE)
-    use = workflow.use
-    for policy in use.authentications.values():
-        fields.credentials(policy, anything)
-    for timeout in use.timeouts.values():
-        fields.template(timeout, "after", anything)
-    for retry in use.retries.values():
-        _retry(fields, retry, anything, anything)
-    for error in use.errors.values():
-        for key in ("type", "title", "detail"):
-            fields.template(error, key, anything)
     yield from fields.found
-    for one in use.extensions:
+    for owner, component in components_in(workflow):
+        fields = _Fields(owner)
+        match component:
+            case Authentication():
+                fields.credentials(component, anything)
+            case Timeout():
+                fields.template(component, "after", anything)
+            case RetryPolicy():
+                _retry(fields, component, anything, anything | {"error"})
+            case ErrorDefinition():
+                for key in ("type", "title", "detail"):
+                    fields.template(component, key, anything)
+        yield from fields.found
+    for one in workflow.use.extensions:
         fields = _Fields(f"extension {one.name!r}")
         known = _BEFORE if one.extension.before else _WITHIN
         fields.expression(one.extension, "when", known | variables_of(workflow))
         yield from fields.found
 
 
-def _of_task(fields: _Fields, place: Place) -> None:
+def _of_task(fields: _Fields, place: Place, functions: Collection[str]) -> None:
     task, variables = place.task, place.variables
     # A function may be called by a task of an extension, or by another function: nothing is known of their arguments.
     fields.expression(task, "if", _BEFORE | variables)
     within = _WITHIN | variables
-    takes_secrets = takes_secrets_in_input(task)
+    takes_secrets = _is_performed(task, functions)
     fields.expression(task.input, "from", _BEFORE | variables, secrets=takes_secrets)
     if isinstance(task.timeout, Timeout):
         fields.template(task.timeout, "after", within)
     called = within | {"authorization"} if policy_of(task) is not None else within
     fields.expression(task.output, "as", called)
     fields.expression(task.export, "as", called | {"output"})
-    _work(fields, task, within, called)
+    _work(fields, task, _Known(within, called, takes_secrets))
     each = iterator_of(task)
     if each is not None:
         inside = called | {each.item, each.at}
@@ -183,7 +208,17 @@ def _of_task(fields: _Fields, place: Place) -> None:
         fields.expression(each.export, "as", inside | {"output"})
 
 
-def _work(fields: _Fields, task: TaskBase, within: frozenset[str], called: frozenset[str]) -> None:  # noqa: C901, PLR0912 - one case for each type of task
+class _Known(NamedTuple):
+    """What has a value in a task."""
+
+    within: frozenset[str]
+    called: frozenset[str]
+    """The same for the arguments of a call."""
+    takes_secrets: bool
+
+
+def _work(fields: _Fields, task: TaskBase, known: _Known) -> None:  # noqa: C901, PLR0912 - a case for each type
+    within = known.within
     match task:
         case SetTask():
             fields.template(task, "set", within)
@@ -212,7 +247,7 @@ def _work(fields: _Fields, task: TaskBase, within: frozenset[str], called: froze
         case RunTask():
             _run(fields, task, within)
         case _:
-            _call(fields, task, within, called)
+            _call(fields, task, known)
 
 
 def _run(fields: _Fields, task: RunTask, within: frozenset[str]) -> None:
@@ -228,7 +263,8 @@ def _run(fields: _Fields, task: RunTask, within: frozenset[str]) -> None:
     fields.templates(run.shell, within, secrets=True)
 
 
-def _call(fields: _Fields, task: TaskBase, within: frozenset[str], called: frozenset[str]) -> None:
+def _call(fields: _Fields, task: TaskBase, known: _Known) -> None:
+    within, called = known.within, known.called
     match task:
         case CallHttp():
             fields.templates(task.with_, called, secrets=True)
@@ -263,7 +299,7 @@ def _call(fields: _Fields, task: TaskBase, within: frozenset[str], called: froze
             else:
                 fields.template(task.with_, "server", called, secrets=True)
         case CallFunction():
-            fields.template(task, "with", within)
+            fields.template(task, "with", within, secrets=known.takes_secrets)
 
 
 def _resource(fields: _Fields, resource: ExternalResource | None, known: frozenset[str]) -> None:
@@ -304,10 +340,15 @@ def filters_in(strategy: EventStrategy) -> Iterator[EventFilter]:
         yield from filters_in(strategy.until)
 
 
-def takes_secrets_in_input(task: TaskBase) -> bool:
-    """Return whether the `input.from` of *task* is evaluated where the call is performed if it mentions secrets."""
+def _is_performed(task: TaskBase, functions: Collection[str]) -> bool:
+    """Return whether *task* is a call or a process, whose arguments with secrets are evaluated where it is performed.
+
+    A call of one of *functions*, which are tasks, is none.
+    """
     if isinstance(task, RunTask):
         return task.run.workflow is None
+    if isinstance(task, CallFunction):
+        return task.call not in functions
     return isinstance(task, CallHttp | CallOpenApi | CallGrpc | CallAsyncApi | CallMcp | CallA2A)
 
 

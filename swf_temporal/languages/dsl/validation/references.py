@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from swf_temporal.languages.dsl.execution.calls import own_function
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import Authentication, Credentials
 from swf_temporal.languages.dsl.model.workflow import (
@@ -16,7 +17,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     TryTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, lists_in, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Kind, Place, Report, components_in, lists_in, parts_of, places_in
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known
 
 DIRECTIVES: Final = ("continue", "exit", "end")
@@ -31,7 +32,8 @@ def check_references(workflow: Workflow, report: Report, missing: Iterable[str])
         _targets(place, names, report)
         _components(place, workflow, report, set(missing))
     _timeout("the workflow", workflow, workflow, report)
-    _authentications("the workflow", workflow, workflow, report)
+    for owner, component in components_in(workflow):
+        _authentications(owner, component, workflow, report)
     for one in lists_in(workflow):
         _duplicates(one.tasks, report)
         if one.kind is Kind.LIST:
@@ -68,7 +70,7 @@ def _targets(place: Place, names: set[str], report: Report) -> None:
             if target in names:
                 hint = f"{target!r} is in another list: then leads only to tasks of the same list"
             else:
-                hint = did_you_mean(target, [*place.beside, *DIRECTIVES]) or meant_or_known(target, place.beside)
+                hint = did_you_mean(target, [*place.beside, *DIRECTIVES]) or meant_or_known(target, set(place.beside))
             report.error("transition-target", message, where, hint)
 
 
@@ -113,7 +115,8 @@ def _following(task: TaskBase, index: int, at: dict[str, int]) -> Iterator[int]:
 def _components(place: Place, workflow: Workflow, report: Report, missing: set[str]) -> None:
     task, use = place.task, workflow.use
     _timeout(place.owner, task, workflow, report)
-    if isinstance(task, CallFunction) and task.call not in use.functions and task.call not in missing:
+    is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
+    if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
         hint = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or "define it under use.functions"
         report.error("function-undefined", message, task.where.value("call"), hint)

@@ -11,9 +11,7 @@ from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import ARGUMENTS
 from swf_temporal.languages.dsl.model.node import PARTS, DurationParts, Node
 from swf_temporal.languages.dsl.model.parts import (
-    SCHEMES,
     AttemptLimit,
-    Authentication,
     Backoff,
     Bearer,
     ContainerLifetime,
@@ -34,6 +32,7 @@ from swf_temporal.languages.dsl.model.parts import (
     Timeout,
 )
 from swf_temporal.languages.dsl.model.workflow import (
+    ONE_OF,
     A2AArguments,
     AsyncApiArguments,
     Catch,
@@ -49,7 +48,6 @@ from swf_temporal.languages.dsl.model.workflow import (
     McpStdio,
     McpTransport,
     OpenApiArguments,
-    Run,
     Schedule,
     Script,
     SetTask,
@@ -61,19 +59,16 @@ from swf_temporal.languages.dsl.model.workflow import (
     Workflow,
     WorkflowProcess,
 )
-from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL
+from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
-from swf_temporal.languages.dsl.validation.walk import Report, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Report, components_in, parts_of, places_in
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.suggestions import did_you_mean
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-_NAME: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
-_SEMANTIC: Final = re.compile(
-    r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
-    r"(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
-)
+_NAME: Final = re.compile(NAME_FORM)
+_SEMANTIC: Final = re.compile(VERSION_FORM)
 _HOST: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-.]{0,251}[a-zA-Z0-9])?")
 _METHOD: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _METHODS: Final = ("get", "head", "post", "put", "delete", "connect", "options", "trace", "patch")
@@ -124,24 +119,13 @@ _DURATIONS: Final[Mapping[type[Node], tuple[str, ...]]] = {
     Timeout: ("after",),
     WaitTask: ("wait",),
 }
-_ONE_OF: Final[Mapping[type[Node], tuple[str, tuple[str, ...]]]] = {
-    AsyncApiArguments: ("the call", ("channel", "operation")),
-    Authentication: ("the authentication policy", ("use", *SCHEMES)),
-    Backoff: ("backoff", ("constant", "linear", "exponential")),
-    DataSchema: ("the schema", ("document", "resource")),
-    EventStrategy: ("the events", ("one", "any", "all")),
-    McpTransport: ("transport", ("http", "stdio")),
-    Run: ("run", ("container", "script", "shell", "workflow")),
-    Schedule: ("schedule", ("every", "cron", "after", "on")),
-    Script: ("script", ("code", "source")),
-    SubscriptionLifetime: ("consume", ("amount", "while", "until")),
-}
-"""The keys of which exactly one must be written."""
 
 
 def check_values(workflow: Workflow, report: Report) -> None:
     """Add the problems of the values in *workflow*."""
     _Values("the workflow", workflow, report).check(workflow)
+    for owner, component in components_in(workflow):
+        _Values(owner, workflow, report).check(component)
     for place in places_in(workflow):
         _Values(place.owner, workflow, report).check(place.task)
 
@@ -158,8 +142,8 @@ class _Values:
     def check(self, node: Node) -> None:
         for part in parts_of(node):
             kind = type(part)
-            if kind in _ONE_OF:
-                self._one_of(part, *_ONE_OF[kind])
+            if kind in ONE_OF:
+                self._one_of(part, *ONE_OF[kind])
             for key, forms in _FORMS.get(kind, {}).items():
                 self._form(part, key, forms)
             for key in _DURATIONS.get(kind, ()):
@@ -168,7 +152,7 @@ class _Values:
             if check is not None:
                 check(self, part)
 
-    def _error(self, code: str, message: str, node: Node, key: str, hint: str | None = None) -> None:
+    def error(self, code: str, message: str, node: Node, key: str, hint: str | None = None) -> None:
         self._report.error(code, f"{self._owner}: {message}", node.where.value(key), hint)
 
     def _no_effect(self, key: str, why: str, node: Node) -> None:
@@ -195,7 +179,7 @@ class _Values:
         if value is None or _form_of(value) in forms:
             return
         expected = forms[0] if len(forms) == 1 else f"{', '.join(forms[:-1])} or {forms[-1]}"
-        self._error("type", f"{key} must be {expected}, not {describe_value(value)}", node, key)
+        self.error("type", f"{key} must be {expected}, not {describe_value(value)}", node, key)
 
     def _missing(self, node: Node, subject: str, keys: tuple[str, ...], hint: str | None = None) -> None:
         for key in keys:
@@ -209,7 +193,7 @@ class _Values:
         if isinstance(value, DurationParts):
             for part in PARTS:
                 if getattr(value, part) < 0:
-                    self._error("duration", f"{part} of {key} must be 0 or more", value, part)
+                    self.error("duration", f"{part} of {key} must be 0 or more", value, part)
             return
         if not isinstance(value, str) or ("${" in value and not isinstance(node, Schedule)):
             return
@@ -221,12 +205,12 @@ class _Values:
             is_possible = False
         if not is_possible:
             hint = "write it like PT15M, or by its parts: {minutes: 15}"
-            self._error("duration", f"{key} {value!r} is not a duration in ISO 8601", node, key, hint)
+            self.error("duration", f"{key} {value!r} is not a duration in ISO 8601", node, key, hint)
 
     def of_schedule(self, schedule: Schedule) -> None:
         if schedule.read is not None and schedule.on is None:
             message = "schedule.read says how events are read, and schedule has no on"
-            self._error("one-of", message, schedule, "read", "remove it, or write on")
+            self.error("one-of", message, schedule, "read", "remove it, or write on")
         if schedule.cron is None:
             return
         where = schedule.where.value("cron")
@@ -242,15 +226,15 @@ class _Values:
     def of_jitter(self, jitter: Jitter) -> None:
         low, high = _length(jitter.from_), _length(jitter.to)
         if low is not None and high is not None and low > high:
-            self._error("retry", "jitter.from is longer than jitter.to", jitter, "from", "exchange them")
+            self.error("retry", "jitter.from is longer than jitter.to", jitter, "from", "exchange them")
 
     def of_attempt_limit(self, limit: AttemptLimit) -> None:
         if limit.count is not None and limit.count < 0:
-            self._error("retry", f"count {limit.count} is not a number of attempts", limit, "count", "write 0 or more")
+            self.error("retry", f"count {limit.count} is not a number of attempts", limit, "count", "write 0 or more")
 
     def of_subscription_lifetime(self, consume: SubscriptionLifetime) -> None:
         if consume.amount is not None and consume.amount < 1:
-            self._error("retry", f"amount {consume.amount} is not a number of messages", consume, "amount", "write 1")
+            self.error("retry", f"amount {consume.amount} is not a number of messages", consume, "amount", "write 1")
 
     # Events
 
@@ -259,18 +243,19 @@ class _Values:
             self._no_effect("until", "without any", strategy)
         if strategy.all == ():
             self._report.error("empty-list", f"{self._owner}: all is empty", strategy.where.value("all"))
-        if isinstance(strategy.until, EventStrategy) and strategy.until.until is not None:
+        inner = strategy.until if isinstance(strategy.until, EventStrategy) else None
+        if inner is not None and inner.any is not None and inner.until is not None:
             message = f"{self._owner}: until has an until of its own"
-            self._report.error(_UNKNOWN, message, strategy.until.where.key("until"), "remove it")
+            self._report.error(_UNKNOWN, message, inner.where.key("until"), "remove it")
         elif strategy.until is not None and not isinstance(strategy.until, EventStrategy | str):
-            self._error(
+            self.error(
                 "type", f"until must be a text or an object, not {describe_value(strategy.until)}", strategy, "until"
             )
 
     def of_event_filter(self, given: EventFilter) -> None:
         if given.with_ == {} or given.with_ is None:
             hint = "name an attribute, such as type; any: [] means all events"
-            self._error("event-definition", "an event filter names no attribute", given, "with", hint)
+            self.error("event-definition", "an event filter names no attribute", given, "with", hint)
 
     def of_emitted_event(self, event: EmittedEvent) -> None:
         if isinstance(event.with_, dict) and event.with_.get("type") in (None, ""):
@@ -284,7 +269,7 @@ class _Values:
         method = given.method
         if "${" not in method and not self._is_loose:
             if _METHOD.fullmatch(method) is None:
-                self._error("http-method", f"method {method!r} is not an HTTP method", given, "method", "such as get")
+                self.error("http-method", f"method {method!r} is not an HTTP method", given, "method", "such as get")
             elif method.lower() not in _METHODS and (meant := did_you_mean(method.lower(), _METHODS)) is not None:
                 message = f"{self._owner}: method {method!r} is not a usual HTTP method"
                 self._report.warning("http-method", message, given.where.value("method"), meant)
@@ -304,26 +289,24 @@ class _Values:
         if not isinstance(text, str) or "${" in text or self._is_loose:
             return
         if _URI.fullmatch(text) is None:
-            self._error("uri", f"{key} {text!r} is not a URI", node, key, "an expression is written ${ … }")
+            self.error("uri", f"{key} {text!r} is not a URI", node, key, "an expression is written ${ … }")
         elif any(character in _BRACES.sub("", text) for character in "{}"):
             hint = "a property of the input is written {name}"
-            self._error("uri", f"{key} {text!r} has a brace without its counterpart", node, key, hint)
+            self.error("uri", f"{key} {text!r} has a brace without its counterpart", node, key, hint)
 
     def of_grpc_service(self, service: GrpcService) -> None:
         if "${" not in service.host and _HOST.fullmatch(service.host) is None:
-            self._error(
+            self.error(
                 "uri", f"host {service.host!r} is not the name of a host", service, "host", "such as example.com"
             )
         if service.port is not None and not 0 <= service.port <= _PORTS:
-            self._error(
-                "uri", f"port {service.port} is not a number from 0 to {_PORTS}", service, "port", "such as 443"
-            )
+            self.error("uri", f"port {service.port} is not a number from 0 to {_PORTS}", service, "port", "such as 443")
 
     def of_async_api_arguments(self, given: AsyncApiArguments) -> None:
         self._one_of(given, "the call", ("message", "subscription"))
         if given.protocol is not None and given.protocol not in _PROTOCOLS:
             message = f"protocol {given.protocol!r} is not one of {', '.join(_PROTOCOLS)}"
-            self._error("enum", message, given, "protocol", did_you_mean(given.protocol, _PROTOCOLS))
+            self.error("enum", message, given, "protocol", did_you_mean(given.protocol, _PROTOCOLS))
         if given.protocol is not None and given.server is not None:
             self._no_effect("protocol", "beside server", given)
 
@@ -339,7 +322,7 @@ class _Values:
         if script.language.lower() not in _SCRIPTS:
             message = f"language {script.language!r} is not one of js and python"
             hint = did_you_mean(script.language, _SCRIPTS) or "other languages can be run in a container"
-            self._error("enum", message, script, "language", hint)
+            self.error("enum", message, script, "language", hint)
 
     def of_container_lifetime(self, lifetime: ContainerLifetime) -> None:
         if lifetime.cleanup == "eventually":
@@ -355,20 +338,14 @@ class _Values:
 
     # Authentication
 
-    def of_authentication(self, policy: Authentication) -> None:
-        if policy.certificate is not None:
-            message = f"{self._owner}: the scheme certificate is not supported in a definition"
-            hint = "the settings of the host name a client's certificate"
-            self._report.error("auth-scheme", message, policy.where.key("certificate"), hint)
-
     def of_login(self, login: Login) -> None:
-        self._properties(login, "the authentication policy", ("username", "password"))
+        self._properties(login, "the policy", ("username", "password"))
 
     def of_bearer(self, bearer: Bearer) -> None:
-        self._properties(bearer, "the authentication policy", ("token",))
+        self._properties(bearer, "the policy", ("token",))
 
     def of_oauth2(self, policy: OAuth2) -> None:
-        if not self._properties(policy, "the authentication policy", ("authority", "grant")):
+        if not self._properties(policy, "the policy", ("authority", "grant")):
             return
         self._uri(policy, "authority")
         client = policy.client
@@ -376,15 +353,15 @@ class _Values:
         if method != "none" and (client is None or client.id is None):
             where = policy.where.position if client is None else client.where.position
             hint = "write client: {id: …}, or client: {authentication: none}"
-            self._report.error("missing", f"{self._owner}: the authentication policy has no client.id", where, hint)
+            self._report.error("missing", f"{self._owner}: the policy has no client.id", where, hint)
         if client is not None and method == "private_key_jwt" and client.assertion is None:
-            message = f"{self._owner}: the authentication private_key_jwt has no assertion"
-            self._report.error("missing", message, client.where.position, "write the JWT as client.assertion")
+            message = f"{self._owner}: the policy has no client.assertion"
+            self._report.error("missing", message, client.where.position, "private_key_jwt needs a JWT")
 
     def _properties(self, scheme: Credentials, subject: str, keys: tuple[str, ...]) -> bool:
         """Check that *scheme* has the properties *keys*, or names a secret; return whether it has properties."""
         if scheme.use is None:
-            self._missing(scheme, subject, keys, "or write use: and the name of a secret that has them")
+            self._missing(scheme, subject, keys, "write it, or use: and the name of a secret that has it")
             return True
         others = [key for key in scheme.where.keys if key != "use"]
         if others:
@@ -397,7 +374,7 @@ class _Values:
     def of_data_schema(self, schema: DataSchema) -> None:
         if schema.format.partition(":")[0] != "json":
             message = f"the format of a schema is {schema.format!r}, and must be json"
-            self._error("data-schema", message, schema, "format", "write a JSON Schema")
+            self.error("data-schema", message, schema, "format", "write a JSON Schema")
         elif schema.document is not None:
             try:
                 DataSchemaValidator(plain(schema.document))
@@ -434,13 +411,13 @@ class _Values:
             name = getattr(node, _attribute(node, key))
             if _IDENTIFIER.fullmatch(name) is None:
                 message = f"{key} {name!r} is not the name of a variable"
-                self._error("name-form", message, node, key, "write letters, digits and _, without $")
+                self.error("name-form", message, node, key, "write letters, digits and _, without $")
             elif name in ARGUMENTS:
                 message = f"the variable {name!r} would have the name of the argument ${name}"
-                self._error("reserved-name", message, node, key, "choose another name")
+                self.error("reserved-name", message, node, key, "choose another name")
             elif name in names:
                 message = f"{key} {name!r} is the name of another variable, {names[name]}"
-                self._error("duplicate-name", message, node, key, "choose another name")
+                self.error("duplicate-name", message, node, key, "choose another name")
             names[name] = key
 
     # Identity
@@ -453,12 +430,12 @@ class _Values:
         found = _SEMANTIC.fullmatch(document.dsl)
         if found is None:
             message = f"dsl {document.dsl!r} is not a version of the language"
-            self._error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
+            self.error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
             return
         numbers = tuple(int(found[number]) for number in (1, 2, 3))
         if numbers[0] != LATEST_DSL[0]:
             message = f"dsl is {document.dsl!r}, and this is version {LATEST_DSL[0]} of the language"
-            self._error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
+            self.error("spec-version", message, document, "dsl", f"write '{'.'.join(map(str, LATEST_DSL))}'")
         elif numbers > LATEST_DSL:
             message = f"{self._owner}: dsl is {document.dsl!r}, which is newer than {'.'.join(map(str, LATEST_DSL))}"
             hint = "what is new in it may not be known here"
@@ -469,14 +446,12 @@ class _Values:
         if _NAME.fullmatch(text) is None:
             message = f"{key} {text!r} must be up to 63 letters, digits and hyphens, without a hyphen at an end"
             meant = re.sub(r"[^a-zA-Z0-9]+", "-", text).strip("-")[:63].strip("-")
-            self._error("name-form", message, node, key, f"such as {meant!r}" if meant else "such as 'order-pet'")
+            self.error("name-form", message, node, key, f"such as {meant!r}" if meant else "such as 'order-pet'")
 
     def _version(self, node: Document | WorkflowProcess) -> None:
         version = node.version
         if _SEMANTIC.fullmatch(version) is None:
-            self._error(
-                "identity", f"version {version!r} is not a semantic version", node, "version", "such as '1.0.0'"
-            )
+            self.error("identity", f"version {version!r} is not a semantic version", node, "version", "such as '1.0.0'")
 
 
 _CHECKS: Final[Mapping[type[Node], Callable[[_Values, Any], None]]] = {
@@ -497,7 +472,6 @@ _CHECKS: Final[Mapping[type[Node], Callable[[_Values, Any], None]]] = {
     Script: _Values.of_script,
     ContainerLifetime: _Values.of_container_lifetime,
     WorkflowProcess: _Values.of_workflow_process,
-    Authentication: _Values.of_authentication,
     Login: _Values.of_login,
     Bearer: _Values.of_bearer,
     OAuth2: _Values.of_oauth2,

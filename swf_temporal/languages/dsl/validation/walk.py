@@ -18,6 +18,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     SubscriptionIterator,
     TaskBase,
     TryTask,
+    Use,
     Workflow,
 )
 from swf_temporal.text.located import Object
@@ -112,12 +113,26 @@ def iterator_of(task: TaskBase) -> SubscriptionIterator | None:
     return None
 
 
+def components_in(workflow: Workflow) -> Iterator[tuple[str, Node]]:
+    """Yield the named components of *workflow* but its functions and extensions, each with what it is called."""
+    use = workflow.use
+    for words, components in (
+        ("authentication policy", use.authentications),
+        ("catalog", use.catalogs),
+        ("error", use.errors),
+        ("retry policy", use.retries),
+        ("timeout", use.timeouts),
+    ):
+        for name, component in components.items():
+            yield f"{words} {name!r}", component
+
+
 def parts_of(node: Node) -> Iterator[Node]:
-    """Yield *node* and all parts of it, without the tasks in it."""
+    """Yield *node* and all parts of it, without the tasks and the named components in it."""
     waiting: list[Any] = [node]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, NamedTask) or (isinstance(part, TaskBase) and part is not node):
+        if isinstance(part, NamedTask | Use) or (isinstance(part, TaskBase) and part is not node):
             continue
         if isinstance(part, Node):
             yield part

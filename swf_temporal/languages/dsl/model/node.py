@@ -13,6 +13,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     Tag,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
@@ -36,6 +37,16 @@ def _json(value: object) -> object:
 
 Template: TypeAlias = Annotated[Any, BeforeValidator(_json)]
 """JSON whose texts may contain runtime expressions, `${ … }`."""
+
+
+def _object(value: object) -> object:
+    if not isinstance(value, dict):
+        raise wrong_form("an object")
+    return value
+
+
+FreeForm: TypeAlias = Annotated[Any, BeforeValidator(_object), WithJsonSchema({"type": "object"})]
+"""An object whose keys are the author's, with its positions."""
 
 
 class Node(BaseModel):

@@ -9,6 +9,7 @@ from swf_temporal.languages.dsl.model.node import (
     ONLY,
     Duration,
     Expression,
+    FreeForm,
     NamedValue,
     Node,
     Number,
@@ -72,7 +73,7 @@ class TaskBase(Node):
     export: Export | None = None
     timeout: TextOr[Timeout] | None = None
     then: Text | None = None
-    metadata: Mapping[str, Any] = Field(default_factory=dict)
+    metadata: FreeForm = Field(default_factory=dict)
 
 
 class HttpArguments(Node):
@@ -592,8 +593,8 @@ class Document(Node):
     version: Text = Field(json_schema_extra={"pattern": f"^{VERSION_FORM}$"})
     title: Text | None = None
     summary: Text | None = None
-    tags: Mapping[str, Any] = Field(default_factory=dict)
-    metadata: Mapping[str, Any] = Field(default_factory=dict)
+    tags: FreeForm = Field(default_factory=dict)
+    metadata: FreeForm = Field(default_factory=dict)
 
 
 class Schedule(Node):

@@ -164,8 +164,7 @@ def _unknown(place: _Place, around: _Place, path: Sequence[int | str], source: S
     kind = type_of(around.value) if is_task else None
     if kind is not None and key in TASK_TYPES:
         message = f"{owner} has both {kind} and {key}, and a task has one type"
-        hint = "write two tasks, one after the other"
-        return source.problem("task-type", message, place.key_position, hint)
+        return source.problem("task-type", message, place.key_position, "write two tasks, one after the other")
     known = sorted(set(fields_at(Workflow, _of_models(path[:-1]))) - {"@", "name", ONLY, key})
     hint = _misplaced(key, around, kind) or _meant(key, known) or did_you_mean(key, known)
     if hint is None and owner == _WHOLE and not around.keys:

@@ -28,6 +28,10 @@ _WHERE: Final = {
     "authorization": "only a call with an authentication policy has it",
 }
 """Hints for arguments without a value."""
+_ALLOWED: Final = (
+    "only the arguments of calls and processes, their input.from and authentication policies may have secrets: use it "
+    "there"
+)
 _JS_MEMBER: Final = re.compile(r"\$secrets(?:\.([A-Za-z_]\w*)|\[\s*[\"']([^\"']+)[\"']\s*\])")
 
 
@@ -118,11 +122,7 @@ def _mentions(field: Field, compiled: Compiled, workflow: Workflow, report: Repo
 def _secrets(field: Field, compiled: Compiled, workflow: Workflow, report: Report) -> None:
     if not field.has_secrets:
         message = f"{field.owner}: {field.key} uses $secrets, and what it yields is stored"
-        hint = (
-            "only the arguments of calls and processes, their input.from and authentication policies may have secrets: "
-            "use it there"
-        )
-        report.error("secrets-in-expression", message, field.position, hint)
+        report.error("secrets-in-expression", message, field.position, _ALLOWED)
         return
     others = sorted(compiled.mentions - {_SECRETS})
     if field.is_credential and others:

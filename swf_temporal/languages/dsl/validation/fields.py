@@ -6,7 +6,6 @@ argument without a value fails whenever it is evaluated.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.base.errors import Position
@@ -36,6 +35,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     CallOpenApi,
     Case,
     Catch,
+    Document,
     EmitTask,
     ForTask,
     ListenTask,
@@ -49,7 +49,8 @@ from swf_temporal.languages.dsl.model.workflow import (
     WaitTask,
     Workflow,
 )
-from swf_temporal.languages.dsl.validation.walk import Place, components_in, iterator_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Place, attribute, components_in, iterator_of, places_in
+from swf_temporal.languages.metadata import CONCURRENCY, SEARCH_ATTRIBUTES
 from swf_temporal.text.located import Array, Object
 
 _ALWAYS: Final = frozenset({"context", "workflow", "runtime"})
@@ -139,10 +140,18 @@ class _Fields:
                     Field(self.owner, f"{words}.{name}", value, position, known, has_secrets=True, is_credential=True)
                 )
 
+    def metadata(self, document: Document, known: frozenset[str]) -> None:
+        """Add the expressions that metadata have for the instances of a definition."""
+        where = document.where.value("metadata")
+        for path, text, position in texts_in(document.metadata, where):
+            is_key = path == (CONCURRENCY, "key")
+            if is_key or (path[0] == SEARCH_ATTRIBUTES and path[2:] != ("type",)):
+                self.found.append(Field(self.owner, ".".join(map(str, ("metadata", *path))), text, position, known))
+
     def _add(self, node: Node | None, key: str, known: frozenset[str], *, is_expression: bool, secrets: bool) -> None:
         if node is None:
             return
-        value = getattr(node, _attribute(type(node), key))
+        value = getattr(node, attribute(type(node), key))
         for path, text, position in texts_in(value, node.where.value(key)):
             words = ".".join(map(str, (*_WITHIN_KEY.get(type(node), ()), key, *path)))
             is_whole = is_expression and not path
@@ -167,6 +176,7 @@ def _of_workflow(workflow: Workflow) -> Iterator[Field]:
         fields.template(workflow.timeout, "after", _ALWAYS)
     if workflow.schedule is not None and workflow.schedule.on is not None:
         _strategy(fields, workflow.schedule.on, _SCHEDULE)
+    fields.metadata(workflow.document, _ALWAYS - {"context"})
     yield from fields.found
     for owner, component in components_in(workflow):
         fields = _Fields(owner)
@@ -383,9 +393,3 @@ def texts_in(value: Any, position: Position) -> Iterator[tuple[tuple[str | int, 
             where = value.positions[index] if isinstance(value, Array) and value.positions else position
             for path, text, place in texts_in(item, where):
                 yield (index, *path), text, place
-
-
-@cache
-def _attribute(kind: type[Node], key: str) -> str:
-    """Return the name of the field of *kind* with that *key*."""
-    return next(name for name, info in kind.model_fields.items() if (info.alias or name) == key)

@@ -63,10 +63,10 @@ def _targets(place: Place, names: set[str], report: Report) -> None:
             report.error("transition-target", message, where, "write then in that task")
         elif place.kind is Kind.BRANCHES:
             message = f"{place.owner} leads to {target!r}, and is a branch, which nothing follows"
-            hint = "write the tasks that follow each other in a do task, as one branch"
-            report.error("transition-target", message, where, hint)
+            report.error("transition-target", message, where, "write what follows in a do task, as one branch")
         elif target not in place.beside:
             message = f"{place.owner} leads to {target!r}, which is not a task of its list"
+            hint: str | None
             if target in names:
                 hint = f"{target!r} is in another list: then leads only to tasks of the same list"
             else:
@@ -118,8 +118,8 @@ def _components(place: Place, workflow: Workflow, report: Report, missing: set[s
     is_known = isinstance(task, CallFunction) and (task.call in use.functions or own_function(task.call) is not None)
     if isinstance(task, CallFunction) and not is_known and task.call not in missing:
         message = f"{place.owner} calls the function {task.call!r}, which is not defined"
-        hint = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or "define it under use.functions"
-        report.error("function-undefined", message, task.where.value("call"), hint)
+        meant = did_you_mean(task.call, [*use.functions, *BUILT_IN]) or "define it under use.functions"
+        report.error("function-undefined", message, task.where.value("call"), meant)
     if isinstance(task, RaiseTask) and isinstance(task.raise_.error, str) and task.raise_.error not in use.errors:
         message = f"{place.owner} raises the error {task.raise_.error!r}, which is not defined"
         hint = meant_or_known(task.raise_.error, use.errors, "define it under use.errors")

@@ -61,7 +61,8 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.names import LATEST, LATEST_DSL, NAME_FORM, VERSION_FORM
 from swf_temporal.languages.dsl.schedules import compiled
-from swf_temporal.languages.dsl.validation.walk import Report, components_in, parts_of, places_in
+from swf_temporal.languages.dsl.validation.walk import Report, attribute, components_in, parts_of, places_in
+from swf_temporal.languages.metadata_rules import MetadataRules
 from swf_temporal.text.located import Array, Object, plain
 from swf_temporal.text.model_errors import describe_value
 from swf_temporal.text.suggestions import did_you_mean
@@ -162,7 +163,9 @@ class _Values:
     # Keys
 
     def _one_of(self, node: Node, subject: str, keys: tuple[str, ...]) -> None:
-        written = [key for key in keys if _attribute(node, key) in node.model_fields_set and not _is_null(node, key)]
+        written = [
+            key for key in keys if attribute(type(node), key) in node.model_fields_set and not _is_null(node, key)
+        ]
         if len(written) == 1:
             return
         known = f"{', '.join(keys[:-1])} and {keys[-1]}"
@@ -175,7 +178,7 @@ class _Values:
             self._report.error("one-of", message, node.where.position, "write exactly one of them")
 
     def _form(self, node: Node, key: str, forms: tuple[str, ...]) -> None:
-        value = getattr(node, _attribute(node, key))
+        value = getattr(node, attribute(type(node), key))
         if value is None or _form_of(value) in forms:
             return
         expected = forms[0] if len(forms) == 1 else f"{', '.join(forms[:-1])} or {forms[-1]}"
@@ -183,13 +186,13 @@ class _Values:
 
     def _missing(self, node: Node, subject: str, keys: tuple[str, ...], hint: str | None = None) -> None:
         for key in keys:
-            if not getattr(node, _attribute(node, key)):
+            if not getattr(node, attribute(type(node), key)):
                 self._report.error("missing", f"{self._owner}: {subject} has no {key}", node.where.position, hint)
 
     # Durations and times
 
     def _duration(self, node: Node, key: str) -> None:
-        value = getattr(node, _attribute(node, key))
+        value = getattr(node, attribute(type(node), key))
         if isinstance(value, DurationParts):
             for part in PARTS:
                 if getattr(value, part) < 0:
@@ -285,7 +288,7 @@ class _Values:
         self._uri(transport, "endpoint")
 
     def _uri(self, node: Node, key: str) -> None:
-        text = getattr(node, _attribute(node, key))
+        text = getattr(node, attribute(type(node), key))
         if not isinstance(text, str) or "${" in text or self._is_loose:
             return
         if _URI.fullmatch(text) is None:
@@ -408,7 +411,7 @@ class _Values:
     def _variables(self, node: Node, *keys: str) -> None:
         names: dict[str, str] = {}
         for key in keys:
-            name = getattr(node, _attribute(node, key))
+            name = getattr(node, attribute(type(node), key))
             if _IDENTIFIER.fullmatch(name) is None:
                 message = f"{key} {name!r} is not the name of a variable"
                 self.error("name-form", message, node, key, "write letters, digits and _, without $")
@@ -424,6 +427,12 @@ class _Values:
 
     def of_workflow(self, workflow: Workflow) -> None:
         document = workflow.document
+        where = document.where.value("metadata")
+        rules = MetadataRules(
+            document.metadata, lambda *path: _position(document.metadata, path) or where, self._report
+        )
+        for _ in (*rules.concurrency(), *rules.search_attributes()):
+            pass  # the report has it
         for key in ("namespace", "name"):
             self._name(document, key)
         self._version(document)
@@ -484,15 +493,9 @@ _CHECKS: Final[Mapping[type[Node], Callable[[_Values, Any], None]]] = {
 }
 
 
-def _attribute(node: Node, key: str) -> str:
-    """Return the name of the field of *node* with that *key*."""
-    kind = type(node)
-    return next(name for name, info in kind.model_fields.items() if (info.alias or name) == key)
-
-
 def _is_null(node: Node, key: str) -> bool:
     # A backoff is chosen by its key alone.
-    return getattr(node, _attribute(node, key)) is None and not isinstance(node, Backoff)
+    return getattr(node, attribute(type(node), key)) is None and not isinstance(node, Backoff)
 
 
 def _form_of(value: Any) -> str:
@@ -504,7 +507,7 @@ def _form_of(value: Any) -> str:
 def _length(duration: Any) -> float | None:
     if isinstance(duration, DurationParts):
         units = zip(PARTS, (86_400, 3_600, 60, 1, 0.001), strict=True)
-        return sum(getattr(duration, part) * length for part, length in units)
+        return float(sum(getattr(duration, part) * length for part, length in units))
     try:
         return parse_duration(duration).total_seconds()
     except ValueError:
@@ -515,8 +518,8 @@ def _position(value: Any, path: tuple[str | int, ...]) -> Any:
     """Return the position of the element at *path* in *value*, if it is known."""
     found = None
     for step in path:
-        if isinstance(value, Object) and step in value:
-            found, value = value.where.value(str(step)), value[step]
+        if isinstance(value, Object) and isinstance(step, str) and step in value:
+            found, value = value.where.value(step), value[step]
         elif isinstance(value, Array) and isinstance(step, int) and step < len(value):
             found, value = value.positions[step], value[step]
     return found

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cache
 from typing import Any
 
 from swf_temporal.base.errors import Position, Problem, Severity
@@ -32,13 +33,17 @@ class Report:
         self.source = source
         self.problems: list[Problem] = []
 
-    def error(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
-        """Add a problem that prevents the definition from running."""
-        self.problems.append(self.source.problem(code, message, position, hint))
+    def error(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
+        """Add a problem that prevents the definition from running, and return it."""
+        return self._add(self.source.problem(code, message, position, hint))
 
-    def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> None:
+    def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
         """Add a problem that does not."""
-        self.problems.append(self.source.problem(code, message, position, hint, Severity.WARNING))
+        return self._add(self.source.problem(code, message, position, hint, Severity.WARNING))
+
+    def _add(self, problem: Problem) -> Problem:
+        self.problems.append(problem)
+        return problem
 
 
 class Kind(Enum):
@@ -125,6 +130,12 @@ def components_in(workflow: Workflow) -> Iterator[tuple[str, Node]]:
     ):
         for name, component in components.items():
             yield f"{words} {name!r}", component
+
+
+@cache
+def attribute(kind: type[Node], key: str) -> str:
+    """Return the name of the field of *kind* with that *key*."""
+    return next(name for name, info in kind.model_fields.items() if (info.alias or name) == key)
 
 
 def parts_of(node: Node) -> Iterator[Node]:

@@ -22,6 +22,7 @@ TYPES: dict[str, str] = {
     "rest": "swf_temporal.functions.openapi.type",
     "openapi": "swf_temporal.functions.openapi.type",
     "http": "swf_temporal.functions.plain.type",
+    "request": "swf_temporal.functions.plain.request_type",
     "asyncapi": "swf_temporal.functions.asyncapi.type",
     "rpc": "swf_temporal.functions.rpc.type",
     "graphql": "swf_temporal.functions.graphql.type",

@@ -63,7 +63,8 @@ _TITLE: Final = 640.0
 """The maximum width of the text above a picture."""
 
 _ICONS: Final[dict[str, Icon]] = {
-    "switch": "choice", "event": "wait", "eventxor": "wait", "eventand": "wait", "eventsxor": "wait",
+    "switch": "choice", "listen": "wait", "wait": "time", "emit": "send", "fork": "sides", "for": "loop", "set": "data",
+    "run": "flow", "event": "wait", "eventxor": "wait", "eventand": "wait", "eventsxor": "wait",
     "eventsand": "wait", "consumeevent": "wait", "callback": "wait", "generateevent": "send", "sleep": "time",
     "delay": "time", "parallel": "sides", "branch": "sides", "foreach": "loop", "loop": "loop", "inject": "data",
     "relay": "data", "noop": "data", "getter": "data", "setter": "data", "error": "error", "validate": "check",

@@ -18,7 +18,7 @@ from swf_temporal.runtime.variables import (
 )
 from swf_temporal.settings.calls import Settings
 
-_ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})
+_ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "request", "graphql", "odata", "rpc"})
 """The types whose performers call `check_local_host` before they send anything."""
 
 

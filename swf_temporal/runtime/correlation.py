@@ -94,7 +94,7 @@ DEFAULT_SOURCE = "https://serverlessworkflow.io"
 
 
 class EventKind(Protocol):
-    """A kind of event: its type, its source, or both."""
+    """A kind of event: its type and its source; any if it has neither."""
 
     @property
     def type(self) -> str | None:
@@ -106,7 +106,7 @@ class EventKind(Protocol):
 
 
 def is_like(definition: EventKind, event: CloudEvent) -> bool:
-    """Return whether *event* matches *definition*: its type, its source, or both.
+    """Return whether *event* matches *definition*: its type and its source, as far as it has them.
 
     A source may hold the wildcards of MQTT topics, which the specification's own examples use: `+` for one level,
     `#` for all that follows.
@@ -115,7 +115,7 @@ def is_like(definition: EventKind, event: CloudEvent) -> bool:
         return False
     source = definition.source
     if source is None or source == event.source:
-        return definition.type is not None or source is not None
+        return True
     return _levels_match(source.split("/"), event.source.split("/"))
 
 

@@ -28,6 +28,7 @@ from swf_temporal.settings.calls import Settings, read_settings
      ("hub:5000/resize:v1", "hub:5000/resize", "resizing")),
     ("custom", "greet", ()),
     ("expression", ".a", ()),
+    ("request", None, ()),
     ("of-my-own", "orders.yaml#place", ()),
 ])  # fmt: skip
 def test_the_operation_names_the_service(kind: str, operation: JSON, services: tuple[str, ...]) -> None:

@@ -9,8 +9,9 @@ from urllib.parse import quote
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.grammar import listed
 from swf_temporal.base.importing import origin_of
-from swf_temporal.functions.auth.grants import read_grant
+from swf_temporal.functions.auth.grants import TOKEN_SCHEMES, read_grant
 from swf_temporal.functions.call import Call
 from swf_temporal.text.suggestions import suggestion
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _KEYS: Final = ("apiKey", "key", "token")
+_DIGEST: Final = "digest"
+_SCHEMES: Final = ("basic", "bearer", _DIGEST, "oauth2", "oidc", "apiKey", "certificate")
 
 
 class ResolvedAuth(Auth):
@@ -62,10 +65,25 @@ class Credential:
 def credential_for(name: str | None, call: Call) -> Credential | None:
     """Return the credential for the definition's auth *name*; None for None.
 
-    Tokens of the scheme oauth2 must have been fetched, see `with_tokens`. Raises CallFailed if the definition
-    has no such auth, or if it or its secrets lack something that its scheme needs.
+    None also for the scheme certificate: that is shown by the connection, with the operator's TLS settings. Tokens of
+    the schemes oauth2 and oidc must have been fetched, see `with_tokens`. Raises CallFailed if the definition has no
+    such auth, if it or its secrets lack something that its scheme needs, or for the scheme digest, whose credential
+    depends on the request.
     """
     return None if name is None else _credential(find_auth(name, call), call)
+
+
+def digest_login(name: str | None, call: Call) -> tuple[str, str] | None:
+    """Return the user and the password of the definition's auth *name* if its scheme is digest, otherwise None.
+
+    Raises CallFailed as `credential_for` does.
+    """
+    auth = None if name is None else find_auth(name, call)
+    if auth is None or auth.scheme != _DIGEST:
+        return None
+    properties = properties_of(auth, call)
+    _check(auth, properties, "username", "password")
+    return str(properties["username"]), str(properties["password"])
 
 
 def headers_for(name: str | None, call: Call) -> tuple[tuple[str, str], ...]:
@@ -88,25 +106,33 @@ def auth_for_document(call: Call, document: str, service: str | None) -> str | N
     """Return the name of the auth with which the document at the URL *document* is fetched, if there is one.
 
     It is the function's `resource`. By default, it is the auth of the call, but only if the document is on the server
-    that is called (*service*, if it is known before): credentials are never sent to another server.
+    that is called (*service*, if it is known before): credentials are never sent to another server. Documents are not
+    fetched by digest authentication.
     """
     references = call.function.auth_ref
     if references is None:
         return None
     if references.resource:
         return references.resource
-    return references.invocation if service is not None and origin_of(document) == origin_of(service) else None
+    if service is None or origin_of(document) != origin_of(service):
+        return None
+    is_digest = any(auth.name == references.invocation and auth.scheme == _DIGEST for auth in call.auth)
+    return None if is_digest else references.invocation
 
 
 async def with_tokens(
     names: Iterable[str | None], call: Call, tokens: "Tokens", perform: Callable[[Call], Awaitable[_Answer]]
 ) -> _Answer:
-    """Return the result of *perform* for *call*, with tokens for those of its auths *names* whose scheme is oauth2.
+    """Return the result of *perform* for *call*, with tokens for those of its auths *names* whose scheme has them.
 
     If the service refuses the tokens, which it may before they expire, it is called once more with new ones.
     """
     auths = [find_auth(name, call) for name in dict.fromkeys(names) if name is not None]
-    grants = {auth.name: read_grant(auth.name, properties_of(auth, call)) for auth in auths if auth.scheme == "oauth2"}
+    grants = {
+        auth.name: read_grant(auth.name, properties_of(auth, call), auth.scheme)
+        for auth in auths
+        if auth.scheme in TOKEN_SCHEMES
+    }
     held = {name: await tokens.token(grant) for name, grant in grants.items()}
     try:
         return await perform(_with_bearer_tokens(call, held))
@@ -173,7 +199,7 @@ def _with_bearer_tokens(call: Call, held: dict[str, str]) -> Call:
     )
 
 
-def _credential(auth: Auth, call: Call) -> Credential:
+def _credential(auth: Auth, call: Call) -> Credential | None:
     properties = properties_of(auth, call)
     match auth.scheme:
         case "basic":
@@ -185,8 +211,15 @@ def _credential(auth: Auth, call: Call) -> Credential:
         case "apiKey":
             _check(auth, properties, "name")
             return _api_key(auth, properties)
-    message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of basic, bearer, oauth2 and apiKey"
-    raise permanent_failure("BadAuth", message + suggestion(auth.scheme, ("basic", "bearer", "oauth2", "apiKey")))
+        case "certificate":
+            return None
+        case "digest":
+            message = (
+                f"auth '{auth.name}' of scheme 'digest' is for calls over HTTP, not for documents, gRPC or messages"
+            )
+            raise permanent_failure("BadAuth", message)
+    message = f"auth '{auth.name}': the scheme '{auth.scheme}' is not one of {listed(_SCHEMES)}"
+    raise permanent_failure("BadAuth", message + suggestion(auth.scheme, _SCHEMES))
 
 
 def _api_key(auth: Auth, properties: dict[str, JSON]) -> Credential:

@@ -2,37 +2,34 @@
 
 import asyncio
 import base64
+import binascii
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from urllib.parse import quote, urlencode
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
+from cachetools import LRUCache
 from oauthlib.oauth2 import OAuth2Error
-from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
+from oauthlib.oauth2.rfc6749.parameters import parse_token_response
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.grants import Grant
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
+from swf_temporal.functions.auth.grants import BASIC, POST, REFRESH, Grant
+from swf_temporal.functions.auth.token_requests import Endpoint, token_request
 from swf_temporal.functions.http.client import Http, Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
 
-_BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
+_WELL_KNOWN = "/.well-known/"
 _LEEWAY = 30.0
+_PARTS_OF_JWT = 3
+_MAX_GRANTS = 1024
+"""The number of grants whose token is kept: some may have a user or a token of one instance."""
 _MAX_ISSUED = 256
 _SERVER_ERROR = 500
 _AGAIN = frozenset({408, 425, 429})
-
-
-@dataclass(frozen=True, slots=True)
-class _Endpoint:
-    """A token endpoint, and how clients authenticate there."""
-
-    url: str
-    auth_method: str = _BASIC
 
 
 @dataclass(slots=True)
@@ -40,9 +37,11 @@ class _CacheEntry:
     """The cached token of a grant; the turn is held while a token is fetched."""
 
     turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
-    endpoint: _Endpoint | None = None
+    endpoint: Endpoint | None = None
     token: str | None = None
     expiry: float | None = None
+    refresh: str | None = field(default=None, repr=False)
+    """The refresh token in the last answer, if the grant is renewed with it."""
     answered: int = 0
     """The number of finished requests for a token."""
     fault: CallFailed | None = None
@@ -60,7 +59,7 @@ class Tokens:
         self._http = http
         self._clock = clock
         # A semaphore belongs to the event loop that first waited for it.
-        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _CacheEntry]] = WeakKeyDictionary()
+        self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, LRUCache[Grant, _CacheEntry]] = WeakKeyDictionary()
         self._issued: dict[str, None] = {}
 
     async def token(self, grant: Grant) -> str:
@@ -78,6 +77,8 @@ class Tokens:
                 entry.token, entry.expiry = await self._fetched(grant, entry)
             except CallFailed as fault:
                 entry.fault = fault
+                if not fault.retryable:
+                    entry.refresh = None  # it may be revoked: then what the definition gives may work again
                 entry.endpoint = None  # looked up again: the authority may have been down when it was, or changed since
                 raise
             finally:
@@ -100,15 +101,18 @@ class Tokens:
         if len(self._issued) > _MAX_ISSUED:
             del self._issued[next(iter(self._issued))]
 
-    def _of_this_loop(self) -> dict[Grant, _CacheEntry]:
-        return self._entries.setdefault(asyncio.get_running_loop(), {})
+    def _of_this_loop(self) -> LRUCache[Grant, _CacheEntry]:
+        loop = asyncio.get_running_loop()
+        if loop not in self._entries:
+            self._entries[loop] = LRUCache(_MAX_GRANTS)
+        return self._entries[loop]
 
     async def _fetched(self, grant: Grant, entry: _CacheEntry) -> tuple[str, float | None]:
         """Return a new token, and when it should be replaced."""
         asked = self._clock()
         if entry.endpoint is None:
-            entry.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
-        answer = await self._asked(grant, entry.endpoint)
+            entry.endpoint = Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
+        answer = await self._asked(_renewing(grant, entry.refresh), entry.endpoint)
         try:
             read = parse_token_response(write_json(answer))
         except OAuth2Error as error:
@@ -117,14 +121,18 @@ class Tokens:
             raise _failed(grant, "the answer of the token endpoint does not conform to OAuth2") from error
         token = str(read["access_token"])
         self._note(token)
+        if grant.is_renewed and isinstance(read.get("refresh_token"), str):
+            entry.refresh = read["refresh_token"]
+            self._note(entry.refresh)
+        _check_issuer(grant, token)
         lifetime = read.get("expires_in")
         if lifetime is None and isinstance(answer, dict) and answer.get("expires_in") is not None:
             lifetime = 0  # which oauthlib leaves out
         # A token that is valid for a minute is not replaced after half of it.
         return token, None if lifetime is None else asked + float(lifetime) - min(_LEEWAY, float(lifetime) / 10)
 
-    async def _endpoint(self, grant: Grant) -> _Endpoint:
-        """Return the token endpoint in the authority's metadata, or else the authority."""
+    async def _endpoint(self, grant: Grant) -> Endpoint:
+        """Return the token endpoint in the authority's metadata, or else the authority, if it may be one."""
         for url in _metadata_urls(grant.authority):
             try:
                 metadata = (await self._http.request(Request("GET", url))).body
@@ -135,13 +143,18 @@ class Tokens:
             endpoint = metadata.get("token_endpoint") if isinstance(metadata, dict) else None
             if isinstance(metadata, dict) and isinstance(endpoint, str) and endpoint:
                 methods = metadata.get("token_endpoint_auth_methods_supported")
-                knows_form_only = isinstance(methods, list) and _IN_FORM in methods and _BASIC not in methods
-                return _Endpoint(endpoint, _IN_FORM if knows_form_only else _BASIC)
-        return _Endpoint(grant.authority)
+                knows_form_only = isinstance(methods, list) and POST in methods and BASIC not in methods
+                return Endpoint(endpoint, POST if knows_form_only else BASIC)
+        if grant.is_described:
+            raise _failed(
+                grant, "the authority does not describe itself with a token_endpoint, as OpenID Connect has it"
+            )
+        return Endpoint(grant.authority)
 
-    async def _asked(self, grant: Grant, endpoint: _Endpoint) -> JSON:
+    async def _asked(self, grant: Grant, endpoint: Endpoint) -> JSON:
+        asking = token_request(grant, endpoint)
         try:
-            return (await self._http.request(_request(grant, endpoint))).body
+            return (await self._http.request(asking)).body
         except CallFailed as fault:
             status = fault.status
             if isinstance(fault.body, dict) and "error" in fault.body and status is not None and status < _SERVER_ERROR:
@@ -150,25 +163,42 @@ class Tokens:
             raise _failed(grant, fault.message, retryable=again) from fault
 
 
-def _request(grant: Grant, endpoint: _Endpoint) -> Request:
-    pairs = list(grant.others)
-    headers = [("Content-Type", "application/x-www-form-urlencoded")]
-    if grant.client_secret and endpoint.auth_method == _BASIC:
-        # RFC 6749, 2.3.1: as in a form, but with %20 for a space, since not every server reads the plus sign.
-        pair = f"{quote(grant.client_id, safe='')}:{quote(grant.client_secret, safe='')}"
-        headers.append(("Authorization", f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"))
-    else:
-        pairs.append(("client_id", grant.client_id))
-        if grant.client_secret:
-            pairs.append(("client_secret", grant.client_secret))
-    scope = " ".join(grant.scopes) or None
-    body = prepare_token_request(grant.kind, body=urlencode(pairs), include_client_id=False, scope=scope)
-    return Request("POST", endpoint.url, tuple(headers), body.encode())
+def _renewing(grant: Grant, refresh: str | None) -> Grant:
+    """Return the grant by which the next token is got: by the *refresh* token of the last answer, if there is one."""
+    if refresh is None:
+        return grant
+    kept = [(name, value) for name, value in grant.others if name == "audience"]
+    return replace(grant, kind=REFRESH, others=(("refresh_token", refresh), *kept))
 
 
-def _metadata_urls(authority: str) -> tuple[str, str]:
-    """Return the URLs where an authority may describe itself: by OpenID Connect, and by RFC 8414."""
+def _check_issuer(grant: Grant, token: str) -> None:
+    """Raise CallFailed if *token* is a JWT of an issuer that the grant does not accept; others name no issuer."""
+    claims = _claims_in(token) if grant.issuers else None
+    if claims is not None and claims.get("iss") not in grant.issuers:
+        known = ", ".join(grant.issuers)
+        raise _failed(grant, f"the issuer of the token is {claims.get('iss')!r}, which is not one of {known}")
+
+
+def _claims_in(token: str) -> dict[str, JSON] | None:
+    """Return the claims of *token*, whose signature is not checked, or None if it is not a signed JWT."""
+    parts = token.split(".")
+    if len(parts) != _PARTS_OF_JWT:
+        return None
+    try:
+        claims = read_json(base64.b64decode(parts[1] + "=" * (-len(parts[1]) % 4), altchars=b"-_", validate=True))
+    except (binascii.Error, NotJSON, ValueError):
+        return None
+    return claims if isinstance(claims, dict) else None
+
+
+def _metadata_urls(authority: str) -> tuple[str, ...]:
+    """Return the URLs where an authority may describe itself: by OpenID Connect, and by RFC 8414.
+
+    The authority may also be such a URL itself.
+    """
     parts = split_url(authority)
+    if _WELL_KNOWN in parts.path:
+        return (authority,)
     inserted = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
     return (
         f"{authority.rstrip('/')}/.well-known/openid-configuration",

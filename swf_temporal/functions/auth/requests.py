@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from swf_temporal.functions.auth.auth import Credential, credential_for
+from swf_temporal.functions.auth.auth import Credential, credential_for, digest_login
 from swf_temporal.functions.call import IDEMPOTENCY_KEY, Call
 from swf_temporal.functions.http.client import Request
 
@@ -13,12 +13,21 @@ def authenticated(request: Request, call: Call) -> Request:
     """Return *request* with the function's credentials, and the idempotency key if it changes anything."""
     request = replace(request, callee=call.callee)
     references = call.function.auth_ref
-    key = credential_for(references.invocation if references else None, call)
-    request = with_credentials(request, () if key is None else (key,))
+    request = with_auth(request, references.invocation if references else None, call)
     given = {name.lower() for name, _ in request.headers}
     if request.is_safe or call.key_in_headers is None or IDEMPOTENCY_KEY.lower() in given:
         return request
     return replace(request, headers=(*request.headers, (IDEMPOTENCY_KEY, call.key_in_headers)))
+
+
+def with_auth(request: Request, name: str | None, call: Call) -> Request:
+    """Return *request* with the credentials of the definition's auth *name*, if it is not None. Raises CallFailed."""
+    login = digest_login(name, call)
+    if login is None:
+        key = credential_for(name, call)
+        return with_credentials(request, () if key is None else (key,))
+    is_set = any(name.lower() == "authorization" for name, _ in request.headers)
+    return request if is_set else replace(request, login=login)
 
 
 def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:

@@ -1,18 +1,20 @@
 """The credentials of an auth for a security scheme that a document declares."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import environment_name, secrets_for
 from swf_temporal.functions.auth.auth import Credential, ResolvedAuth, key_in
+from swf_temporal.functions.auth.grants import TOKEN_SCHEMES
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.urls import join_url
 
 _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password": ("password",)}
 """The grant types that documents declare, with the names of their flows in versions 3 and 2.0."""
 _GRANTS = {"resourceOwner": "password"}
+_TOKENS: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(TOKEN_SCHEMES, ())
 
 
 def secret_of(scheme: str, call: Call) -> Auth | None:
@@ -50,7 +52,7 @@ def matching(
         grant_type, endpoint = flow
         asked = {"grantType": grant_type, "tokenEndpoint": join_url(server, endpoint)}
         return ResolvedAuth(name=auth.name, scheme="oauth2", properties={"scopes": scopes, **properties, **asked})
-    if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
+    if kind in {"oauth2", "bearer"} and auth.scheme not in TOKEN_SCHEMES:
         return ResolvedAuth(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
     return auth
 
@@ -64,7 +66,12 @@ def _has_its_own(auth: Auth, properties: Mapping[str, JSON]) -> bool:
     """Return whether *auth* has its own form of that header, instead of its whole value."""
     if isinstance(auth, ResolvedAuth) or properties.get("apiKey") or properties.get("key"):
         return False
-    needed = {"basic": ("username", "password"), "bearer": ("token",), "oauth2": ()}.get(auth.scheme)
+    needed = {
+        "basic": ("username", "password"),
+        "digest": ("username", "password"),
+        "bearer": ("token",),
+        **_TOKENS,
+    }.get(auth.scheme)
     return needed is not None and all(properties.get(name) for name in needed)
 
 

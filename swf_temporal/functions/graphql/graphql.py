@@ -15,10 +15,9 @@ from cachetools import TTLCache
 from swf_temporal.base.data import JSON, plain_numbers
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.functions.auth.auth import credential_for, with_named_tokens
-from swf_temporal.functions.auth.requests import authenticated, with_credentials
+from swf_temporal.functions.auth.auth import with_named_tokens
+from swf_temporal.functions.auth.requests import authenticated, with_auth
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.type import FORM, is_name
 from swf_temporal.functions.http.client import Http, Request
@@ -27,6 +26,8 @@ from swf_temporal.text.suggestions import suggestion
 
 _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}"]')
 _ACCEPTED = "application/graphql-response+json, application/json;q=0.9"
+_Key = tuple[str, tuple[tuple[str, str], ...], tuple[str, str] | None]
+"""The URL, the headers and the login of a request."""
 
 
 def post(url: str, document: str, variables: Mapping[str, JSON] | None = None) -> Request:
@@ -158,7 +159,7 @@ class Schemas:
 
     def __init__(self, http: Http, lifetime: timedelta) -> None:
         self._http = http
-        self._known: TTLCache[tuple[str, Headers], Schema | None] = TTLCache(_MAX_SCHEMAS, lifetime.total_seconds())
+        self._known: TTLCache[_Key, Schema | None] = TTLCache(_MAX_SCHEMAS, lifetime.total_seconds())
 
     async def schema(self, question: Request) -> Schema | None:
         """Return the schema of the endpoint of *question*, or None if it does not support introspection.
@@ -166,7 +167,7 @@ class Schemas:
         Raises CallFailed if the endpoint cannot be reached, or fails temporarily.
         """
         # The schema may depend on the caller.
-        key = (question.url, question.headers)
+        key = (question.url, question.headers, question.login)
         try:
             return self._known[key]
         except KeyError:
@@ -271,9 +272,9 @@ class GraphQL(Performer):
         arguments = _arguments(call)
         selection = selection_set(call.selection_set)
         references = call.function.auth_ref
-        asking = credential_for((references.resource or references.invocation) if references else None, call)
+        asking = (references.resource or references.invocation) if references else None
         question = replace(question_to(url), callee=call.callee)
-        schema = await self._schemas.schema(with_credentials(question, () if asking is None else (asking,)))
+        schema = await self._schemas.schema(with_auth(question, asking, call))
         types: dict[str, str] = {}
         if schema is not None:
             field = schema.field(kind, name)

@@ -2,14 +2,15 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
+from cachetools import LRUCache
 
 from swf_temporal import __version__
 from swf_temporal.base.data import JSON
@@ -18,7 +19,6 @@ from swf_temporal.base.function_types import Callee
 from swf_temporal.base.headers import may_be_passed_on
 from swf_temporal.base.importing import PORTS, Origin, origin_of
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.tracing import traced
@@ -46,6 +46,8 @@ _USUAL_HEADERS = (
 """The headers of every request that does not set them otherwise."""
 _FRAMING = frozenset({"content-length", "transfer-encoding"})
 """Headers about the length of a body, which HTTP sets itself: those of a definition could only contradict it."""
+_MAX_CHALLENGES = 256
+"""The number of users whose last challenge by digest authentication is kept."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
@@ -66,10 +68,20 @@ class Request:
     """The timeout, instead of the operator's setting for the host."""
     is_foreign: bool = False
     """Whether it follows a redirect from another origin: then the operator's headers are not sent, either."""
+    redirect: bool | None = None
+    """Whether redirects are followed, and a status of 300 to 399 is a success. If it is None, safe methods follow them,
+    and only 200 to 299 is a success."""
+    login: tuple[str, str] | None = field(default=None, repr=False)
+    """The user and the password for digest authentication."""
 
     def __str__(self) -> str:
         """Return `GET http://…` without what must not be logged: the query, and a password."""
-        return f"{self.method} {_USER.sub('//', self.url.partition('?')[0], count=1)}"
+        return f"{self.method} {self.shown_url.partition('?')[0]}"
+
+    @property
+    def shown_url(self) -> str:
+        """The URL without a user and a password."""
+        return _USER.sub("//", self.url, count=1)
 
     @property
     def is_safe(self) -> bool:
@@ -80,6 +92,15 @@ class Request:
     def is_repeatable(self) -> bool:
         """Whether sending it twice has the same effect as once: by its method, or by an idempotency key."""
         return self.method in _IDEMPOTENT or any(name.lower() == "idempotency-key" for name, _ in self.headers)
+
+    @property
+    def follows(self) -> bool:
+        """Whether a redirect of it is followed."""
+        return self.is_safe if self.redirect is None else self.redirect
+
+    def is_met_by(self, response: httpx.Response) -> bool:
+        """Return whether *response* is a success."""
+        return response.is_success or (self.redirect is True and response.is_redirect)
 
 
 def check_headers(request: Request) -> None:
@@ -110,6 +131,10 @@ class HttpResponse:
     """The headers, with names in lower case."""
     body: JSON
     is_empty: bool = False
+    content: bytes = field(default=b"", repr=False)
+    """The bytes of the body of a successful answer, decompressed."""
+    asked: Request | None = field(default=None, repr=False)
+    """The request without its credentials, if the answer is shown with it."""
 
     @property
     def content_type(self) -> str:
@@ -127,21 +152,6 @@ class HttpStatusError(CallFailed):
     def __init__(self, message: str, answer: HttpResponse, retry_after: float | None = None) -> None:
         super().__init__(message, code=answer.status, status=answer.status, body=answer.body, retry_after=retry_after)
         self.answer = answer
-
-
-async def result_of(call: Call, ask: Callable[[Call], Awaitable[HttpResponse]]) -> JSON:
-    """Return the body of the answer to *call* that *ask* gets, or the whole answer with `failOnStatusCode: false`.
-
-    In that case the function accepts errors, and its result is `{status, headers, body}`, whatever the status.
-    Raises CallFailed.
-    """
-    if switch(call, FAIL_ON_STATUS_CODE) is not False:
-        return (await ask(call)).body
-    try:
-        answer = await ask(call)
-    except HttpStatusError as refused:
-        answer = refused.answer
-    return answer.to_json()
 
 
 def seconds_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -178,13 +188,19 @@ class Http:
         self._settings = settings
         self._connections = Connections(settings, transport)
         self._limits = limits or RateLimits(settings)
+        self._digests = LRUCache[tuple[Origin, tuple[str, str]], httpx.DigestAuth](_MAX_CHALLENGES)
+        """Each has the last challenge of a server to a user, for which further requests need no new one."""
 
-    async def request(self, request: Request) -> HttpResponse:
-        """Return the answer, with its body as JSON. Raises CallFailed for any status but 2xx, or without an answer."""
+    async def request(self, request: Request, read: Callable[[bytes, str], JSON] = read_answer) -> HttpResponse:
+        """Return the answer, with its body as JSON, as *read* makes it of the bytes and the Content-Type.
+
+        Raises CallFailed for any status but 2xx, or those that *request* takes as a success, or without an answer.
+        """
         response, content = await self._whole(request)
+        headers = dict(response.headers.items())
         try:
-            body = read_answer(content, response.headers.get("content-type", ""))
-            return HttpResponse(response.status_code, dict(response.headers.items()), body, is_empty=not content)
+            body = read(content, response.headers.get("content-type", ""))
+            return HttpResponse(response.status_code, headers, body, is_empty=not content, content=content)
         except ValueError as error:
             message = f"{request}: the answer says that it is JSON, but it is not: {error}"
             text = content[:_MAX_KEPT_BYTES].decode(errors="replace")
@@ -224,11 +240,11 @@ class Http:
         await self._connections.aclose()
 
     async def _whole(self, request: Request) -> tuple[httpx.Response, bytes]:
-        """Return the answer to *request*, with its whole body. Raises CallFailed for any answer but 2xx."""
+        """Return the answer to *request*, with its whole body. Raises CallFailed for any answer but a success."""
         async with self._exchange(request) as (response, options):
             limit = options.max_response_bytes
             content, is_whole = await _read(response, limit)
-        if not response.is_success:
+        if not request.is_met_by(response):
             raise _refused(request, response, content)
         if not is_whole:
             message, status = f"{request}: the answer is larger than {limit} bytes", response.status_code
@@ -247,9 +263,9 @@ class Http:
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()
                     async with asyncio.timeout(left), self._answer(sent, there) as response:
-                        following = redirected(sent, response) if request.is_safe else None
+                        following = redirected(sent, response) if request.follows else None
                         # A body, and the effect of a POST, are meant for one service only.
-                        if following is None or (following.is_foreign and following.content):
+                        if following is None or (following.is_foreign and (following.content or not following.is_safe)):
                             yield response, there.options
                             return
                         sent = following
@@ -289,12 +305,41 @@ class Http:
             )
             if there.url.userinfo:
                 next(httpx.BasicAuth(there.url.username, there.url.password).auth_flow(prepared))
-            response = await transport.handle_async_request(prepared)
-            response.request = prepared
+            response = await self._sent(transport, prepared, request)
             trace.answered(response.status_code)
             try:
                 _check_coding(response)
                 yield response
+            finally:
+                await response.aclose()
+
+    async def _sent(
+        self, transport: httpx.AsyncBaseTransport, prepared: httpx.Request, request: Request
+    ) -> httpx.Response:
+        """Return the answer to a request, which is sent again if the service asks for digest authentication."""
+        if request.login is None:
+            response = await transport.handle_async_request(prepared)
+            response.request = prepared
+            return response
+        key = origin_of(request.url), request.login
+        digest = self._digests.setdefault(key, httpx.DigestAuth(*request.login))
+        flow = digest.auth_flow(prepared)
+        prepared = next(flow)
+        while True:
+            response = await transport.handle_async_request(prepared)
+            response.request = prepared
+            try:
+                prepared = flow.send(response)
+            except StopIteration:
+                return response
+            except (KeyError, NotImplementedError, ValueError, httpx.ProtocolError):
+                self._digests.pop(key, None)
+                await response.aclose()
+                challenge = ", ".join(response.headers.get_list("www-authenticate"))[:_MAX_SHOWN]
+                message = f"{request}: the service asks for digest authentication of a kind that is not supported"
+                raise permanent_failure("BadAuth", f"{message}: {challenge}") from None
+            try:
+                await _read(response, _MAX_KEPT_BYTES)  # so that the connection can be used again
             finally:
                 await response.aclose()
 
@@ -364,7 +409,7 @@ def redirected(request: Request, answer: httpx.Response) -> Request | None:
     url = str(_target(httpx.URL(request.url), answer.headers["Location"]))
     if not is_same_service(request.url, url):
         headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
-        request = replace(request, headers=headers, callee=None, is_foreign=True)
+        request = replace(request, headers=headers, callee=None, is_foreign=True, login=None)
     if answer.status_code in _ASKS_FOR_GET and request.method not in ("GET", "HEAD"):
         return replace(request, method="GET", url=url, content=None)
     return replace(request, url=url)

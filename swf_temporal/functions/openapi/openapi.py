@@ -35,10 +35,11 @@ from swf_temporal.functions.documents.documents import (
     locate,
 )
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.http.client import HttpResponse, Request, result_of, with_inherited
+from swf_temporal.functions.http.client import HttpResponse, Request, with_inherited
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
+from swf_temporal.functions.http.results import REDIRECT, reading, result_of
 from swf_temporal.functions.openapi.operations import (
     Content,
     OpenApiOperation,
@@ -134,23 +135,26 @@ class OpenApi(Performer):
         server = server_url(self._settings, call.callee, document, operation, variables(call))
         is_checked = self._is_checked(call, operation, server)
 
-        def prepare() -> tuple[Call, Request, ResponseSchemas | None]:
+        def prepare() -> tuple[Call, tuple[Credential, ...], Request, ResponseSchemas | None]:
             secured, keys = secure(document, operation, server, call)
-            request = with_credentials(build_request(operation, server, call.arguments), keys)
+            request = build_request(operation, server, call.arguments)
             expected = operation.responses.expected() if operation.responses and is_checked else None
-            return secured, request, expected
+            return secured, keys, replace(request, redirect=switch(call, REDIRECT)), expected
 
         # Everything that may be missing in a document is found before anything is sent.
-        call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
+        prepared = await self._documents.reading(document, prepare, base=call.base, headers=headers)
+        call, keys, request, expected = prepared
+        read = reading(call)
 
         async def send(call: Call) -> HttpResponse:
-            return await self._http.request(with_inherited(authenticated(request, call), call.headers))
+            sent = authenticated(with_credentials(request, keys), call)
+            return await self._http.request(with_inherited(sent, call.headers), read)
 
         references = call.function.auth_ref
         answer = await with_tokens([references.invocation if references else None], call, self._tokens, send)
         if expected is not None:
             await _check(request, operation, expected, answer)
-        return answer
+        return replace(answer, asked=request)
 
     async def _described(self, call: Call) -> tuple[Document, OpenApiOperation, Headers]:
         """Return the operation that the function names, its document, and the headers with which that was fetched."""

@@ -5,18 +5,20 @@ versions.
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.requests import authenticated
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import Call, switch
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.bodies import write_body
-from swf_temporal.functions.http.client import HttpResponse, Request, result_of
+from swf_temporal.functions.http.client import HttpResponse, Request
 from swf_temporal.functions.http.media_types import OCTETS, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
+from swf_temporal.functions.http.results import REDIRECT, reading, result_of
 from swf_temporal.functions.plain.type import METHODS, split_text
 from swf_temporal.functions.port import Described, Performer, Services
 
@@ -25,7 +27,7 @@ _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
 
 @dataclass(slots=True)
-class _Parts:
+class Parts:
     """The arguments of a call, by their use."""
 
     headers: dict[str, JSON] = field(default_factory=dict)
@@ -57,12 +59,21 @@ class PlainHttp(Performer):
     async def _ask(self, call: Call) -> HttpResponse:
         method, uri = target(call)
         request = _request(call, method, service_url(self._services.settings, call.callee, uri))
+        request = replace(request, redirect=switch(call, REDIRECT))
+        return await answer_to(request, call, self._services, reading(call))
 
-        async def send(call: Call) -> HttpResponse:
-            return await self._services.http.request(authenticated(request, call))
 
-        references = call.function.auth_ref
-        return await with_tokens([references.invocation if references else None], call, self._services.tokens, send)
+async def answer_to(
+    request: Request, call: Call, services: Services, read: Callable[[bytes, str], JSON]
+) -> HttpResponse:
+    """Return the answer to *request* with the credentials of *call*, whose body *read* makes. Raises CallFailed."""
+
+    async def send(call: Call) -> HttpResponse:
+        return await services.http.request(authenticated(request, call), read)
+
+    references = call.function.auth_ref
+    answer = await with_tokens([references.invocation if references else None], call, services.tokens, send)
+    return replace(answer, asked=request)
 
 
 def target(call: Call) -> tuple[str, str]:
@@ -94,6 +105,11 @@ def _request(call: Call, method: str, uri: str) -> Request:
         parts.query.update(named)
     elif named:
         parts.body = named
+    return written(method, url, parts)
+
+
+def written(method: str, url: str, parts: Parts) -> Request:
+    """Return the request of *method* to *url* with *parts*; null is the same as absent."""
     headers = [(name, as_text(value)) for name, value in parts.headers.items() if value is not None]
     given = [(name, value) for name, value in parts.cookies.items() if value is not None]
     if given:
@@ -135,8 +151,8 @@ def _filled(uri: str, named: dict[str, JSON]) -> str:
     return url
 
 
-def _prefixed(named: dict[str, JSON]) -> _Parts:
-    parts = _Parts()
+def _prefixed(named: dict[str, JSON]) -> Parts:
+    parts = Parts()
     for name in list(named):
         for prefix, place in (("HEADER_", parts.headers), ("QUERY_", parts.query)):
             if name.startswith(prefix):
@@ -144,7 +160,7 @@ def _prefixed(named: dict[str, JSON]) -> _Parts:
     return parts
 
 
-def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
+def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> Parts:
     def both(key: str) -> dict[str, JSON]:
         declared, given = (
             value if isinstance(value, dict) else {} for value in (operation.get(key), named.pop(key, None))
@@ -154,7 +170,7 @@ def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
             declared = {name: value for name, value in declared.items() if name.lower() not in again}
         return {**declared, **given}
 
-    return _Parts(both("headers"), both("cookies"), both("query"), named.pop("body", None))
+    return Parts(both("headers"), both("cookies"), both("query"), named.pop("body", None))
 
 
 def _with_query(url: str, query: dict[str, JSON]) -> str:

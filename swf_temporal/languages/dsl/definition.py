@@ -9,7 +9,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.outline import Outline
-from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, read_event, static_filters, value_of
+from swf_temporal.languages.dsl.execution.filters import Filter, filters_of, is_plain, static_filters
 from swf_temporal.languages.dsl.model.node import Node
 from swf_temporal.languages.dsl.model.parts import DataSchema, EventStrategy
 from swf_temporal.languages.dsl.model.workflow import (
@@ -71,7 +71,8 @@ class DslDefinition(Definition):
     @cached_property
     def written(self) -> JSON:
         """The definition as JSON."""
-        return plain(self._root)
+        written: JSON = plain(self._root)
+        return written
 
     @property
     def input_schema(self) -> JSON:
@@ -137,7 +138,7 @@ class DslDefinition(Definition):
         if rule.path is None:
             return event.attribute(rule.attribute)
         found = self.program.expressions.expression(rule.path)(event.to_json(), {"__now": 0.0})
-        return None if not found else found  # type: ignore[return-value]
+        return found or None
 
     @property
     def has_schedule(self) -> bool:
@@ -196,7 +197,8 @@ class DslDefinition(Definition):
 
 
 def _schema(declared: DataSchema | None) -> JSON:
-    return None if declared is None else plain(declared.document)
+    schema: JSON = None if declared is None else plain(declared.document)
+    return schema
 
 
 def tasks_in(node: Any) -> Iterator[TaskBase]:
@@ -274,8 +276,8 @@ def _awaited(strategy: EventStrategy) -> list[Filter]:
 
 
 def _text_of(one: Filter, name: str) -> str | None:
-    value = one.values.get(name)
-    return as_text(value) if isinstance(value, str) else None
+    """Return the type or the source of a filter, unless it is a pattern."""
+    return as_text(one.values[name]) if is_plain(one, name) else None
 
 
 def _rules(one: Filter) -> tuple[CorrelationRule, ...]:
@@ -293,6 +295,3 @@ def _event_use(one: Filter, *, starts: bool = False) -> EventUse:
 def _consumed(one: Filter, *, is_awaited: bool = True) -> ConsumedEvent:
     kind, source = _text_of(one, "type"), _text_of(one, "source")
     return ConsumedEvent(one.name, kind, source, static_filters(one), _rules(one), is_awaited)
-
-
-__all__ = ["DslDefinition", "read_event", "tasks_in", "value_of"]

@@ -63,10 +63,10 @@ class Dsl(LanguageBase):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         from swf_temporal.languages.dsl.definition import DslDefinition
-        from swf_temporal.languages.dsl.execution.program import DslProgram
+        from swf_temporal.languages.dsl.execution.execution import PreparedProgram
 
         assert isinstance(definition, DslDefinition)  # noqa: S101 - only called for its own definitions
-        return DslProgram(definition.workflow, definition.written, semantics)
+        return PreparedProgram(definition.workflow, definition.written, semantics)
 
     def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
         """Return arguments of a call with secrets filled in, which expressions find as `$secrets`."""

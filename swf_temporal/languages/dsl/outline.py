@@ -20,6 +20,7 @@ from swf_temporal.languages.dsl.model.workflow import (
     RunTask,
     SetTask,
     SwitchTask,
+    Task,
     TaskBase,
     TryTask,
     WaitTask,
@@ -78,12 +79,33 @@ def _part(
         work=tuple(_work(one.name, task)),
         limits={} if limit is None else {"timeout": limit},
         ways=tuple(_ways(task, following, named)),
-        parts=tuple(part for key, tasks in lists_of(one.task) for part in _parts(tasks, f"{path}/{key}", workflow)),
+        parts=tuple(_inner(one.task, path, workflow)),
         is_concurrent=isinstance(task, ForkTask),
     )
 
 
-def _work(name: str, task: TaskBase) -> Iterator[Work]:
+def _inner(task: Task, path: str, workflow: Workflow) -> Iterator[OutlinePart]:
+    """Yield the parts in *task*; what a try task does about an error is a part of its own."""
+    for key, tasks in lists_of(task):
+        parts = _parts(tasks, f"{path}/{key}", workflow)
+        if key != "catch/do":
+            yield from parts
+        elif parts and isinstance(task, TryTask):
+            yield OutlinePart(path=f"{path}/catch", kind="catch", name=_caught(task), parts=parts)
+
+
+def _caught(task: TryTask) -> str:
+    """Return the words for the errors that *task* catches."""
+    catch = task.catch
+    wanted = None if catch.errors is None else catch.errors.with_
+    words = (
+        [] if wanted is None else [in_a_line(value) for name, value in wanted if name != "where" and value is not None]
+    )
+    condition = "" if catch.when is None else f" if {in_a_line(catch.when)}"
+    return f"on error {' '.join(words)}".strip() + condition
+
+
+def _work(name: str, task: TaskBase) -> Iterator[Work]:  # noqa: C901, PLR0912 - a case for each type
     also = () if task.if_ is None else (f"if {in_a_line(task.if_)}",)
     match task:
         case CallFunction():

@@ -1,7 +1,7 @@
 """The inputs of the instances that events start (section "Event-driven scheduling")."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
@@ -34,7 +34,7 @@ def is_meant(one: Filter, event: CloudEvent, program: "DslProgram") -> bool:
     for name, expression in one.expressions.items():
         value = value_of(event, name)
         try:
-            found = program.expressions.template(expression)(value, {"__now": 0.0})
+            found: Any = program.expressions.template(expression)(value, {"__now": 0.0})
         except WorkflowFault:
             return False
         is_condition = isinstance(found, bool) or not found

@@ -91,13 +91,15 @@ def fill_auth(auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
         written = f"${{ {properties} }}" if properties.startswith("$SECRETS") else properties
         return _text(auth, secrets, written) if "${" in written else secret_at(auth, [properties], secrets)
     if isinstance(properties, dict):
-        return {name: _filled(auth, secrets, value) for name, value in properties.items()}
+        return _filled(auth, secrets, properties)
     return properties
 
 
 def _filled(auth: Auth, secrets: Mapping[str, JSON], value: JSON) -> JSON:
     if isinstance(value, list):
         return [_filled(auth, secrets, item) for item in value]
+    if isinstance(value, dict):
+        return {name: _filled(auth, secrets, item) for name, item in value.items()}
     return _text(auth, secrets, value) if isinstance(value, str) and "${" in value else value
 
 

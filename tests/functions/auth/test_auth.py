@@ -74,12 +74,18 @@ def test_credentials_become_a_header(scheme: str | None, properties: Any, expect
     ("apiKey", {"name": "X-Key", "key": "k", "in": "body"}, "BadAuth", "not one of header, query, cookie"),
     ("apiKey", {"name": "X-Key", "key": "k", "in": "query"}, "BadAuth", "in: header"),
     ("oauth", {}, "BadAuth", "did you mean 'oauth2'?"),
-    ("digest", {}, "BadAuth", "is not one of basic, bearer, oauth2 and apiKey"),
+    ("token", {}, "BadAuth", "is not one of basic, bearer, digest, oauth2, oidc, apiKey and certificate"),
+    ("digest", {"username": "ada", "password": "pw"}, "BadAuth", "is for calls over HTTP, not for documents"),
 ])  # fmt: skip
 def test_what_is_missing_is_told(scheme: str, properties: Any, code: str, told: str) -> None:
     with failing(code, "auth 'a'", retryable=False) as caught:
         headers(scheme, properties)
     assert told in caught.value.message
+
+
+def test_a_certificate_is_not_in_a_header() -> None:
+    """The connection shows it, with the settings of the operator."""
+    assert headers("certificate", {}) == {}
 
 
 def test_an_auth_that_is_not_defined() -> None:

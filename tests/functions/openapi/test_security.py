@@ -33,6 +33,13 @@ PASSWORD = {"username": "ada", "password": "pw-1"}
 BASIC = "Basic " + base64.b64encode(b"ada:pw-1").decode()
 CLIENT = {"clientId": "app", "clientSecret": "hush"}
 GRANT = {"grantType": "clientCredentials", "authority": "of the service"}
+DSL = {
+    "grant": "client_credentials",
+    "client": {"id": "app", "secret": "hush"},
+    "authority": "of the service",
+    "endpoints": {"token": "/token"},
+}
+"""What an authentication of DSL 1.0 has: it says itself where its tokens are."""
 
 
 @pytest.fixture
@@ -82,6 +89,8 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
     ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1", {}),
     ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9", {}),
     ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1", {}),
+    *((wanted, scheme, DSL, "authorization", "Bearer t-1", {})
+      for wanted in ("tokens", "bearer", "whole", "elsewhere") for scheme in ("oauth2", "oidc")),
     ("browser", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9", {}),
     ("elsewhere", "basic", PASSWORD, "authorization", BASIC, {}),
     ("basic", "bearer", PASSWORD, "authorization", BASIC, {"swagger": True}),

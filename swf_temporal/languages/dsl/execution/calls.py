@@ -40,7 +40,7 @@ async def run_call(task: "CallTask", frame: TaskFrame, data: JSON, lane: Lane) -
         return await _run_function(task, body, data, lane)
     if isinstance(task, CallAsyncApi) and task.with_.subscription is not None:
         return await _subscribe(task, task.with_.subscription, body, data, lane)
-    return await _call(await _callee(task, data, lane), body, frame, data, lane)
+    return await _call(await _callee(task, data, lane), body, data, lane)
 
 
 class Callee:
@@ -59,11 +59,11 @@ class Callee:
 
 
 async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
-    given: dict[str, Any] = _plan(lane).definition["with"]  # type: ignore[index, call-overload, assignment]
+    given: dict[str, Any] = _plan(lane).definition["with"]
     match task:
         case CallHttp():
             uri, policy = _endpoint(given["endpoint"])
-            parts = {
+            parts: dict[str, Any] = {
                 key: given[key] for key in ("method", "headers", "query", "body", "output", "redirect") if key in given
             }
             callee = Callee("request", {**parts, "uri": uri}, uris=("uri",))
@@ -72,7 +72,7 @@ async def _callee(task: "CallTask", data: JSON, lane: Lane) -> Callee:
             callee = Callee("openapi", given.get("parameters") or {})
             await _describe(callee, given["document"], given["operationId"], data, lane)
             callee.policy = given.get("authentication")
-            callee.metadata = {key: given[key] for key in ("output", "redirect") if key in given}
+            callee.metadata = {"output": given.get("output", "content"), "redirect": given.get("redirect", False)}
         case CallGrpc():
             service = given["service"]
             callee = Callee("rpc", given.get("arguments") or {})
@@ -132,12 +132,9 @@ async def _auths(callee: Callee, data: JSON, lane: Lane) -> tuple[AuthRef | None
         if policy is None:
             names.append(None)
             continue
-        name = policy.get("use")
-        if isinstance(name, str):
-            policy = _policy_named(name, lane)
-        else:
-            name = _plan(lane).name if number else f"{_plan(lane).name} document"
-        found[name] = await auth_of(name, policy, data, lane)
+        use = policy.get("use")
+        name = use if isinstance(use, str) else _plan(lane).name if number else f"{_plan(lane).name} document"
+        found[name] = await auth_of(name, _policy_named(use, lane) if isinstance(use, str) else policy, data, lane)
         names.append(name)
     if not found:
         return None, ()
@@ -150,9 +147,7 @@ def _policy_named(name: str, lane: Lane) -> Mapping[str, Any]:
     return found
 
 
-async def _call(
-    callee: Callee, body: CallBody, frame: TaskFrame, data: JSON, lane: Lane, *, forget: bool = False
-) -> JSON:
+async def _call(callee: Callee, body: CallBody, data: JSON, lane: Lane, *, forget: bool = False) -> JSON:
     run, plan, program = lane.run, _plan(lane), lane.execution.program
     run.checkpoint()
     auth_ref, auths = await _auths(callee, data, lane)
@@ -209,7 +204,7 @@ def _scheme(policy: Mapping[str, Any], lane: Lane) -> JSON:
 async def _run_function(task: CallFunction, body: CallBody, data: JSON, lane: Lane) -> JSON:
     """Run a function that is a task, on the arguments of the call or, if it has none, on the task's input."""
     plan = lane.execution.program.functions[task.call]
-    arguments = data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data)  # type: ignore[index, call-overload]
+    arguments = data if task.with_ is None else await lane.fill(_plan(lane).definition["with"], data)
     if body.function is None:
         body.function = TaskFrame(lane.run.time())
     output, _ = await lane.execution.run_task(body.function, arguments, lane.child(plan))
@@ -228,11 +223,11 @@ async def _subscribe(
         consume = subscription.consume
         until = None if consume.for_ is None else lane.run.time() + await lane.seconds(consume.for_, data)
         body.subscription = SubscriptionFrame(until)
-    frame, given = body.subscription, _plan(lane).definition["with"]  # type: ignore[index, call-overload]
+    frame = body.subscription
     name = f"{lane.run.instance.instance_id}{lane.path}"
     while not frame.is_over:
         if frame.pending:
-            await _consume(subscription, frame, data, lane)
+            await _consume(subscription, frame, lane)
             continue
         left = None if frame.until is None else frame.until - lane.run.time()
         if left is not None and left <= 0:
@@ -244,18 +239,17 @@ async def _subscribe(
             **({} if amount is None else {"amount": amount - len(frame.consumed)}),
             **({} if left is None else {"for": left}),
         }
-        received = await _call(callee, body, TaskFrame(0.0), data, lane)
+        received = await _call(callee, body, data, lane)
         frame.pending = received if isinstance(received, list) else []
         if not frame.pending and left is not None:
             break
     callee = await _callee(task, data, lane)
     callee.arguments = {"subscription": name, "end": True}
-    await _call(callee, body, TaskFrame(0.0), data, lane)
-    del given
+    await _call(callee, body, data, lane)
     return frame.consumed
 
 
-async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame, data: JSON, lane: Lane) -> None:
+async def _consume(subscription: AsyncApiSubscription, frame: SubscriptionFrame, lane: Lane) -> None:
     """Consume the first pending message, and decide whether it was the last."""
     message, consume, each = frame.pending[0], subscription.consume, subscription.foreach
     if frame.step is None and subscription.filter is not None and not await lane.holds(subscription.filter, message):
@@ -306,7 +300,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
     body, run = frame.body_as(CallBody), task.run
     if run.workflow is not None:
         return await _run_workflow(run, body, data, lane)
-    written: dict[str, Any] = _plan(lane).definition["run"]  # type: ignore[index, call-overload, assignment]
+    written: dict[str, Any] = _plan(lane).definition["run"]
     kind = next(one for one in ("container", "script", "shell") if one in written)
     arguments = {**written[kind], "return": run.return_, "await": run.await_}
     callee = Callee(kind, arguments)
@@ -315,7 +309,7 @@ async def run_process(task: RunTask, frame: TaskFrame, data: JSON, lane: Lane) -
         callee.metadata = {"source": await lane.fill(uri, data)}
     if run.container is not None:
         await _complete_container(run, arguments, data, lane)
-    return await _call(callee, body, frame, data, lane, forget=not run.await_)
+    return await _call(callee, body, data, lane, forget=not run.await_)
 
 
 async def _complete_container(run: Run, arguments: dict[str, Any], data: JSON, lane: Lane) -> None:
@@ -332,7 +326,7 @@ async def _run_workflow(run: Run, body: CallBody, data: JSON, lane: Lane) -> JSO
     process, plan = run.workflow, _plan(lane)
     assert process is not None  # noqa: S101 - called for these alone
     lane.run.checkpoint()
-    given = data if process.input is None else await lane.fill(plan.definition["run"]["workflow"]["input"], data)  # type: ignore[index, call-overload]
+    given = data if process.input is None else await lane.fill(plan.definition["run"]["workflow"]["input"], data)
     workflow_id = id_of(process.namespace, process.name)
     lane.emit(TraceKind.ACTION_STARTED, plan.name, subflow=workflow_id)
     if body.id is None:

@@ -13,6 +13,7 @@ from swf_temporal.base.errors import (
     CallFailed,
     ExpressionFailed,
     SchemaMismatch,
+    SubflowFailed,
     TimedOut,
     WorkflowFault,
     WrongData,
@@ -48,6 +49,7 @@ _OF_CODES: Final[Mapping[str, str]] = {
     "BadArguments": "configuration",
     "BadOperation": "configuration",
     "BadAuth": "authentication",
+    "AuthFailed": "authentication",
     "NoSecret": "authorization",
     "UnknownSecret": "authorization",
     "RpcError": "runtime",
@@ -90,7 +92,9 @@ def raised(problem: Mapping[str, JSON]) -> WorkflowFault:
 def problem_of(fault: WorkflowFault, *, is_open: bool) -> dict[str, JSON]:
     """Return *fault* as problem details."""
     if isinstance(fault.body, dict) and {"type", "status"} <= fault.body.keys() and fault.name == fault.body["type"]:
-        return {**fault.body, "instance": fault.body.get("instance") or fault.state}
+        # A pointer into the definition of a sub-workflow would mislead: the task that ran it is meant.
+        given = None if isinstance(fault, SubflowFailed) else fault.body.get("instance")
+        return {**fault.body, "instance": given or fault.state or "/"}
     name = _standard_name(fault)
     status = STATUSES[name] if fault.status is None else fault.status
     return {
@@ -98,7 +102,7 @@ def problem_of(fault: WorkflowFault, *, is_open: bool) -> dict[str, JSON]:
         "status": status,
         "title": _TITLES[name],
         "detail": fault.message,
-        "instance": fault.state,
+        "instance": fault.state or "/",
     }
 
 

@@ -6,7 +6,7 @@ its work within its timeout, the transformation and the schema of its output, it
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WorkflowFault
@@ -125,7 +125,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         if self.frame.deadline is None and self.run.limit is None:
             timeout = self.timeout(self.program.workflow.timeout)
             if timeout is not None:
-                self.frame.deadline = self.run.started + await lane.seconds(timeout.after, self.frame.data)
+                self.frame.deadline = self.run.time() + await lane.seconds(timeout.after, self.frame.data)
 
     async def _run_tasks(self, lane: Lane) -> None:
         frame = self.frame
@@ -231,7 +231,7 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         lane.arguments["input"] = frame.input.value
         timeout = self.timeout(task.timeout)
         if timeout is not None and frame.deadline is None:
-            frame.deadline = frame.since + await lane.seconds(timeout.after, frame.input.value)
+            frame.deadline = self.run.time() + await lane.seconds(timeout.after, frame.input.value)
         lane.deadline = frame.deadline
         work = work_of(lane, frame)
         left = await lane.in_time(frame.deadline, work, lambda: TimedOut(f"task {lane.plan.name!r} timed out"))  # type: ignore[union-attr]
@@ -281,3 +281,11 @@ class DslExecution(ExecutionBase[InstanceFrame]):
         # The text's own examples look at the properties of the task beside those of the descriptor.
         written = plan.definition if isinstance(plan.definition, dict) else {}
         return await lane.holds(condition, data, {"task": {**written, **described}})
+
+
+class PreparedProgram(DslProgram):
+    """A definition prepared for running, as a run begins it."""
+
+    def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> DslExecution:
+        """Return the execution of *run*, resumed from the *frame* of an earlier execution if there is one."""
+        return DslExecution(self, run, InstanceFrame(run.input) if frame is None else InstanceFrame.from_json(frame))

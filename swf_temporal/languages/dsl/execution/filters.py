@@ -53,7 +53,7 @@ def _matches(wanted: JSON, value: JSON) -> bool:
         return all(_matches(item, value.get(name)) for name, item in wanted.items())
     if isinstance(wanted, str) and value is not None:
         text = as_text(value)
-        return text == wanted or (_SPECIAL.search(wanted) is not None and _is_match(wanted, text))
+        return text == wanted or (is_pattern(wanted) and _is_match(wanted, text))
     return wanted == value and isinstance(wanted, bool) == isinstance(value, bool)
 
 
@@ -79,6 +79,17 @@ def read_event(event: CloudEvent, how: str) -> JSON:
     return event.data
 
 
+def is_pattern(text: str) -> bool:
+    """Return whether a value in a filter is meant as a regular expression."""
+    return _SPECIAL.search(text) is not None
+
+
 def static_filters(one: Filter) -> Mapping[str, JSON]:
-    """Return the values of attributes by which events can be routed without an instance."""
-    return {name: value for name, value in one.values.items() if name not in ("type", "source", "data")}
+    """Return the attributes by which events can be routed without an instance, besides a plain type and source."""
+    return {name: value for name, value in one.values.items() if name != "data" and not is_plain(one, name)}
+
+
+def is_plain(one: Filter, name: str) -> bool:
+    """Return whether *name* is the type or the source, and its value is no pattern."""
+    value = one.values.get(name)
+    return name in ("type", "source") and isinstance(value, str) and not is_pattern(value)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.execution import DslExecution
     from swf_temporal.languages.dsl.execution.frames import TaskFrame
 
-RUNTIME: Mapping[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
+RUNTIME: dict[str, JSON] = {"name": "swf-temporal", "version": __version__, "metadata": {}}
 """The value of `$runtime` (section "Runtime Descriptor")."""
 
 
@@ -98,7 +98,7 @@ class Lane(LaneBase):
 
     def seen(self, more: Mapping[str, JSON] | None = None) -> dict[str, JSON]:
         """Return the variables that expressions see, and *more*."""
-        found = {
+        found: dict[str, JSON] = {
             **self.variables,
             "context": self.execution.frame.context,
             "workflow": self.execution.descriptor,
@@ -121,7 +121,7 @@ class Lane(LaneBase):
             raise self.locate(fault) from None
         if outcome is NOTHING:
             return None
-        return list(outcome) if isinstance(outcome, Several) else outcome  # type: ignore[return-value]
+        return list(outcome) if isinstance(outcome, Several) else outcome
 
     async def evaluate(self, expression: JSON, data: JSON, more: Mapping[str, JSON] | None = None) -> JSON:
         """Return the value of a field that holds an expression by definition; an object is a template."""

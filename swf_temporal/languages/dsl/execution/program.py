@@ -1,10 +1,9 @@
 """A definition prepared for running: its task lists, its expressions and its schemas, each made once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from swf_temporal.base.data import JSON
 from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.dsl.expressions import RuntimeExpressions, texts_in
 from swf_temporal.languages.dsl.model.node import Node
@@ -24,10 +23,6 @@ from swf_temporal.languages.dsl.model.workflow import (
 )
 from swf_temporal.languages.dsl.names import FIRST_OPEN, id_of, version_numbers
 
-if TYPE_CHECKING:
-    from swf_temporal.languages.dsl.execution.execution import DslExecution
-    from swf_temporal.runtime.run import Run
-
 
 def escaped(name: str) -> str:
     """Return *name* as a step of a JSON Pointer."""
@@ -37,7 +32,7 @@ def escaped(name: str) -> str:
 class TaskPlan:
     """A task, its place, and the task lists in it."""
 
-    def __init__(self, name: str, task: Task, place: str, pointer: str, definition: JSON) -> None:
+    def __init__(self, name: str, task: Task, place: str, pointer: str, definition: Any) -> None:
         self.name = name
         self.task = task
         self.place = place
@@ -63,7 +58,7 @@ class TaskPlan:
 class ListPlan:
     """A list of tasks."""
 
-    def __init__(self, tasks: Sequence[NamedTask], place: str, pointer: str, definition: JSON) -> None:
+    def __init__(self, tasks: Sequence[NamedTask], place: str, pointer: str, definition: Any) -> None:
         written = definition if isinstance(definition, list) else []
         self.tasks = tuple(
             TaskPlan(
@@ -95,7 +90,7 @@ def lists_of(task: Task) -> Iterator[tuple[str, Sequence[NamedTask]]]:
             yield "with/subscription/foreach/do", task.with_.subscription.foreach.do
 
 
-def _at(definition: JSON, place: str) -> JSON:
+def _at(definition: Any, place: str) -> Any:
     for key in place.split("/"):
         definition = definition.get(key) if isinstance(definition, dict) else None
     return definition
@@ -104,7 +99,7 @@ def _at(definition: JSON, place: str) -> JSON:
 class ExtensionPlan:
     """An extension, and its task lists."""
 
-    def __init__(self, name: str, extension: Extension, pointer: str, definition: JSON) -> None:
+    def __init__(self, name: str, extension: Extension, pointer: str, definition: Any) -> None:
         self.extension = extension
         place = f"/{escaped(name)}"
         self.before = ListPlan(extension.before, f"{place}/before", f"{pointer}/before", _at(definition, "before"))
@@ -122,7 +117,7 @@ _GROUPS = {"do": "composite", "fork": "composite"}
 class DslProgram:
     """A definition prepared for running."""
 
-    def __init__(self, workflow: Workflow, definition: JSON, semantics: int) -> None:
+    def __init__(self, workflow: Workflow, definition: Any, semantics: int) -> None:
         self.workflow = workflow
         self.definition = definition
         """The definition as it is written, as JSON."""
@@ -160,13 +155,6 @@ class DslProgram:
             is_loose=evaluate.mode == "loose",
             texts=lambda: texts_in(self.definition),
         )
-
-    def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> "DslExecution":
-        """Return the execution of *run*."""
-        from swf_temporal.languages.dsl.execution.execution import DslExecution, InstanceFrame
-
-        begun = InstanceFrame(run.input) if frame is None else InstanceFrame.from_json(frame)
-        return DslExecution(self, run, begun)
 
     def schema(self, schema: DataSchema) -> DataSchemaValidator:
         """Return the validator of *schema*, which is inline. Raises BadSchema."""

@@ -72,7 +72,7 @@ class Request:
 def _one(outcome: EvaluationOutcome) -> JSON:
     if outcome is NOTHING:
         return None
-    return list(outcome) if isinstance(outcome, Several) else outcome  # type: ignore[return-value]
+    return list(outcome) if isinstance(outcome, Several) else outcome
 
 
 def _is_expression(text: JSON) -> bool:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.dsl.execution.program import TaskPlan
 
 
-async def work_of(lane: Lane, frame: TaskFrame) -> WorkDone:
+async def work_of(lane: Lane, frame: TaskFrame) -> WorkDone:  # noqa: C901 - a case for each type
     """Do the work of the task of *lane* on its transformed input; return its raw output."""
     assert lane.plan is not None and frame.input is not None  # noqa: S101, PT018 - it is the lane of a task
     task, data = lane.plan.task, frame.input.value

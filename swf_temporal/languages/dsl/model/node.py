@@ -20,8 +20,6 @@ from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.model_errors import wrong_form
 from swf_temporal.text.origin import NOWHERE, Where
 
-T = TypeVar("T")
-
 Text: TypeAlias = StrictStr
 Truth: TypeAlias = StrictBool
 Number: TypeAlias = StrictInt
@@ -65,9 +63,10 @@ TEXT = "*text*"
 """The tags of the alternatives of a part that is a text or an object."""
 
 
-def text_or(node: Any) -> Any:
-    """Return the type of a part that is a text or a *node*."""
-    return Annotated[Annotated[StrictStr, Tag(TEXT)] | Annotated[node, Tag(OBJECT)], Discriminator(_form)]
+N = TypeVar("N")
+
+TextOr: TypeAlias = Annotated[Annotated[StrictStr, Tag(TEXT)] | Annotated[N, Tag(OBJECT)], Discriminator(_form)]
+"""A part that is a text or an object."""
 
 
 PARTS = ("days", "hours", "minutes", "seconds", "milliseconds")
@@ -90,5 +89,5 @@ class DurationParts(Node):
         return value
 
 
-Duration: TypeAlias = text_or(DurationParts)
+Duration: TypeAlias = TextOr[DurationParts]
 """A duration: by its parts, by ISO 8601, or by an expression that yields the latter."""

@@ -1,10 +1,11 @@
 """The parts of a definition that tasks and the workflow share."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, text_or
+from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, TextOr
 
 
 class Credentials(Node):
@@ -110,7 +111,7 @@ class EndpointConfiguration(Node):
     authentication: Authentication | None = None
 
 
-Endpoint: TypeAlias = text_or(EndpointConfiguration)
+Endpoint: TypeAlias = TextOr[EndpointConfiguration]
 
 
 class ExternalResource(Node):
@@ -228,7 +229,7 @@ class EventFilter(Node):
     """A description of events: the attributes that they have, and the values that correlate them."""
 
     with_: Template = Field(alias="with")
-    correlate: dict[str, Correlation] = {}
+    correlate: Mapping[str, Correlation] = Field(default_factory=dict)
 
 
 class EventStrategy(Node):
@@ -256,8 +257,3 @@ class ContainerLifetime(Node):
 
     cleanup: Literal["always", "never", "eventually"]
     after: Duration | None = None
-
-
-retry_or_name = text_or(RetryPolicy)
-timeout_or_name = text_or(Timeout)
-error_or_name = text_or(ErrorDefinition)

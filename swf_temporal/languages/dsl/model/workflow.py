@@ -1,10 +1,11 @@
 """The model of a definition and its tasks."""
 
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, Truth
+from swf_temporal.languages.dsl.model.node import Duration, Expression, Node, Number, Template, Text, TextOr, Truth
 from swf_temporal.languages.dsl.model.parts import (
     Authentication,
     Catalog,
@@ -19,9 +20,6 @@ from swf_temporal.languages.dsl.model.parts import (
     Output,
     RetryPolicy,
     Timeout,
-    error_or_name,
-    retry_or_name,
-    timeout_or_name,
 )
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import wrong_form
@@ -45,8 +43,10 @@ def _named(items: object) -> object:
     return found
 
 
-def _listed(kind: Any) -> Any:
-    return Annotated[tuple[kind, ...], BeforeValidator(_named)]
+T = TypeVar("T")
+
+Named: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_named)]
+"""A list of objects with one key each: names, and what they name."""
 
 
 class TaskBase(Node):
@@ -58,9 +58,9 @@ class TaskBase(Node):
     input: Input | None = None
     output: Output | None = None
     export: Export | None = None
-    timeout: timeout_or_name | None = None
+    timeout: TextOr[Timeout] | None = None
     then: Text | None = None
-    metadata: dict[str, Any] = {}
+    metadata: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class HttpArguments(Node):
@@ -347,7 +347,7 @@ class ListenTask(TaskBase):
 class Raise(Node):
     """The error of a raise task."""
 
-    error: error_or_name
+    error: TextOr[ErrorDefinition]
 
 
 class RaiseTask(TaskBase):
@@ -444,7 +444,7 @@ class SwitchTask(TaskBase):
     """Chooses the next task."""
 
     kind = "switch"
-    switch: _listed(NamedCase)
+    switch: Named[NamedCase]
 
 
 class CatchErrors(Node):
@@ -460,7 +460,7 @@ class Catch(Node):
     as_: Text = Field(default="error", alias="as")
     when: Expression | None = None
     except_when: Expression | None = Field(default=None, alias="exceptWhen")
-    retry: retry_or_name | None = None
+    retry: TextOr[RetryPolicy] | None = None
     do: "TaskList" = ()
     then: Text | None = None
 
@@ -548,7 +548,7 @@ class NamedTask(Node):
     task: Task = Field(alias=ONLY)
 
 
-TaskList: TypeAlias = Annotated[tuple[NamedTask, ...], BeforeValidator(_named)]
+TaskList: TypeAlias = Named[NamedTask]
 
 
 class Extension(Node):
@@ -573,14 +573,14 @@ class NamedExtension(Node):
 class Use(Node):
     """The components that a definition can refer to by name."""
 
-    authentications: dict[str, Authentication] = {}
-    catalogs: dict[str, Catalog] = {}
-    errors: dict[str, ErrorDefinition] = {}
-    extensions: _listed(NamedExtension) = ()
-    functions: dict[str, Task] = {}
-    retries: dict[str, RetryPolicy] = {}
+    authentications: Mapping[str, Authentication] = Field(default_factory=dict)
+    catalogs: Mapping[str, Catalog] = Field(default_factory=dict)
+    errors: Mapping[str, ErrorDefinition] = Field(default_factory=dict)
+    extensions: Named[NamedExtension] = ()
+    functions: Mapping[str, Task] = Field(default_factory=dict)
+    retries: Mapping[str, RetryPolicy] = Field(default_factory=dict)
     secrets: tuple[Text, ...] = ()
-    timeouts: dict[str, Timeout] = {}
+    timeouts: Mapping[str, Timeout] = Field(default_factory=dict)
 
 
 class Document(Node):
@@ -592,8 +592,8 @@ class Document(Node):
     version: Text
     title: Text | None = None
     summary: Text | None = None
-    tags: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
+    tags: Mapping[str, Any] = Field(default_factory=dict)
+    metadata: Mapping[str, Any] = Field(default_factory=dict)
 
 
 class Schedule(Node):
@@ -620,7 +620,7 @@ class Workflow(Node):
     input: Input | None = None
     use: Use = Use()
     do: TaskList
-    timeout: timeout_or_name | None = None
+    timeout: TextOr[Timeout] | None = None
     output: Output | None = None
     schedule: Schedule | None = None
     evaluate: Evaluate = Evaluate()

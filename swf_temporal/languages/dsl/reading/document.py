@@ -51,7 +51,9 @@ def _in_text(root: Object, path: Sequence[int | str]) -> list[int | str]:
     for step in path:
         if step == ONLY and isinstance(value, dict) and len(value) == 1:
             step = next(iter(value))
-        if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int) and step < len(value)):
+        if (isinstance(value, dict) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
             value = value[step]
         else:
             continue

@@ -52,6 +52,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("custom", "rest:FETCH:/a", "'FETCH' is not a method of HTTP that can be called"),
     ("http", "/a", "the operation '/a' has no URL: write it as rest:METHOD:URL"),
     ("http", 5, "the operation 5 is neither rest:METHOD:URL nor an object with method and uri"),
+    ("request", "rest:GET:/a", "a function of the type request takes no operation: its arguments are the request"),
     ("rpc", "a.proto", "names no service and no method: one of the type rpc is written service.proto#Service#Method"),
     ("rpc", "a.proto##List", "names no service: one of"),
     ("graphql", "/graphql#pet", "the operation '/graphql#pet' names no field: one of the type graphql is written"),
@@ -61,6 +62,7 @@ IN_SCENARIOS: list[tuple[str, Any]] = [
     ("rest", "check"), ("rest", "rest:GET"), ("http", {"method": "POTS", "uri": "/a"}),
     ("http", {"method": ["GET"], "uri": "/a"}), ("http", {"method": "GET"}),
     ("http", {"uri": "/a", "failOnStatusCode": "no"}), ("rpc", "a.proto#Users"), ("rpc", {"a": 1}),
+
     ("graphql", "/graphql#querry#pet"), ("graphql", "/graphql#query#the pet"), ("graphql", "/graphql#subscription#pet"),
     ("odata", "/svc"), ("asyncapi", "streets.yaml"),
 ]  # fmt: skip

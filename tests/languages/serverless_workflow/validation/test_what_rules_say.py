@@ -271,6 +271,8 @@ states:
     ("rest", "a.json#f", "{failOnStatusCode: false, checkResponse: true, serverVariables: {region: eu}}"),
     ("openapi", "a.json#f", "{failOnStatusCode: null, team: orders, response: yes please}"),
     ("http", "GET:/a", "{failOnStatusCode: true, checkResponse: whatever}"),
+    ("openapi", "a.json#f", "{output: response, redirect: true}"),
+    ("custom", "f", "{output: json, redirect: never}"),
     ("asyncapi", "a.yaml#f", "{result: message, failOnStatusCode: 5}"),
     ("rpc", "a.proto#A#B", "{result: 5, failOnStatuscode: 5}"),
     ("custom", "f", "{failOnStatusCode: 5}"),
@@ -284,6 +286,8 @@ def test_metadata_what_can_be_had(kind: str, operation: str, metadata: str) -> N
 
 @pytest.mark.parametrize(("kind", "operation", "metadata", "told"), [
     ("rest", "rest:GET:/a", "{failOnStatusCode: never}", "failOnStatusCode is 'never', and must be true or false"),
+    ("openapi", "a.json#f", "{output: json}", "output is 'json', and must be 'content', 'raw' or 'response'"),
+    ("http", "GET:/a", "{redirect: never}", "redirect is 'never', and must be true or false"),
     ("custom", "rest:GET:/a", "{failOnStatusCode: []}", "failOnStatusCode is [], and must be true or false"),
     ("openapi", "a.json#f", "{checkResponse: 1}", "checkResponse is 1, and must be true or false"),
     ("rest", "a.json#f", "{serverVariables: [eu]}", "serverVariables is ['eu'], and must be an object"),

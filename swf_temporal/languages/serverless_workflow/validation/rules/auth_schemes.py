@@ -8,8 +8,8 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Auth
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean
 
-SCHEMES: Final = ("basic", "bearer", "oauth2", "apiKey")
-"""The schemes of the specification, and API keys."""
+SCHEMES: Final = ("basic", "bearer", "digest", "oauth2", "oidc", "apiKey")
+"""The schemes of the specification, those of its later versions, and API keys."""
 
 
 def check(context: Context) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ _SWITCH_OR_TEXT: _ValueRule = (lambda value: truth_of(value) is not None, "'true
 _VARIABLES: _ValueRule = (lambda value: isinstance(value, dict), "an object")
 _NAME: _ValueRule = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
 _CHOICE: _ValueRule = (_NAME[0], "a name, or an expression that yields one")
+_OUTPUT: _ValueRule = (lambda value: value in ("content", "raw", "response"), "'content', 'raw' or 'response'")
 _RESULT: _ValueRule = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
 _PRIORITY: _ValueRule = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
@@ -30,7 +31,7 @@ _EVERY: Mapping[str, _ValueRule] = {
     "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT, "local": _SWITCH_OR_TEXT,
     CONFIGURED_AS: _NAME, CONFIG_KEY: _CHOICE,
 }  # fmt: skip
-_PLAIN: Mapping[str, _ValueRule] = {**_EVERY, "failOnStatusCode": _SWITCH}
+_PLAIN: Mapping[str, _ValueRule] = {**_EVERY, "failOnStatusCode": _SWITCH, "output": _OUTPUT, "redirect": _SWITCH}
 _DESCRIBED: Mapping[str, _ValueRule] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
 _SCRIPT: Mapping[str, _ValueRule] = {**_EVERY, "returnsVariables": _SWITCH}
 _MESSAGES: Mapping[str, _ValueRule] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
